@@ -42,7 +42,7 @@ fn push_lossless(text: &mut String, utf8: &str) {
     let mut rest = utf8;
     while let Some((at, c)) = rest
         .char_indices()
-        .find(|(_, c)| invalid_byte(*c).is_some())
+        .find(|(_, c)| byte_of_lossless_char(*c).is_some())
     {
         text.push_str(&rest[..at]);
         push_invalid_bytes(text, c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -58,7 +58,7 @@ fn push_invalid_bytes(text: &mut String, bytes: &[u8]) {
 }
 
 /// The byte that a character of a [`lossless_text`] stands for, if that byte is not UTF-8.
-pub(crate) fn invalid_byte(c: char) -> Option<u8> {
+pub(crate) fn byte_of_lossless_char(c: char) -> Option<u8> {
     let byte = u8::try_from((c as u32).checked_sub(INVALID_BYTES)?).ok()?;
     (byte >= 0x80).then_some(byte)
 }
@@ -88,7 +88,7 @@ impl Name {
     pub fn from_lossless_text(text: &str) -> Name {
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
-            match invalid_byte(c) {
+            match byte_of_lossless_char(c) {
                 Some(byte) => bytes.push(byte),
                 None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
@@ -119,8 +119,8 @@ impl Name {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// The bytes in base64 if they are not UTF-8, for the `…_bytes` of a document.
-    pub fn base64(&self) -> Option<String> {
+    /// The bytes in base64 if they are not UTF-8, for the field `…_bytes` of a document.
+    pub fn base64_if_not_utf8(&self) -> Option<String> {
         match self.as_str() {
             Some(_) => None,
             None => Some(STANDARD.encode(&self.0)),
@@ -170,7 +170,8 @@ impl From<&OsStr> for Name {
     }
 }
 
-/// Bytes if they are not UTF-8. [`json::write`](crate::json::write) makes text of these, and a field `…_bytes`.
+/// Serializes a name that is not UTF-8 as bytes, which [`json::write`](crate::json::write) writes as text and as a
+/// field `…_bytes`.
 impl Serialize for Name {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.as_str() {
@@ -211,7 +212,7 @@ impl JsonSchema for Name {
     }
 }
 
-/// The member of a schema that marks a name.
+/// The key that marks a schema as that of a name, whose documents may have a field `…_bytes`.
 pub(crate) const HAS_BYTES: &str = "hasBytes";
 
 /// The characters that make a given name a pattern. A backslash before one makes it an ordinary one.
@@ -247,7 +248,7 @@ pub(crate) fn reserved_jid_suffix(jid: &[u8]) -> Option<&'static str> {
         .find(|suffix| jid.ends_with(suffix.as_bytes()))
 }
 
-/// The ending of a throttle's id, if it would name the list of another throttle.
+/// The reserved suffix of a throttle's id, if it has one: with it, the id would name a list of another throttle.
 pub(crate) fn reserved_throttle_suffix(id: &[u8]) -> Option<&'static str> {
     let mut endings = ["-locks", "-pending"].into_iter();
     endings.find(|ending| id.ends_with(ending.as_bytes()))

@@ -126,11 +126,46 @@ pub fn print(rounds: usize, sizes: &[usize]) {
         [FEW, many].map(|jobs| filled(|server| fill(server, jobs))),
     );
 
-    println!("as many queues, groups of failures, workers and tags as are looked at, and many");
-    let heads = [MOST_READ, MANY_NAMES].map(|names| format!("{} queues", names.queues));
-    let servers = [MOST_READ, MANY_NAMES].map(|names| filled(|server| fill_names(server, &names)));
-    // No `wait`: there are no complete jobs.
-    compare(rounds, &lines[..8], f64::INFINITY, heads, servers);
+    println!(
+        "as many queues, groups of failures, workers and tags as are looked at, and many of a kind"
+    );
+    let Names {
+        queues,
+        groups,
+        workers,
+        tags,
+    } = MANY_NAMES;
+    let kinds = [
+        (
+            format!("{groups} groups"),
+            Names {
+                groups,
+                ..MOST_READ
+            },
+        ),
+        (
+            format!("{workers} workers, tags"),
+            Names {
+                workers,
+                tags,
+                ..MOST_READ
+            },
+        ),
+        (
+            format!("{queues} queues"),
+            Names {
+                queues,
+                ..MOST_READ
+            },
+        ),
+        ("all of these".to_owned(), MANY_NAMES),
+    ];
+    for (head, names) in kinds {
+        let heads = [format!("{} of each", MOST_READ.queues), head];
+        let servers = [MOST_READ, names].map(|names| filled(|server| fill_names(server, &names)));
+        // No `wait`: there are no complete jobs.
+        compare(rounds, &lines[..8], f64::INFINITY, heads, servers);
+    }
 }
 
 fn filled(fill: impl FnOnce(&mut Server)) -> Server {
@@ -319,7 +354,7 @@ fn fill_names(server: &mut Server, names: &Names) {
     );
     write_names(
         server,
-        names.workers - names.queues,
+        names.workers.saturating_sub(names.queues),
         &format!(
             "redis.call('zadd', 'ql:workers', {} - i / 100, 'idle-' .. i)",
             NOW - 60.0

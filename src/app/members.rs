@@ -32,7 +32,7 @@ use crate::ui::Ui;
 use crate::ui::member::{
     MemberMessage, MemberQuestion, MemberSender, MemberStreams, label_with_member,
 };
-use crate::view::joined::{JoinedOutput, Shown, with_first_field};
+use crate::view::joined::{JoinedOutput, ViewOutput, with_first_field};
 use crate::work;
 
 /// Runs the subcommand on the members of the context in use.
@@ -593,7 +593,7 @@ struct Collector<'c> {
     answers: Vec<Option<Sender<bool>>>,
     /// The questions of members that wait for an answer.
     questions: Vec<(usize, MemberQuestion)>,
-    shown: Vec<Vec<Shown>>,
+    shown: Vec<Vec<ViewOutput>>,
     results: Vec<(usize, Result<Exit, Error>)>,
     /// Tells the others that the wait is decided.
     called_off: Arc<AtomicBool>,
@@ -620,15 +620,15 @@ impl Collector<'_> {
         let running = self.answers.iter().flatten().count();
         for (index, message) in messages {
             match message {
-                MemberMessage::Shown(
-                    shown @ (Shown::Lines(_) | Shown::Jids(_) | Shown::Row(_)),
+                MemberMessage::ViewOutput(
+                    shown @ (ViewOutput::Lines(_) | ViewOutput::Jids(_) | ViewOutput::Row(_)),
                 ) => {
                     self.show_immediately(index, shown, session)?;
                 }
                 MemberMessage::DryRun => session.ui.mark_dry_run(),
-                MemberMessage::Shown(shown) => self.shown[index].push(shown),
+                MemberMessage::ViewOutput(shown) => self.shown[index].push(shown),
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
-                    self.show_immediately(index, Shown::Lines(bytes), session)?;
+                    self.show_immediately(index, ViewOutput::Lines(bytes), session)?;
                 }
                 MemberMessage::Bytes(bytes) => session.ui.write(&bytes)?,
                 MemberMessage::Note(note) => {
@@ -696,7 +696,7 @@ impl Collector<'_> {
     fn show_immediately(
         &self,
         index: usize,
-        lines: Shown,
+        lines: ViewOutput,
         session: &mut Session,
     ) -> Result<(), Error> {
         let joined = JoinedOutput {
@@ -704,7 +704,7 @@ impl Collector<'_> {
             parts: vec![(self.name(index), lines)],
             away: Vec::new(),
         };
-        let shown = joined.into_shown(session.ui.render_options());
+        let shown = joined.into_output(session.ui.render_options());
         session.ui.show_joined(shown)
     }
 
@@ -763,7 +763,7 @@ impl Collector<'_> {
                     Vec::new()
                 },
             };
-            let shown = joined.into_shown(session.ui.render_options());
+            let shown = joined.into_output(session.ui.render_options());
             session.ui.show_joined(shown)?;
         }
         match (self.refusal, self.decisive) {

@@ -5,29 +5,29 @@ use std::str::FromStr;
 use super::invalid::Invalid;
 use super::value;
 use crate::clock::duration::parse_duration;
-use crate::model::health::{Bound, LimitKind, Limits, Threshold};
+use crate::model::health::{LimitKind, Limits, SubjectLimit, Threshold};
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 
 /// A limit of a number of jobs.
-pub(crate) fn count_bound(text: &str) -> Result<Bound, Invalid> {
+pub(crate) fn count_bound(text: &str) -> Result<SubjectLimit, Invalid> {
     parse_bound(text, false)
 }
 
 /// A limit of a duration, in seconds.
-pub(crate) fn duration_bound(text: &str) -> Result<Bound, Invalid> {
+pub(crate) fn duration_bound(text: &str) -> Result<SubjectLimit, Invalid> {
     parse_bound(text, true)
 }
 
 /// The lowest number of workers.
-pub(crate) fn worker_bound(text: &str) -> Result<Bound, Invalid> {
+pub(crate) fn worker_bound(text: &str) -> Result<SubjectLimit, Invalid> {
     let (warning, critical) = read_values(text, false)
         .ok_or_else(|| Invalid::expects("a number such as `2`, or two such as `5,2`"))?;
     if critical > warning {
         return Err(Invalid::because("has a critical number above the first"));
     }
     let threshold = Threshold { warning, critical };
-    Ok(Bound {
+    Ok(SubjectLimit {
         subject: None,
         threshold,
     })
@@ -55,7 +55,7 @@ pub(crate) fn query_limits(query: &[(String, String)]) -> Result<Limits, String>
 }
 
 /// Reads `[NAME=]WARNING[,CRITICAL]`. A name may hold `=`; a value does not.
-fn parse_bound(text: &str, is_duration: bool) -> Result<Bound, Invalid> {
+fn parse_bound(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
     let (subject, values) = match text.rsplit_once('=') {
         Some((subject, values)) => (Some(subject), values),
         None => (None, text),
@@ -74,7 +74,7 @@ fn parse_bound(text: &str, is_duration: bool) -> Result<Bound, Invalid> {
         return Err(Invalid::because("has a critical value below the first"));
     }
     let subject = subject.map(|subject| Pattern::parse(Name::from(subject)));
-    Ok(Bound {
+    Ok(SubjectLimit {
         subject: subject.transpose().map_err(Invalid::expects)?,
         threshold: Threshold { warning, critical },
     })

@@ -12,7 +12,7 @@ use super::invalid::Invalid;
 use super::value;
 use crate::error::Error;
 use crate::json::Json;
-use crate::json::quote::string_array;
+use crate::json::quote::quote_array;
 use crate::model::coordination::{
     Coordination, CoordinationOption, OptionValueFault, RequiredOption,
 };
@@ -93,7 +93,7 @@ impl CoordinationFlags {
         let mut options = Coordination::default();
         if !self.throttles.is_empty() {
             let ids = self.throttles.iter().map(|one| &one.id);
-            let ids = string_array(ids.filter(|id| !id.is_empty()));
+            let ids = quote_array(ids.filter(|id| !id.is_empty()));
             options.set_option(CoordinationOption::Throttles, ids);
         }
         let names = [

@@ -70,7 +70,7 @@ impl BulkPlan {
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.record_outcome(&mut session.ui, outcome)?;
         }
-        // Dependents are changed in the same calls as the jobs.
+        // The calls that change the jobs change their dependents, too, so the report lists these first as well.
         for job in &self.below {
             recorder.write_to_report(&JobOutcome::planned(job))?;
         }

@@ -60,7 +60,7 @@ impl ActingWorker {
     }
 
     /// The worker that settles this job.
-    pub(crate) fn worker_for(&self, job: &JobSnapshot) -> Name {
+    pub(crate) fn settling_worker(&self, job: &JobSnapshot) -> Name {
         match self {
             ActingWorker::Named(name) => name.clone(),
             ActingWorker::Holder => job.worker.clone().unwrap_or_default(),

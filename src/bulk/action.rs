@@ -57,7 +57,7 @@ impl<'a> BulkAction<'a> {
     }
 
     /// Sets the states of the jobs that a selector without `--state` selects.
-    pub(crate) fn default_states(self, states: &'static [State]) -> BulkAction<'a> {
+    pub(crate) fn with_default_states(self, states: &'static [State]) -> BulkAction<'a> {
         BulkAction { states, ..self }
     }
 
@@ -88,7 +88,7 @@ impl<'a> BulkAction<'a> {
         BulkAction { arrange, ..self }
     }
 
-    /// Asks no question, as commands that act for a worker do not.
+    /// Skips the question: commands that act for a worker ask none.
     pub(crate) fn without_question(self) -> BulkAction<'a> {
         BulkAction {
             asks: false,

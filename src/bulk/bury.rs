@@ -28,7 +28,7 @@ pub(crate) const NOT_STARTED: [State; 5] = [
 ];
 
 /// Refuses a job that a worker holds, or that has ended.
-pub(crate) fn refuse_started(job: &JobSnapshot) -> Option<JobOutcome> {
+pub(crate) fn refuse_running_or_ended(job: &JobSnapshot) -> Option<JobOutcome> {
     let jid = &job.jid;
     match job.stored.as_bytes() {
         b"running" => {
@@ -54,12 +54,13 @@ pub(crate) fn bury_action<'a>(
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .with_state_after("failed")
-                .raw_reply(job.jid.as_bytes())
+                .with_raw_reply(job.jid.as_bytes())
         })
     });
-    bury.default_states(&NOT_STARTED)
+    bury.with_default_states(&NOT_STARTED)
         .refuse_if(move |job| {
-            let outcome = refuse_started(job)?.with_as_asked(job.has_failed_in_group(&why.group));
+            let outcome = refuse_running_or_ended(job)?
+                .with_already_as_asked(job.has_failed_in_group(&why.group));
             let fail = command_if_running.filter(|_| job.is_in_state("running"));
             let fail = fail.and_then(|fail| {
                 let fail = fail.clone().name(&job.jid);

@@ -72,7 +72,7 @@ pub(crate) fn cancel_jobs(
     }
     plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
     if plan.is_dry_run() {
-        return dry_run(plan, dependents, &edges, session);
+        return show_dry_run(plan, dependents, &edges, session);
     }
     let affected = name_affected_dependents(dependents, &plan, &edges);
     let consent = confirm_cancel(&plan, plan.below.len(), &affected, session)?;
@@ -99,12 +99,13 @@ pub(crate) fn cancel_jobs(
                     continue;
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
-                    // The reply with their names was lost: of the known dependents, take the missing ones.
-                    keep_missing_jids(core, now, known_dependents(&edges, &job.jid))
+                    // The reply that names the deleted dependents was lost: those that are missing now count as
+                    // deleted.
+                    keep_missing_jids(core, now, dependents_at_any_depth(&edges, &job.jid))
                 });
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
                     if cascaded.insert(jid.clone()) {
-                        let mut outcome = JobOutcome::done(jid).raw_reply(jid.as_bytes());
+                        let mut outcome = JobOutcome::done(jid).with_raw_reply(jid.as_bytes());
                         outcome.item.detail = Some(format!("waited for {}", job.jid).into());
                         outcome.cascaded = !named.contains(jid);
                         outcomes.push(outcome);
@@ -136,7 +137,7 @@ fn save_and_cancel(
     plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
     let consent = confirm_cancel(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
-    if below > 0 && plan.is_single() {
+    if below > 0 && plan.is_for_one_jid() {
         plan.targeting = TargetSource::Jids;
     }
     let dependents = match dependents {
@@ -163,7 +164,7 @@ fn save_and_cancel(
 }
 
 /// The known dependents of a job, at any depth.
-fn known_dependents(edges: &Edges, jid: &Name) -> Vec<Name> {
+fn dependents_at_any_depth(edges: &Edges, jid: &Name) -> Vec<Name> {
     let mut tree: Vec<Name> = Vec::new();
     let mut next = vec![jid];
     while let Some(jid) = next.pop() {
@@ -177,7 +178,7 @@ fn known_dependents(edges: &Edges, jid: &Name) -> Vec<Name> {
     tree
 }
 
-/// The jobs of these that do not exist; empty if the server cannot be asked.
+/// The jids of these whose jobs do not exist; empty if the server cannot be asked.
 fn keep_missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
     let found = core.job_snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
@@ -193,9 +194,9 @@ fn cancel_outcome<D>(
 ) -> JobOutcome {
     let outcome = match reply.code {
         OutcomeCode::Ok => {
-            running.add_run_details(JobOutcome::done(&job.jid).raw_reply(job.jid.as_bytes()))
+            running.add_run_details(JobOutcome::done(&job.jid).with_raw_reply(job.jid.as_bytes()))
         }
-        OutcomeCode::HasDependents => has_dependents_outcome(job, reply.detail_names()),
+        OutcomeCode::HasDependents => refused_by_dependents(job, reply.detail_names()),
         OutcomeCode::Invalid if reply.refusal_text().ends_with(" below") => {
             JobOutcome::from_refusing_reply(job, reply)
                 .hint("`--save FILE` cancels so many in several calls, from the leaves of the tree")
@@ -206,13 +207,13 @@ fn cancel_outcome<D>(
 }
 
 /// The outcome of a job on which other jobs depend.
-fn has_dependents_outcome<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
+fn refused_by_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
     let by: Vec<String> = by.map(|jid| format!("`{jid}`")).collect();
     let verb = if by.len() == 1 { "waits" } else { "wait" };
     let shown = match by.len() {
         0 => "other jobs".to_string(),
         1..=5 => by.join(", "),
-        // Of very many, the server names only the first hundred.
+        // The server names at most a hundred dependents, so a count of 100 means "at least".
         more => {
             let least = if more < 100 { "" } else { "at least " };
             format!("{} and {least}{} more", by[..4].join(", "), more - 4)
@@ -282,7 +283,7 @@ fn confirm_cancel(
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
         TargetSource::OneJid => count > 1,
-        // Other members may have further jobs that were named.
+        // If other members may have further jobs that were named, one job here still asks.
         TargetSource::Jids | TargetSource::File => {
             count > 1 || session.has_other_members() || session.ui.is_protected()
         }
@@ -323,7 +324,7 @@ fn describe_cancel(
     Ok(what)
 }
 
-fn dry_run(
+fn show_dry_run(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
     edges: &Edges,
@@ -342,9 +343,7 @@ fn dry_run(
                 deleted.push(job)
             } else {
                 kept.insert(job.jid.clone());
-                plan.exclude(
-                    has_dependents_outcome(&job, blocking.into_iter()).with_snapshot(&job),
-                );
+                plan.exclude(refused_by_dependents(&job, blocking.into_iter()).with_snapshot(&job));
             }
         }
         plan.jobs = deleted;

@@ -59,7 +59,7 @@ impl ChecksumVerifier {
     }
 }
 
-/// Splits a line into what its checksum is about, and the checksum.
+/// Splits a line into the text that its checksum covers, and the checksum.
 fn split_checksum(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(END)?;
     let (line, sum) = line.split_at_checked(line.len().checked_sub(DIGITS)?)?;

@@ -23,7 +23,7 @@ pub(crate) struct LaneEdge {
 
 impl LaneEdge {
     /// The outcome of a job that the lane keeps waiting.
-    pub(crate) fn waiting_outcome(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
+    pub(crate) fn lane_wait_outcome(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
         let command = lane::lane_command(&self.lane, &queue.cloned().unwrap_or_default());
         let command = command.fill_sentence("{}");
         let hint =
@@ -33,7 +33,7 @@ impl LaneEdge {
 }
 
 /// For each job that waits in its lane: the job before it there.
-pub(crate) fn lane_edges(
+pub(crate) fn read_lane_edges(
     core: &mut Core,
     now: Moment,
     jids: &[Name],
@@ -67,12 +67,12 @@ impl BulkPlan {
     ) -> Result<HashMap<Name, LaneEdge>, Error> {
         let jids: Vec<Name> = self.jobs.iter().map(|job| job.jid.clone()).collect();
         let now = session.now();
-        let mut edges = lane_edges(session.core()?, now, &jids)?;
+        let mut edges = read_lane_edges(session.core()?, now, &jids)?;
         for job in std::mem::take(&mut self.jobs) {
             match edges.get(&job.jid).filter(|edge| edge.only) {
                 None => self.jobs.push(job),
                 Some(edge) => {
-                    let outcome = edge.waiting_outcome(&job.jid, job.queue.as_ref());
+                    let outcome = edge.lane_wait_outcome(&job.jid, job.queue.as_ref());
                     self.exclude(outcome.with_snapshot(&job));
                 }
             }
@@ -81,9 +81,9 @@ impl BulkPlan {
         Ok(edges)
     }
 
-    /// Replaces the hint of the one job that was named and is refused, if it waits in its lane.
-    pub(crate) fn explain_lane(&mut self, session: &mut Session) -> Result<(), Error> {
-        let single = self.is_single();
+    /// If only one job was named and is refused because it waits in its lane, says so in its refusal.
+    pub(crate) fn explain_lane_wait(&mut self, session: &mut Session) -> Result<(), Error> {
+        let single = self.is_for_one_jid();
         let Some(excluded) = self.excluded.first_mut().filter(|_| single) else {
             return Ok(());
         };
@@ -93,9 +93,9 @@ impl BulkPlan {
             return Ok(());
         }
         let (jid, queue, now) = (item.jid.clone(), item.queue.clone(), session.now());
-        let edges = lane_edges(session.core()?, now, std::slice::from_ref(&jid))?;
+        let edges = read_lane_edges(session.core()?, now, std::slice::from_ref(&jid))?;
         if let Some(edge) = edges.get(&jid) {
-            let refusal = edge.waiting_outcome(&jid, queue.as_ref());
+            let refusal = edge.lane_wait_outcome(&jid, queue.as_ref());
             excluded.outcome.hint = refusal.hint;
             excluded.outcome.item.detail = refusal.item.detail;
         }

@@ -39,10 +39,10 @@ pub(crate) struct LedgerHead {
     /// The command with the arguments that define its work.
     pub command: String,
     pub run_id: Option<String>,
-    /// [`ServerEpoch::flushes`], in journals and reports.
+    /// [`ServerEpoch::flushes`] when the run began, in journals and reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<u64>,
-    /// [`ServerEpoch::evicted`], in journals and reports.
+    /// [`ServerEpoch::evicted`] when the run began, in journals and reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evicted: Option<u64>,
     /// Further fields of an export.
@@ -172,7 +172,7 @@ impl Ledger {
     }
 
     /// Whether an earlier run of the same command began the file.
-    pub(crate) fn resumes(&self) -> bool {
+    pub(crate) fn continues_earlier_run(&self) -> bool {
         self.before.is_some()
     }
 
@@ -251,7 +251,7 @@ impl Ledger {
         let file = match open::open_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
-            Err(why) => return Err(why.into_error(&self.cannot_message("read"), Kind::File)),
+            Err(why) => return Err(why.into_error(&self.failure_message("read"), Kind::File)),
         };
         let about = file
             .metadata()
@@ -301,7 +301,7 @@ impl Ledger {
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = open::open_private(&self.path, OpenOptions::new().read(true))
-            .map_err(|why| why.into_error(&self.cannot_message("read"), Kind::File))?;
+            .map_err(|why| why.into_error(&self.failure_message("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
             take(&line.map_err(|fault| self.unreadable_error(&fault))?)?;
@@ -349,7 +349,7 @@ impl Ledger {
             Ok(file) => file,
             Err(Unopened::Failed(fault)) => return Err(self.unwritable_error(&fault)),
             Err(refused) => {
-                return Err(refused.into_error(&self.cannot_message("write"), Kind::File));
+                return Err(refused.into_error(&self.failure_message("write"), Kind::File));
             }
         };
         self.refuse_device(&file)?;
@@ -371,7 +371,7 @@ impl Ledger {
             .map_err(|fault| self.unwritable_error(&fault))?;
         let is_device = about.file_type().is_char_device() && !trust::is_descriptor(&self.path);
         if is_device && file.write(&[]).is_ok() {
-            let what = self.cannot_message("write");
+            let what = self.failure_message("write");
             return Err(Error::usage(format!("{what}: it is a device")).hint("name a file"));
         }
         Ok(())
@@ -390,7 +390,7 @@ impl Ledger {
         }
     }
 
-    /// Whether each line has a checksum: what a revert does is written nowhere else.
+    /// Whether each line has a checksum. Only undo files do, because nothing else shows what a revert must restore.
     fn has_checksums(&self) -> bool {
         self.head.kind == UNDO
     }
@@ -398,24 +398,24 @@ impl Ledger {
     fn foreign_file_error(&self) -> Error {
         let file = self.display_path();
         let what = match self.head.kind.as_str() {
-            // A file of the command `export` is one, too.
+            // The command `export` writes files of this kind, too, so the message names `--save`.
             "export" => "was not begun by `--save`".to_owned(),
             kind => format!("is not a qless {kind}"),
         };
         Error::usage(format!("`{file}` exists and {what}")).hint("name another file")
     }
 
-    fn cannot_message(&self, verb: &str) -> String {
+    fn failure_message(&self, verb: &str) -> String {
         format!("cannot {verb} `{}`", self.display_path())
     }
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot_message("read"), io_message(fault));
+        let (what, why) = (self.failure_message("read"), io_message(fault));
         Error::new(Kind::File, format!("{what}: {why}"))
     }
 
     fn unwritable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot_message("write"), io_message(fault));
+        let (what, why) = (self.failure_message("write"), io_message(fault));
         let hint = match &self.file {
             None if is_out_of_descriptors(fault) => {
                 "nothing was changed; a higher limit (`ulimit -n`) lets more files be open"

@@ -27,10 +27,10 @@ pub(crate) fn set_changed_maxima(
 ) -> Result<(), Error> {
     let maxima = MaximumChanges::read_changes(throttles, now, session)?;
     if dry_run {
-        maxima.note_preview(session);
+        maxima.note_planned_maxima(session);
         return Ok(());
     }
-    maxima.confirm(session)?;
+    maxima.confirm_if_protected(session)?;
     for (present, maximum) in &maxima.changes {
         let ttl = present.ttl_s.filter(|seconds| *seconds > 0);
         let ttl = ttl.map(|seconds| seconds.to_string());
@@ -83,19 +83,19 @@ impl MaximumChanges {
     }
 
     /// Reports what would be set.
-    pub(crate) fn note_preview(&self, session: &mut Session) {
+    pub(crate) fn note_planned_maxima(&self, session: &mut Session) {
         if !self.changes.is_empty() {
-            let what = self.describe();
+            let what = self.describe_changes();
             session.ui.note_dry_run(&format!("would {what}"));
         }
     }
 
     /// Asks for consent in a protected context.
-    pub(crate) fn confirm(&self, session: &mut Session) -> Result<(), Error> {
+    pub(crate) fn confirm_if_protected(&self, session: &mut Session) -> Result<(), Error> {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let question = format!("{}{}", self.describe(), session.on_destination()?);
+        let question = format!("{}{}", self.describe_changes(), session.on_destination()?);
         session.ui.confirm_protected(&question, |_| String::new())?;
         Ok(())
     }
@@ -110,11 +110,11 @@ impl MaximumChanges {
     /// Says on a terminal what was set.
     pub(crate) fn note_changed_maxima(&self, session: &mut Session) {
         if !self.changes.is_empty() {
-            session.ui.note_on_terminal(&self.describe());
+            session.ui.note_on_terminal(&self.describe_changes());
         }
     }
 
-    fn describe(&self) -> String {
+    fn describe_changes(&self) -> String {
         let change = |(present, maximum): &(Throttle, i64)| {
             let maximum = describe_maximum(*maximum);
             format!("the maximum of throttle {} to {maximum}", present.id)

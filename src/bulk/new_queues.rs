@@ -14,7 +14,7 @@ use crate::text::nearest_spelling;
 /// Maximum number of new queues that are named one by one.
 const NAMED: usize = 10;
 
-/// Writes a note for each queue that does not exist yet, if stderr is read or a dry run asks for it.
+/// Writes a note for each queue that does not exist yet, if notes are read or this is a dry run.
 pub(crate) fn note_new_queues(
     queues: &[Name],
     flag: ExistingQueueFlag,
@@ -38,7 +38,7 @@ pub(crate) fn swapped_arguments_note(
     now: Moment,
     session: &mut Session,
 ) -> Result<Option<String>, Error> {
-    if !is_check_wanted(flag, dry_run, session) {
+    if !are_new_queues_checked(flag, dry_run, session) {
         return Ok(None);
     }
     let names = [queue.clone(), klass.clone()];
@@ -53,8 +53,12 @@ pub(crate) fn swapped_arguments_note(
     })
 }
 
-/// Whether [`new_queue_lines`] would read queues.
-pub(crate) fn is_check_wanted(flag: ExistingQueueFlag, planned: bool, session: &Session) -> bool {
+/// Whether [`new_queue_lines`] would ask the server which queues exist.
+pub(crate) fn are_new_queues_checked(
+    flag: ExistingQueueFlag,
+    planned: bool,
+    session: &Session,
+) -> bool {
     flag.existing_queue || session.ui.are_notes_read(planned)
 }
 
@@ -67,7 +71,7 @@ pub(crate) fn new_queue_lines(
     now: Moment,
     session: &mut Session,
 ) -> Result<Vec<String>, Error> {
-    if !is_check_wanted(flag, planned, session) {
+    if !are_new_queues_checked(flag, planned, session) {
         return Ok(Vec::new());
     }
     let core = session.core()?;

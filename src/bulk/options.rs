@@ -83,8 +83,10 @@ impl BulkOptions {
     }
 
     /// Whether an earlier run of the same command began the report.
-    pub(crate) fn resumes_report(&self) -> bool {
-        self.report.as_ref().is_some_and(Ledger::resumes)
+    pub(crate) fn continues_earlier_report(&self) -> bool {
+        self.report
+            .as_ref()
+            .is_some_and(Ledger::continues_earlier_run)
     }
 }
 

@@ -134,8 +134,8 @@ pub(super) fn sort_lanes_by_put(
     Ok(())
 }
 
-/// The second of the last put of a job, and whether the job was started since. A job that was
-/// started preceded the jobs of its lane that were put in the same second and were not.
+/// When a job was last put, in whole seconds, and whether it was started since. A job that was started preceded the
+/// jobs of its lane that were put in the same second and were not.
 fn put_order_key(job: &Job) -> (Option<Moment>, bool) {
     let history = job.history.as_deref().unwrap_or_default();
     let put = history

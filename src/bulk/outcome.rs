@@ -160,13 +160,13 @@ impl JobOutcome {
         self
     }
 
-    pub(crate) fn raw_reply(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
+    pub(crate) fn with_raw_reply(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
         self.raw = raw.into();
         self
     }
 
     /// Notes whether the job is already as the command would leave it.
-    pub(crate) fn with_as_asked(mut self, as_asked: bool) -> JobOutcome {
+    pub(crate) fn with_already_as_asked(mut self, as_asked: bool) -> JobOutcome {
         self.as_asked = as_asked;
         self
     }

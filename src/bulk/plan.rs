@@ -37,7 +37,7 @@ pub(crate) struct BulkPlan {
     pub(super) jobs: Vec<JobSnapshot>,
     /// The dependents that would be changed with the jobs, as far as the plan has to know them.
     pub(super) below: Vec<JobSnapshot>,
-    /// Where the jobs run, if the plan has to know that.
+    /// On which workers the jobs run, if the action shows that.
     pub(super) running: RunningJobs,
     /// The time over which the jobs are to run.
     pub(super) spread: Duration,
@@ -182,7 +182,7 @@ impl BulkPlan {
         Ok(plan)
     }
 
-    /// Makes a plan of the jobs of a file, and of the outcomes of others.
+    /// Makes a plan of the jobs of a file. The other jobs of the file are excluded with these outcomes.
     pub(crate) fn from_file(
         options: BulkOptions,
         jobs: Vec<JobSnapshot>,
@@ -215,7 +215,7 @@ impl BulkPlan {
     }
 
     /// Spreads the starts of the jobs evenly over a time, if the flag was given.
-    pub(crate) fn spread(self, flag: &SpreadFlag) -> BulkPlan {
+    pub(crate) fn spread_starts(self, flag: &SpreadFlag) -> BulkPlan {
         BulkPlan {
             spread: flag.spread.unwrap_or_default(),
             ..self
@@ -228,7 +228,7 @@ impl BulkPlan {
         outcomes.any(|outcome| outcome.item.code == OutcomeCode::Gone)
     }
 
-    /// Puts missing jobs back into the plan if something of them is left that the command can change.
+    /// Puts excluded jobs that do not exist back into the plan if `has_trace` finds something left of them to change.
     pub(crate) fn readmit_missing(&mut self, has_trace: impl Fn(&Name) -> bool) {
         for excluded in std::mem::take(&mut self.excluded) {
             let item = &excluded.outcome.item;
@@ -268,7 +268,7 @@ impl BulkPlan {
 
     /// Asks whether to continue, unless the jobs were named by their jids. `more` is shown below the jobs.
     pub(super) fn ask_consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
-        if !self.will_ask(session) {
+        if !self.will_ask_consent(session) {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
@@ -283,7 +283,7 @@ impl BulkPlan {
         Ok(())
     }
 
-    fn will_ask(&self, session: &Session) -> bool {
+    fn will_ask_consent(&self, session: &Session) -> bool {
         let asks = match self.targeting {
             TargetSource::OneJid => false,
             TargetSource::Jids | TargetSource::File => {
@@ -305,7 +305,7 @@ impl BulkPlan {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_question() && session.ui.can_ask();
-        if !self.will_ask(session) || !(self.is_dry_run() || questions) {
+        if !self.will_ask_consent(session) || !(self.is_dry_run() || questions) {
             new_queues::note_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(self);
         }
@@ -349,7 +349,7 @@ impl BulkPlan {
         details
     }
 
-    pub(super) fn is_single(&self) -> bool {
+    pub(super) fn is_for_one_jid(&self) -> bool {
         self.targeting == TargetSource::OneJid
     }
 
@@ -367,10 +367,10 @@ impl BulkPlan {
         self.options.note.clone()
     }
 
-    /// The refusal of the one job that was named as an error.
+    /// If only one job was named and it is excluded, fails with its refusal.
     pub(crate) fn refuse_single_excluded(&self) -> Result<(), Error> {
         match self.excluded.first() {
-            Some(ExcludedJob { outcome, .. }) if self.is_single() => {
+            Some(ExcludedJob { outcome, .. }) if self.is_for_one_jid() => {
                 Err(outcome.to_error(self.options.verb.infinitive))
             }
             _ => Ok(()),

@@ -32,7 +32,7 @@ pub(crate) struct BulkTally {
     sentence: String,
     /// How many dependents were changed with the jobs.
     cascaded: usize,
-    /// The first jobs that were cancelled while they ran, with the place.
+    /// The first jobs that were cancelled while they ran, each with its worker and run time.
     running: Vec<String>,
     /// How many jobs were cancelled while they ran.
     ran: usize,
@@ -80,7 +80,7 @@ impl BulkTally {
         }
     }
 
-    fn is_single(&self) -> bool {
+    fn is_for_one_jid(&self) -> bool {
         self.targeting == TargetSource::OneJid
     }
 
@@ -119,7 +119,7 @@ impl BulkTally {
         if !changed {
             self.reasons.add_item(&item);
         }
-        if self.is_single() && !cascaded {
+        if self.is_for_one_jid() && !cascaded {
             self.sentence = outcome_sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
@@ -142,7 +142,7 @@ impl BulkTally {
             Format::Table => {
                 let listed = match self.verb.row_content {
                     BulkTableContent::Nothing => false,
-                    BulkTableContent::Jids if self.lists_few(ui) => {
+                    BulkTableContent::Jids if self.lists_only_first_jids(ui) => {
                         changed && self.doc.rows.len() < NAMED
                     }
                     BulkTableContent::Jids => changed,
@@ -178,7 +178,7 @@ impl BulkTally {
             }
             Format::Jid | Format::Raw => {}
         }
-        if self.is_single() && self.cascaded > 0 {
+        if self.is_for_one_jid() && self.cascaded > 0 {
             let jobs = plural(self.cascaded as u64, "job", "jobs");
             let waited = match (self.doc.sum.dry_run, self.cascaded) {
                 (true, 1) => "waits",
@@ -188,7 +188,7 @@ impl BulkTally {
             self.sentence
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
-        if !self.is_single() {
+        if !self.is_for_one_jid() {
             let mut text =
                 bulk_summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
             text.push_str(&count_and_first_names(
@@ -213,7 +213,7 @@ impl BulkTally {
         } else if self.doc.sum.dry_run {
             ui.note_dry_run(&self.sentence)
         } else if self.ran > 0 {
-            // A worker loses its job: scripts get this line, too.
+            // Also without a terminal, because a worker loses its job.
             ui.note(&self.sentence)
         } else {
             ui.note_on_terminal(&self.sentence)
@@ -229,8 +229,8 @@ impl BulkTally {
         }
     }
 
-    /// Whether a table of jids has only the first: in a dry run, and on a terminal, without `-v`.
-    fn lists_few(&self, ui: &Ui) -> bool {
+    /// Whether a table of jids has only the first of them: in a dry run, and on a terminal, without `-v`.
+    fn lists_only_first_jids(&self, ui: &Ui) -> bool {
         let is_short = self.doc.sum.dry_run || ui.is_terminal();
         is_short && !self.all && ui.format() == Format::Table
     }
@@ -245,7 +245,7 @@ impl BulkTally {
             sum.done
         };
         let jids = matches!(self.verb.row_content, BulkTableContent::Jids);
-        if jids && self.lists_few(ui) && changed > listed {
+        if jids && self.lists_only_first_jids(ui) && changed > listed {
             format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
         } else {
             String::new()

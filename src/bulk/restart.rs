@@ -10,7 +10,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
 
-/// How many of the jobs that were put first are looked for after a flush.
+/// Maximum number of the first jobs put that are looked for after a flush.
 const MAX_FIRST: usize = 10;
 
 /// Compares the server at the beginning, after each reconnect and at the end. That costs no call per round.
@@ -18,7 +18,7 @@ const MAX_FIRST: usize = 10;
 pub(crate) struct RestartWatch {
     /// `None` if the server does not report it.
     begun: Option<ServerEpoch>,
-    /// The node of the cluster that was asked last, and how many connections had broken until then.
+    /// The node of the cluster that was asked last, and below, how many connections had broken until then.
     node: Option<Node>,
     losses: u64,
     /// The number of the connection on which the server was asked last.
@@ -48,7 +48,7 @@ impl RestartWatch {
         Ok(watch)
     }
 
-    /// Begins without a note, for what another watch follows.
+    /// Begins without a note, because another watch of the command writes it.
     pub(super) fn begin_quietly(core: &mut Core) -> Result<RestartWatch, Error> {
         Ok(RestartWatch {
             begun: core.server_epoch()?,
@@ -89,13 +89,13 @@ impl RestartWatch {
         }
     }
 
-    /// Asks the server after a round, if there is another connection than before. `acknowledged`
-    /// changes were made until now.
+    /// After a round, asks the server whether it may have lost changes, if the connection is a new one.
+    /// `acknowledged` changes were made until now.
     pub(crate) fn check_after_round(&mut self, core: &mut Core, acknowledged: usize) {
         if core.connection_number() == self.connection {
             return;
         }
-        // If the server is away again, the next round fails, or asks again.
+        // If this call fails, the next round fails too, or checks again.
         if let Ok(present) = core.server_epoch() {
             self.connection = core.connection_number();
             self.compare_epoch(core, present, acknowledged);
@@ -172,7 +172,7 @@ impl RestartWatch {
         let cause = begun.causes_of_loss(&present).find(|cause| match cause {
             LossCause::Restarted => true,
             LossCause::Flushed => has_lost_jobs(core, first),
-            // Policies that evict only keys with an expiry delete no job: then the policy is not known here.
+            // Evictions count only under a policy that deletes jobs: the others evict only keys with an expiry.
             LossCause::Evicted => core.eviction_policy().is_some(),
         })?;
         self.begun = Some(present);

@@ -131,7 +131,7 @@ pub(crate) fn add_dependents(
             .collect()
     });
     let mut interner = FieldInterner::default();
-    // The jobs that were given keep the marks of their snapshots.
+    // A job that was given keeps its snapshot, whose mark was read before this.
     let mut seen: HashMap<Name, JobSnapshot> =
         jobs.into_iter().map(|job| (job.jid.clone(), job)).collect();
     let jobs: Vec<JobSnapshot> = order

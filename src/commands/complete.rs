@@ -17,7 +17,7 @@ use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkTableContent, OutcomeCode};
-use crate::model::complete::Complete;
+use crate::model::complete::CompletedJob;
 use crate::model::done::CommandResult;
 use crate::model::ending::NextQueue;
 use crate::model::job_snapshot::JobSnapshot;
@@ -163,7 +163,7 @@ fn complete_one(
         now,
         &options.note,
         jobs,
-        |job| worker.worker_for(job),
+        |job| worker.settling_worker(job),
         data.as_deref(),
         next.as_ref(),
     );
@@ -178,7 +178,7 @@ fn complete_one(
     if let Some(replicas) = options.replicas {
         session.core()?.wait_for_replicas(replicas)?;
     }
-    let done = Complete {
+    let done = CompletedJob {
         jid: jid.clone(),
         state,
         queue: next.as_ref().map(|next| next.queue.clone()),
@@ -209,10 +209,10 @@ fn complete_many(
     let Completion { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
-        let worker = |job: &JobSnapshot| worker.worker_for(job);
+        let worker = |job: &JobSnapshot| worker.settling_worker(job);
         let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
         SliceOutcome::from_replies(jobs, states, |job, state| {
-            let mut outcome = JobOutcome::done(&job.jid).raw_reply(state.as_bytes());
+            let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(state.as_bytes());
             outcome.item.state_after = Some(state.clone());
             outcome.with_cells([state])
         })
@@ -231,7 +231,7 @@ impl Completion {
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
         let refused = worker.refuse_not_held(job).map(|outcome| {
             let as_asked = next.is_none() && data.is_none() && job.is_in_state("complete");
-            outcome.with_as_asked(as_asked)
+            outcome.with_already_as_asked(as_asked)
         });
         refused.or_else(|| itself.then(cycle))
     }

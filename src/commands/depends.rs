@@ -147,7 +147,7 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         required: Some("depends"),
     };
     let released = job.is_in_state("waiting") || job.is_in_state("scheduled");
-    Some(JobOutcome::refused(&job.jid, code, why).with_as_asked(released))
+    Some(JobOutcome::refused(&job.jid, code, why).with_already_as_asked(released))
 }
 
 fn change_dependencies(
@@ -177,11 +177,11 @@ fn change_dependencies(
             .ui
             .note(&format!("note: it does not depend on `{jid}`"));
     }
-    let edges = lanes::lane_edges(session.core()?, now, std::slice::from_ref(jid))?;
+    let edges = lanes::read_lane_edges(session.core()?, now, std::slice::from_ref(jid))?;
     if let Some(edge) = edges.get(jid)
         && (args.off.contains(&edge.before) || (args.off_all && edge.only))
     {
-        let refusal = edge.waiting_outcome(jid, job.queue.as_ref());
+        let refusal = edge.lane_wait_outcome(jid, job.queue.as_ref());
         return Err(refusal.to_error(ASKS));
     }
     if args.bulk.dry_run {

@@ -89,17 +89,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let name = ActingWorker::from_holder_flags(&args.holder)?;
     let fail = BulkAction::new(&FAIL, |core, slice| {
-        let worker = |job: &JobSnapshot| name.worker_for(job);
+        let worker = |job: &JobSnapshot| name.settling_worker(job);
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.fail(now, note, jobs, worker, &why, data.as_deref());
         SliceOutcome::from_replies(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .with_state_after("failed")
-                .raw_reply(job.jid.as_bytes())
+                .with_raw_reply(job.jid.as_bytes())
         })
     });
     let fail = fail
-        .default_states(&[State::Running, State::Stalled])
+        .with_default_states(&[State::Running, State::Stalled])
         .refuse_if(|job| refuse(&name, &why, job))
         .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group));
     BulkPlan::open_with_jids(session, options, &fail, &targets, &given)?.ask_and_run(fail, session)
@@ -109,7 +109,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option<JobOutcome> {
     let outcome = name
         .refuse_not_held(job)?
-        .with_as_asked(job.has_failed_in_group(&why.group));
+        .with_already_as_asked(job.has_failed_in_group(&why.group));
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
             let cancel = CommandLine::new("cancel").name(&job.jid);

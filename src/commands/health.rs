@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
 use crate::look::health;
-use crate::model::health::{Bound, Health, HealthLevel, LimitKind, Limits};
+use crate::model::health::{Health, HealthLevel, LimitKind, Limits, SubjectLimit};
 use crate::session::Session;
 
 /// Say whether all is well, for a cron line, a load balancer or Nagios
@@ -34,22 +34,22 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// At most this many waiting jobs
     #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::count_bound)]
-    max_waiting: Vec<Bound>,
+    max_waiting: Vec<SubjectLimit>,
     /// The next job to pop may have waited this long
     #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::duration_bound)]
-    max_head_wait: Vec<Bound>,
+    max_head_wait: Vec<SubjectLimit>,
     /// At most this many failed jobs
     #[arg(long, value_name = "[GROUP=]N[,M]", value_parser = bound::count_bound)]
-    max_failed: Vec<Bound>,
+    max_failed: Vec<SubjectLimit>,
     /// At most this many jobs whose lock has expired
     #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::count_bound)]
-    max_stalled: Vec<Bound>,
+    max_stalled: Vec<SubjectLimit>,
     /// A pause may have lasted this long
     #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::duration_bound)]
-    max_paused: Vec<Bound>,
+    max_paused: Vec<SubjectLimit>,
     /// At least this many workers that run jobs or were seen in the last two minutes
     #[arg(long, value_name = "N[,M]", value_parser = bound::worker_bound)]
-    min_workers: Option<Bound>,
+    min_workers: Option<SubjectLimit>,
     /// One line and an exit code as plugins for Nagios have them
     #[arg(long)]
     nagios: bool,
@@ -86,7 +86,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut health = judge(&limits, session)?;
     if !nagios {
         if session.ui.is_quiet() && session.ui.format() == Format::Table {
-            health.keep_only_wrong();
+            health.drop_ok_items();
             if health.items.is_empty() {
                 return Ok(Exit::Ok);
             }
@@ -118,8 +118,8 @@ pub(crate) fn nagios_failure(error: &Error) -> (String, Exit) {
 
 fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
     let request = SnapshotRequest {
-        groups: limits.names(true),
-        queues: limits.names(false),
+        groups: limits.queue_or_group_names(true),
+        queues: limits.queue_or_group_names(false),
         ..SnapshotRequest::default()
     };
     let (facts, now) = look::read_snapshot(look::RECENT, request, &limits.queue_globs(), session)?;

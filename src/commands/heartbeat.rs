@@ -16,7 +16,7 @@ use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
-use crate::model::complete::Lock;
+use crate::model::complete::ExtendedLock;
 use crate::model::done::CommandResult;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -102,7 +102,7 @@ fn extend_one(
             .show(&CommandResult::new(VERB, vec![jid], true))?;
         return Ok(Exit::Ok);
     }
-    let holder = worker.worker_for(&job);
+    let holder = worker.settling_worker(&job);
     let jobs = std::slice::from_ref(&job);
     let mut outcomes = session
         .core()?
@@ -119,7 +119,7 @@ fn extend_one(
         session.ui.print_text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);
     }
-    session.ui.show(&Lock {
+    session.ui.show(&ExtendedLock {
         jid,
         worker: holder,
         expires: moment_of_seconds(end),
@@ -142,12 +142,12 @@ fn extend_many(
     };
     let options = BulkOptions::new(session, &HEARTBEAT, &flags)?;
     let heartbeat = BulkAction::new(&HEARTBEAT, |core, slice| {
-        let worker = |job: &JobSnapshot| worker.worker_for(job);
+        let worker = |job: &JobSnapshot| worker.settling_worker(job);
         let ends = core.heartbeat(slice.now, slice.jobs, worker, data);
         SliceOutcome::from_replies(slice.jobs, ends, |job, end| {
             let expires = moment_of_seconds(end);
             let expires = expires.to_rfc3339().unwrap_or_else(|| expires.to_string());
-            let mut outcome = JobOutcome::done(&job.jid).raw_reply(end.to_string());
+            let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(end.to_string());
             outcome.item.detail = Some(format!("the lock expires {expires}").into());
             outcome.with_cells([Name::from(expires)])
         })

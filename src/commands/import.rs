@@ -76,7 +76,7 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
-    import::refuse_duplicate_map(&args.map)?;
+    import::refuse_duplicate_queue_map(&args.map)?;
     let existing = match (args.if_absent, args.replace) {
         (true, _) => ExistingPolicy::Skip,
         (_, true) => ExistingPolicy::Replace,

@@ -11,7 +11,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Filters, Selector};
 use crate::args::value;
 use crate::bulk::bury;
-use crate::bulk::bury::{BURY, NOT_STARTED, refuse_started};
+use crate::bulk::bury::{BURY, NOT_STARTED, refuse_running_or_ended};
 use crate::bulk::cancel::{self, CANCEL};
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome};
@@ -303,6 +303,6 @@ impl QueueMorgue {
             retrying: args.retrying,
             ..Filters::default()
         });
-        BulkPlan::from_selector(session, now, options, &selector, refuse_started)
+        BulkPlan::from_selector(session, now, options, &selector, refuse_running_or_ended)
     }
 }

@@ -57,7 +57,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let action = options.bulk_action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
-        .spread(&args.spread)
+        .spread_starts(&args.spread)
         .note_new_queue(Some(&options.to), args.existing, session)?
         .ask_and_run(action, session)
 }

@@ -52,11 +52,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         SliceOutcome::from_replies(slice.jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
-            let mut outcome = JobOutcome::done(&job.jid).raw_reply(new.as_bytes());
+            let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(new.as_bytes());
             outcome.item.detail = Some(format!("{old} → {new}").into());
             outcome.with_cells([old, new])
         })
     });
-    let priority = priority.default_states(State::UNFINISHED);
+    let priority = priority.with_default_states(State::UNFINISHED);
     priority.run(&args.bulk, &args.jobs, session)
 }

@@ -38,6 +38,6 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let promote = promote::promote_action();
     BulkPlan::open(session, &promote, &args.bulk, &args.jobs)?
-        .spread(&args.spread)
+        .spread_starts(&args.spread)
         .ask_and_run(promote, session)
 }

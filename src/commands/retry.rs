@@ -113,7 +113,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     note_flags_without_state(&options, &args.jobs.selector, session);
     let action = options.bulk_action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
-        .spread(&args.spread)
+        .spread_starts(&args.spread)
         .note_new_queue(options.to.as_ref(), args.existing, session)?
         .ask_and_run(action, session)
 }
@@ -145,7 +145,7 @@ fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         message: args.fail_message.clone().unwrap_or_default(),
     });
     let retry = BulkAction::new(&HOLDER_RETRY, |core, slice| {
-        let worker = |job: &JobSnapshot| name.worker_for(job);
+        let worker = |job: &JobSnapshot| name.settling_worker(job);
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.retry(now, note, jobs, worker, delay, why.as_ref());
         SliceOutcome::from_replies(jobs, replies, |job, remaining| {
@@ -160,12 +160,12 @@ fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
             };
             let outcome = JobOutcome::done(&job.jid)
                 .with_state_after(state)
-                .raw_reply(remaining.to_string().as_bytes());
+                .with_raw_reply(remaining.to_string().as_bytes());
             outcome.with_cells([Name::from(shown)])
         })
     });
     let retry = retry
-        .default_states(&[State::Running])
+        .with_default_states(&[State::Running])
         .refuse_if(|job| name.refuse_not_held(job));
     retry.run(&args.bulk, &args.jobs, session)
 }

@@ -43,9 +43,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let since = args.since.as_secs_f64();
     let (facts, now) = look::read_snapshot(since, SnapshotRequest::default(), &[], session)?;
     let interval = args.watch.every.unwrap_or_default();
-    session.history.note(&facts, now, interval);
+    session.history.add_snapshot(&facts, now, interval);
     let mut overview = look::build_overview(facts, since, now);
-    overview.last_minute = session.history.rates();
+    overview.last_minute = session.history.last_minute_rates();
     session.ui.show(&overview)?;
     Ok(Exit::Ok)
 }

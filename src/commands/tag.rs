@@ -103,7 +103,7 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         SliceOutcome::from_replies(slice.jobs, replies, |job, tags| {
             let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut outcome = JobOutcome::done(&job.jid).raw_reply(tags.as_bytes());
+            let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(tags.as_bytes());
             outcome.item.detail = Some(comma_list(&names).into());
             outcome.with_cells(names)
         })

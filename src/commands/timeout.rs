@@ -53,7 +53,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         })
     });
     let timeout = timeout
-        .default_states(&[State::Running, State::Stalled])
+        .with_default_states(&[State::Running, State::Stalled])
         .refuse_if(refuse);
     timeout.run(&args.bulk, &args.jobs, session)
 }
@@ -63,5 +63,5 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         return None;
     }
     let outcome = JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("running"));
-    Some(outcome.with_as_asked(job.is_in_state("stalled")))
+    Some(outcome.with_already_as_asked(job.is_in_state("stalled")))
 }

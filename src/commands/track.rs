@@ -103,7 +103,7 @@ fn action(args: &Args) -> BulkAction<'static> {
     BulkAction::new(verb, move |core, slice| {
         let replies = core.set_tracked(slice.now, slice.note, slice.jobs, tracked);
         SliceOutcome::from_replies(slice.jobs, replies, |job, changed| {
-            JobOutcome::done(&job.jid).raw_reply(if changed { "1" } else { "0" })
+            JobOutcome::done(&job.jid).with_raw_reply(if changed { "1" } else { "0" })
         })
     })
 }

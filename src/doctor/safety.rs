@@ -56,7 +56,7 @@ pub(super) fn replication_item(
         let hint = error.hint_text().unwrap_or_default();
         let hint = format!("{hint}, `{primary}`, or add `--read-only`");
         DoctorItem::error(check, &error.hint(hint), "")
-    } else if let Some(lost) = report.facts.problem(ProblemCode::Replica) {
+    } else if let Some(lost) = report.facts.problem_sentence(ProblemCode::Replica) {
         DoctorItem::warning(check, lost, next_step(Kind::Stale))
     } else if let Some(silence) = silence_of_primary(report.lag) {
         DoctorItem::warning(check, silence, next_step(Kind::Stale))
@@ -101,7 +101,7 @@ pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
     };
     let item = if limit > 0 && used >= limit && !facts.evicts_jobs() {
         DoctorItem::error(check, &core.refusal_error("OOM"), next_step(Kind::Oom))
-    } else if let Some(full) = facts.problem(ProblemCode::Memory) {
+    } else if let Some(full) = facts.problem_sentence(ProblemCode::Memory) {
         let hint = "raise `maxmemory`, or shorten `jobs-history`";
         DoctorItem::warning(check, format!("{full}: {sizes}"), hint)
     } else {
@@ -127,7 +127,7 @@ pub(super) fn persistence_item(
     let item = if report.append_failed || facts.save_failed && refuses {
         let error = core.refusal_error("MISCONF");
         DoctorItem::error(check, &error, next_step(error.kind()))
-    } else if let Some(failed) = facts.problem(ProblemCode::Persistence) {
+    } else if let Some(failed) = facts.problem_sentence(ProblemCode::Persistence) {
         DoctorItem::warning(check, failed, next_step(Kind::Misconf))
     } else if facts.append_only {
         append_only_item(settings)

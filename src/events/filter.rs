@@ -6,8 +6,8 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::text::backtick_list;
 
-/// The channels that are read, and which of their events are shown: those that satisfy each filter that has
-/// values, by one of these.
+/// The channels to read and the events to show. An event is shown if it matches one value of each list that is not
+/// empty.
 #[derive(Debug)]
 pub(crate) struct EventFilter {
     pub sources: Vec<EventChannel>,
@@ -17,7 +17,7 @@ pub(crate) struct EventFilter {
 }
 
 impl EventFilter {
-    /// Whether an event is shown. What its message does not say matches nothing.
+    /// Whether an event is shown. A field that its message lacks matches no value.
     pub(crate) fn matches(&self, event: &Event) -> bool {
         let names_queue = |queue: &Option<Name>| {
             let queue = queue.as_ref();

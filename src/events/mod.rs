@@ -66,11 +66,11 @@ pub(crate) fn run(
         watcher.set_deadline(limits, now);
     }
     let stream = connected.and_then(|_| watcher.subscribe(LEAST, session));
-    let ended = watcher.run(stream, session);
+    let ended = watcher.watch(stream, session);
     if let Err(error) = &ended
         && error.exit() == Exit::Server
     {
-        // The other members would continue without this one.
+        // Ends the streams of the other members, which would continue without this one.
         watcher.called_off.store(true, Ordering::Relaxed);
     }
     ended
@@ -80,7 +80,7 @@ pub(crate) fn run(
 struct EventWatcher<'e> {
     filter: &'e EventFilter,
     count: Option<u64>,
-    /// The time until the deadline, when the stream began.
+    /// How far away the deadline was when the stream began.
     time_left: Option<Duration>,
     deadline: Option<Instant>,
     interrupt: Interrupt,
@@ -90,7 +90,7 @@ struct EventWatcher<'e> {
 }
 
 impl EventWatcher<'_> {
-    /// Counts the deadline from this moment. It is known by the clock of this host until the server tells its time.
+    /// Sets the deadline, counted from `now`: the clock of this host until the server has told its time.
     fn set_deadline(&mut self, limits: &EventLimits, now: Moment) {
         self.time_left = limits.deadline.as_ref().map(|at| at.time_left(now));
         self.deadline = self
@@ -98,13 +98,13 @@ impl EventWatcher<'_> {
             .and_then(|left| Instant::now().checked_add(left));
     }
 
-    /// The time until the deadline, and at least this.
+    /// The time until the deadline, but at least `least`; without a deadline, no limit.
     fn time_to_subscribe(&self, least: Duration) -> Duration {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         self.deadline.map_or(Duration::MAX, left).max(least)
     }
 
-    /// Subscribes until the deadline at the latest, but takes at least this time. The stream has a connection of
+    /// Subscribes, and gives up at the deadline, but not before `least` has passed. The stream has a connection of
     /// its own.
     fn subscribe(&self, least: Duration, session: &mut Session) -> Result<EventStream, Error> {
         let limit = self.time_to_subscribe(least);
@@ -115,8 +115,9 @@ impl EventWatcher<'_> {
         core.event_stream(&self.filter.sources)
     }
 
-    /// Shows what comes. A member that is not reached at the start is tried again if others may be reached.
-    fn run(
+    /// Shows the events of the stream until it ends. A member that is not reached at the start is tried again if
+    /// others may be reached.
+    fn watch(
         &self,
         stream: Result<EventStream, Error>,
         session: &mut Session,
@@ -135,7 +136,7 @@ impl EventWatcher<'_> {
                     at: since,
                     reason,
                 };
-                self.report_loss(&loss, session)?;
+                self.report_gap(&loss, session)?;
                 match self.subscribe_again(error, session)? {
                     Some(stream) => (stream, Some(since)),
                     None => return Ok(Exit::Partial),
@@ -166,7 +167,7 @@ impl EventWatcher<'_> {
                 if !session.may_others_be_reached() {
                     return Err(first);
                 }
-                if self.end()?.is_some() {
+                if self.exit_if_ended()?.is_some() {
                     return Ok(None);
                 }
                 thread::sleep(CHECK);
@@ -185,7 +186,7 @@ impl EventWatcher<'_> {
     fn show_events(&self, stream: &EventStream, session: &mut Session) -> Result<Exit, Error> {
         let mut lost_since = None;
         loop {
-            if let Some(exit) = self.end()? {
+            if let Some(exit) = self.exit_if_ended()? {
                 return Ok(exit);
             }
             let until = Instant::now() + CHECK;
@@ -193,7 +194,7 @@ impl EventWatcher<'_> {
             match stream.next_event(until).transpose()? {
                 None => {}
                 Some(EventNotice::Lost(loss)) => {
-                    self.report_loss(&loss, session)?;
+                    self.report_gap(&loss, session)?;
                     lost_since = Some(loss.since);
                 }
                 Some(EventNotice::Back(at)) => {
@@ -220,7 +221,7 @@ impl EventWatcher<'_> {
     }
 
     /// The exit code if the stream has ended.
-    fn end(&self) -> Result<Option<Exit>, Error> {
+    fn exit_if_ended(&self) -> Result<Option<Exit>, Error> {
         let shown = self.share.lines();
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));
@@ -254,7 +255,7 @@ impl EventWatcher<'_> {
     }
 
     /// Says that events are missed from now on.
-    fn report_loss(&self, loss: &Loss, session: &mut Session) -> Result<(), Error> {
+    fn report_gap(&self, loss: &Loss, session: &mut Session) -> Result<(), Error> {
         let since = session.ui.render_options().time_of_day(loss.since);
         let reason = &loss.reason;
         session.ui.note(&format!(
@@ -262,7 +263,7 @@ impl EventWatcher<'_> {
         ));
         let mut gap = Event::new(loss.at, EventKind::Gap);
         gap.message = Some(Name::from(reason.as_str()));
-        self.show_in_documents(gap, loss.since, session)
+        self.show_own_event_in_documents(gap, loss.since, session)
     }
 
     /// Says that the gap has ended.
@@ -278,11 +279,11 @@ impl EventWatcher<'_> {
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"
         ));
-        self.show_in_documents(Event::new(at, EventKind::Resumed), since, session)
+        self.show_own_event_in_documents(Event::new(at, EventKind::Resumed), since, session)
     }
 
     /// Writes an event of `qless` itself as a document. In tables, stderr has it.
-    fn show_in_documents(
+    fn show_own_event_in_documents(
         &self,
         mut event: Event,
         since: Moment,

@@ -14,7 +14,7 @@ use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
 use walk::{MAX_EDGES, Walk, WalkLimits, walk_jobs};
 
-/// How many jobs of a queue are searched for each failure group that is searched, too.
+/// The search of a queue reads one failure group per this number of jobs that it may find.
 const JOBS_PER_GROUP: usize = 10;
 
 /// Maximum number of edges of a graph for each job of the limit.
@@ -22,7 +22,7 @@ const EDGES_PER_JOB: usize = 2;
 
 /// The edges that a walk follows.
 #[derive(Clone, Copy)]
-enum Along {
+enum WalkDirection {
     Dependencies,
     Dependents,
 }
@@ -64,7 +64,7 @@ pub(crate) fn read_graph_of_queue(
     request: GraphRequest,
 ) -> Result<Graph, Error> {
     core.require_queue(now, queue)?;
-    // The other half is for the jobs at the other ends of their edges.
+    // Half of the limit is left for the jobs at the other ends of their edges.
     let max_found = request.limit.div_ceil(2);
     let search = find_jobs_with_edges(core, now, queue, max_found)?;
     let first = &search.with_edges[..max_found.min(search.with_edges.len())];
@@ -72,7 +72,7 @@ pub(crate) fn read_graph_of_queue(
     let listed: HashSet<&Name> = graph.nodes.iter().map(|node| &node.job.jid).collect();
     let left_out = search.with_edges.iter().filter(|jid| !listed.contains(jid));
     let left_out = left_out.count() as u64;
-    // The walks have read further jobs of the queue.
+    // The walks have read further jobs of the queue, which are not omitted.
     let own = graph.nodes.iter().map(|node| &node.job);
     let own =
         own.filter(|job| job.queue.as_ref() == Some(queue) && !search.read.contains(&job.jid));
@@ -113,7 +113,7 @@ fn find_jobs_with_edges(
     let failed = groups.members.into_iter();
     let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
     let groups_left = groups.total.saturating_sub(failed.len() as u64);
-    // All groups together get as much as the five sets of the queue.
+    // As many jobs of all groups together as of the five sets of the queue.
     let each = (own.len() * limit).div_ceil(failed.len().max(1));
     slices.append(&mut core.index_slices(now, &failed, each as u64)?);
     let listed: u64 = slices.iter().map(|slice| slice.total).sum();
@@ -140,7 +140,7 @@ fn find_jobs_with_edges(
     Ok(QueueSearch {
         with_edges: found,
         read: jids.into_iter().collect(),
-        // Each group that is left has at least one job.
+        // Each group that was not read has at least one job.
         known: listed + groups_left,
     })
 }
@@ -175,7 +175,7 @@ fn walk_both_ways(
 ) -> Result<(Walk, Walk), Error> {
     let others = request.limit - first.len();
     let found = |walk: &Walk| walk.jobs.len().saturating_sub(first.len());
-    let mut walk = |along: Along, others: usize| {
+    let mut walk = |along: WalkDirection, others: usize| {
         let limits = WalkLimits {
             jobs: first.len() + others,
             depth: request.depth,
@@ -189,13 +189,13 @@ fn walk_both_ways(
         } else {
             others
         };
-        dependencies = walk(Along::Dependencies, share)?;
+        dependencies = walk(WalkDirection::Dependencies, share)?;
     }
     if request.dependents {
-        dependents = walk(Along::Dependents, others - found(&dependencies))?;
+        dependents = walk(WalkDirection::Dependents, others - found(&dependencies))?;
         let left = others - found(&dependents);
         if dependencies.is_cut && left > found(&dependencies) {
-            dependencies = walk(Along::Dependencies, left)?;
+            dependencies = walk(WalkDirection::Dependencies, left)?;
         }
     }
     Ok((dependencies, dependents))
@@ -206,12 +206,12 @@ fn walk_along(
     core: &mut Core,
     now: Moment,
     first: &[Name],
-    along: Along,
+    along: WalkDirection,
     limits: WalkLimits,
 ) -> Result<Walk, Error> {
     let (edges, edges_of): (_, fn(&Job) -> &[Name]) = match along {
-        Along::Dependencies => ("dependencies,unlisted", |job| &job.dependencies),
-        Along::Dependents => ("dependents", |job| &job.dependents),
+        WalkDirection::Dependencies => ("dependencies,unlisted", |job| &job.dependencies),
+        WalkDirection::Dependents => ("dependents", |job| &job.dependents),
     };
     let location = JobFields::Location.into_str();
     let fields = format!("{location},due,scheduled,{edges}");
@@ -335,7 +335,7 @@ fn mark_blocking_nodes(graph: &mut Graph) {
 
 /// How far the search for cycles is with a job.
 #[derive(Clone, Copy)]
-enum Visit {
+enum VisitState {
     New,
     OnPath,
     Done,
@@ -344,16 +344,16 @@ enum Visit {
 /// Marks the edges that lead back to a job on the path to them.
 fn mark_cycles(graph: &mut Graph) {
     let edges_from = graph.edges_by_node(|edge| edge.ends.0);
-    let mut visits = vec![Visit::New; graph.nodes.len()];
+    let mut visits = vec![VisitState::New; graph.nodes.len()];
     for start in 0..graph.nodes.len() {
-        if !matches!(visits[start], Visit::New) {
+        if !matches!(visits[start], VisitState::New) {
             continue;
         }
-        visits[start] = Visit::OnPath;
+        visits[start] = VisitState::OnPath;
         let mut path = vec![(start, 0)];
         while let Some((node, at)) = path.last_mut() {
             let Some(&edge) = edges_from[*node].get(*at) else {
-                visits[*node] = Visit::Done;
+                visits[*node] = VisitState::Done;
                 path.pop();
                 continue;
             };
@@ -361,12 +361,12 @@ fn mark_cycles(graph: &mut Graph) {
             let edge = &mut graph.edges[edge];
             let to = edge.ends.1;
             match visits[to] {
-                Visit::New => {
-                    visits[to] = Visit::OnPath;
+                VisitState::New => {
+                    visits[to] = VisitState::OnPath;
                     path.push((to, 0));
                 }
-                Visit::OnPath => edge.closes_cycle = true,
-                Visit::Done => {}
+                VisitState::OnPath => edge.closes_cycle = true,
+                VisitState::Done => {}
             }
         }
     }

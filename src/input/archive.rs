@@ -13,7 +13,9 @@ use strum::VariantArray;
 
 use crate::clock::moment::Moment;
 use crate::json::Json;
-use crate::json::object::{ExactValue, ObjectForm, ParsedObject, Text, found_value, string_text};
+use crate::json::object::{
+    ExactValue, ObjectForm, ParsedObject, Text, describe_found_value, string_text,
+};
 use crate::json::syntax::{SyntaxFault, first_nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::job::{HistoryEntry, State};
@@ -42,7 +44,7 @@ pub(crate) struct ArchiveHead {
     /// The command line that wrote the file.
     command: Option<Name>,
     /// The number of jobs that the file announces.
-    #[serde(default, deserialize_with = "optional_whole_number")]
+    #[serde(default, deserialize_with = "read_optional_whole_number")]
     pub jobs: Option<i64>,
 }
 
@@ -58,40 +60,40 @@ impl ArchiveHead {
 /// [`NewJob`](super::line::NewJob) with a past is made of it to put it again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedJob<'t> {
-    #[serde(deserialize_with = "new_jid")]
+    #[serde(deserialize_with = "read_new_jid")]
     pub jid: Name,
     pub klass: Name,
     /// Absent for a job that is complete.
     pub queue: Option<Name>,
-    #[serde(deserialize_with = "state")]
+    #[serde(deserialize_with = "read_state")]
     pub state: State,
-    #[serde(borrow, deserialize_with = "data")]
+    #[serde(borrow, deserialize_with = "read_data")]
     pub data: Cow<'t, [u8]>,
     pub priority: Option<FiniteNumber<'t>>,
     pub retries: Option<FiniteNumber<'t>>,
-    #[serde(default, deserialize_with = "optional_whole_number")]
+    #[serde(default, deserialize_with = "read_optional_whole_number")]
     pub remaining: Option<i64>,
     #[serde(default)]
     pub tracked: Option<bool>,
-    #[serde(default, deserialize_with = "names")]
+    #[serde(default, deserialize_with = "read_names")]
     pub tags: Vec<Name>,
-    #[serde(default, rename = "dependencies", deserialize_with = "names")]
+    #[serde(default, rename = "dependencies", deserialize_with = "read_names")]
     pub depends: Vec<Name>,
     pub spawned_from: Option<Name>,
-    #[serde(default, deserialize_with = "optional_time")]
+    #[serde(default, deserialize_with = "read_optional_time")]
     scheduled_for: Option<Moment>,
     due: Option<FiniteNumber<'t>>,
-    #[serde(default, deserialize_with = "failure")]
+    #[serde(default, deserialize_with = "read_failure")]
     pub failure: Option<ArchivedFailure>,
-    #[serde(default, deserialize_with = "names")]
+    #[serde(default, deserialize_with = "read_names")]
     pub throttles: Vec<Name>,
     /// The lane.
     pub key: Option<Name>,
     dup: Option<Name>,
-    #[serde(default, deserialize_with = "rescore")]
+    #[serde(default, deserialize_with = "read_rescore")]
     pub rescore: Option<Name>,
     pub hold: Option<bool>,
-    #[serde(default, deserialize_with = "backoff")]
+    #[serde(default, deserialize_with = "read_backoff")]
     pub backoff: Option<Name>,
     /// The payloads of a merge job.
     pub payloads: Option<Vec<ArchivedMergeData<'t>>>,
@@ -106,7 +108,7 @@ impl ArchivedJob<'_> {
         exact_time(self.due, self.scheduled_for)
     }
 
-    pub(crate) fn is_merge(&self) -> bool {
+    pub(crate) fn is_merge_job(&self) -> bool {
         let dup = self.dup.as_ref();
         dup.is_some_and(|dup| dup.as_bytes() == b"merge")
     }
@@ -127,7 +129,7 @@ impl ArchivedJob<'_> {
 /// Data of a merge job.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedMergeData<'t> {
-    #[serde(borrow, deserialize_with = "data")]
+    #[serde(borrow, deserialize_with = "read_data")]
     pub data: Cow<'t, [u8]>,
     pub score: FiniteNumber<'t>,
 }
@@ -144,29 +146,29 @@ pub(crate) struct ArchivedFailure {
 /// A recurring job to make again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedTemplate<'t> {
-    #[serde(deserialize_with = "nonempty_name")]
+    #[serde(deserialize_with = "read_nonempty_name")]
     pub jid: Name,
     pub klass: Name,
-    #[serde(deserialize_with = "nonempty_name")]
+    #[serde(deserialize_with = "read_nonempty_name")]
     pub queue: Name,
-    #[serde(borrow, deserialize_with = "data")]
+    #[serde(borrow, deserialize_with = "read_data")]
     pub data: Cow<'t, [u8]>,
-    #[serde(rename = "every_s", deserialize_with = "positive_interval")]
+    #[serde(rename = "every_s", deserialize_with = "read_positive_interval")]
     pub every: FiniteNumber<'t>,
-    #[serde(default, deserialize_with = "optional_time")]
+    #[serde(default, deserialize_with = "read_optional_time")]
     next: Option<Moment>,
     due: Option<FiniteNumber<'t>>,
     pub backlog: Option<FiniteNumber<'t>>,
-    #[serde(default, deserialize_with = "optional_whole_number")]
+    #[serde(default, deserialize_with = "read_optional_whole_number")]
     count: Option<i64>,
     pub priority: Option<FiniteNumber<'t>>,
     pub retries: Option<FiniteNumber<'t>>,
-    #[serde(default, deserialize_with = "names")]
+    #[serde(default, deserialize_with = "read_names")]
     pub tags: Vec<Name>,
-    #[serde(default, rename = "options", deserialize_with = "coordination")]
+    #[serde(default, rename = "options", deserialize_with = "read_coordination")]
     pub coordination: Coordination<'static>,
     /// Since when the recurring job is paused, if it is paused.
-    #[serde(default, deserialize_with = "optional_time")]
+    #[serde(default, deserialize_with = "read_optional_time")]
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
     pub paused_reason: Option<Name>,
@@ -174,7 +176,7 @@ pub(crate) struct ArchivedTemplate<'t> {
 
 impl ArchivedTemplate<'_> {
     /// How many jobs it has put.
-    pub(crate) fn jobs_put(&self) -> u64 {
+    pub(crate) fn put_job_count(&self) -> u64 {
         let count = self.count.unwrap_or_default();
         count.try_into().unwrap_or_default()
     }
@@ -201,21 +203,21 @@ pub(crate) struct ArchivedOption {
 /// The maximum of a throttle to set again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedThrottleMaximum {
-    #[serde(deserialize_with = "nonempty_name")]
+    #[serde(deserialize_with = "read_nonempty_name")]
     pub id: Name,
-    #[serde(deserialize_with = "whole_number")]
+    #[serde(deserialize_with = "read_whole_number")]
     pub maximum: i64,
     /// When the maximum is forgotten, if it is.
-    #[serde(default, deserialize_with = "optional_time")]
+    #[serde(default, deserialize_with = "read_optional_time")]
     pub expires: Option<Moment>,
 }
 
 /// A queue to pause again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedPause {
-    #[serde(deserialize_with = "nonempty_name")]
+    #[serde(deserialize_with = "read_nonempty_name")]
     pub queue: Name,
-    #[serde(default, deserialize_with = "optional_time")]
+    #[serde(default, deserialize_with = "read_optional_time")]
     pub until: Option<Moment>,
     pub reason: Option<Name>,
     pub by: Option<Name>,
@@ -225,7 +227,7 @@ pub(crate) struct ArchivedPause {
 pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
     let line = ParsedObject::parse(text, ObjectForm::Document)?;
     let kind = read_line_kind(&line)?;
-    refuse_version(&line)?;
+    refuse_unknown_version(&line)?;
     Ok(match kind {
         LineKind::Export => ArchiveLine::Head(line.read_all()?),
         LineKind::Job => ArchiveLine::Job(Box::new(read_archived_job(line)?)),
@@ -239,7 +241,7 @@ pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxF
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_unknown_version(text: &[u8]) -> bool {
     let line = ParsedObject::parse(text, ObjectForm::Document);
-    line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_version(&line).is_err())
+    line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_unknown_version(&line).is_err())
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -257,7 +259,7 @@ fn read_line_kind(line: &ParsedObject) -> Result<LineKind, SyntaxFault> {
     line.read_required("kind")
 }
 
-fn refuse_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
+fn refuse_unknown_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
     let version: Option<FiniteNumber> = line.read_field("v")?;
     match version.and_then(|version| version.0.parse().ok()) {
         Some(V) => Ok(()),
@@ -296,11 +298,14 @@ impl<'de: 't, 't> Deserialize<'de> for FiniteNumber<'t> {
 }
 
 fn unexpected_value<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
-    E::custom(format!("expects {expected}, not {}", found_value(raw)))
+    E::custom(format!(
+        "expects {expected}, not {}",
+        describe_found_value(raw)
+    ))
 }
 
 /// An integer that a double represents exactly.
-fn whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
+fn read_whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
     let FiniteNumber(text) = FiniteNumber::deserialize(value)?;
     let number: f64 = text.parse().unwrap_or_default();
     if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
@@ -312,14 +317,14 @@ fn whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
     }
 }
 
-fn optional_whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
+fn read_optional_whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
-    struct WholeNumber(#[serde(deserialize_with = "whole_number")] i64);
+    struct WholeNumber(#[serde(deserialize_with = "read_whole_number")] i64);
 
     Option::deserialize(value).map(|number| number.map(|WholeNumber(number)| number))
 }
 
-fn positive_interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
+fn read_positive_interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
     let every = FiniteNumber::deserialize(value)?;
     match every.0.parse() {
         Ok(seconds) if 0.0 < seconds => Ok(every),
@@ -327,7 +332,7 @@ fn positive_interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'
     }
 }
 
-fn nonempty_name<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
+fn read_nonempty_name<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
     let name = Name::deserialize(value)?;
     if name.is_empty() {
         Err(D::Error::custom("is empty"))
@@ -336,8 +341,8 @@ fn nonempty_name<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
     }
 }
 
-fn new_jid<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
-    let jid = nonempty_name(value)?;
+fn read_new_jid<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
+    let jid = read_nonempty_name(value)?;
     match reserved_jid_suffix(jid.as_bytes()) {
         Some(suffix) => Err(D::Error::custom(format!(
             "ends in `{suffix}`, which is reserved for the keys beside a job"
@@ -346,11 +351,11 @@ fn new_jid<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
     }
 }
 
-fn names<'t, D: Deserializer<'t>>(value: D) -> Result<Vec<Name>, D::Error> {
+fn read_names<'t, D: Deserializer<'t>>(value: D) -> Result<Vec<Name>, D::Error> {
     Option::deserialize(value).map(Option::unwrap_or_default)
 }
 
-fn state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
+fn read_state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
     let Text(word) = Text::deserialize(value)?;
     word.parse().map_err(|_| {
         let words: Vec<&str> = State::VARIANTS.iter().map(State::into_str).collect();
@@ -359,7 +364,7 @@ fn state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
 }
 
 /// The text in the line, or the decoded `data_bytes`.
-fn data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
+fn read_data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
     let ExactValue(data) = ExactValue::deserialize(value)?;
     if data.trim_ascii() == b"false" {
         return Err(D::Error::custom("must not be the bare document `false`"));
@@ -368,7 +373,7 @@ fn data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
 }
 
 /// A time in the format of documents.
-fn optional_time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
+fn read_optional_time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
     let Some(raw) = Option::<&RawValue>::deserialize(value)? else {
         return Ok(None);
     };
@@ -392,13 +397,13 @@ fn exact_time(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Mome
 }
 
 /// A failure without a group is none.
-fn failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFailure>, D::Error> {
+fn read_failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFailure>, D::Error> {
     #[derive(Deserialize)]
     struct ShownFailure {
         group: Name,
         message: Option<Name>,
         worker: Option<Name>,
-        #[serde(default, deserialize_with = "optional_time")]
+        #[serde(default, deserialize_with = "read_optional_time")]
         when: Option<Moment>,
     }
     let shown: Option<ShownFailure> = Option::deserialize(value)?;
@@ -413,16 +418,16 @@ fn failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFailure>,
     }))
 }
 
-fn rescore<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
-    coordination_option(value, CoordinationOption::Rescore)
+fn read_rescore<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
+    read_coordination_option(value, CoordinationOption::Rescore)
 }
 
-fn backoff<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
-    coordination_option(value, CoordinationOption::Backoff)
+fn read_backoff<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
+    read_coordination_option(value, CoordinationOption::Backoff)
 }
 
 /// Reads an option that coordinates jobs as the core takes it.
-fn coordination_option<'t, D: Deserializer<'t>>(
+fn read_coordination_option<'t, D: Deserializer<'t>>(
     value: D,
     option: CoordinationOption,
 ) -> Result<Option<Name>, D::Error> {
@@ -436,7 +441,7 @@ fn coordination_option<'t, D: Deserializer<'t>>(
 }
 
 /// Reads the options of a recurring job.
-fn coordination<'t, D: Deserializer<'t>>(value: D) -> Result<Coordination<'static>, D::Error> {
+fn read_coordination<'t, D: Deserializer<'t>>(value: D) -> Result<Coordination<'static>, D::Error> {
     let options = <&RawValue>::deserialize(value)?;
     Ok(Coordination::from_json(&Json::from(options)))
 }
@@ -493,7 +498,7 @@ impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
         }
 
         #[derive(Deserialize)]
-        struct EntryTime(#[serde(deserialize_with = "optional_time")] Option<Moment>);
+        struct EntryTime(#[serde(deserialize_with = "read_optional_time")] Option<Moment>);
 
         value.deserialize_struct("Entry", &["what", "when"], EntryVisitor)
     }

@@ -18,8 +18,8 @@ use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PutCall;
 use crate::json::object;
-use crate::json::object::{ExactValue, Text, found_value, string_text};
-use crate::json::quote::string_array;
+use crate::json::object::{ExactValue, Text, describe_found_value, string_text};
+use crate::json::quote::quote_array;
 use crate::json::syntax::{JsonType, SyntaxFault, UnknownField};
 use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFault};
 use crate::name;
@@ -41,18 +41,18 @@ pub(crate) struct NewJob<'l> {
     pub queue: Option<NewName<'l>>,
     pub klass: Option<NewName<'l>>,
     /// JSON, byte for byte.
-    #[serde(deserialize_with = "data")]
+    #[serde(deserialize_with = "read_data")]
     pub data: Option<Cow<'l, [u8]>>,
     pub jid: NewJid<'l>,
-    #[serde(deserialize_with = "delay")]
+    #[serde(deserialize_with = "read_delay")]
     pub delay: Option<Duration>,
-    #[serde(deserialize_with = "moment")]
+    #[serde(deserialize_with = "read_moment")]
     pub at: Option<TypedMoment>,
     /// A number as it is written, as in `retries`.
-    #[serde(deserialize_with = "integer_text")]
+    #[serde(deserialize_with = "read_integer_text")]
     pub priority: Option<Cow<'l, [u8]>>,
     pub tags: Option<Cow<'l, [NewName<'l>]>>,
-    #[serde(deserialize_with = "count_text")]
+    #[serde(deserialize_with = "read_count_text")]
     pub retries: Option<Cow<'l, [u8]>>,
     pub depends: Option<Cow<'l, [Dependency<'l>]>>,
     pub throttles: Option<&'l RawValue>,
@@ -78,7 +78,9 @@ pub(crate) struct NewJob<'l> {
 
 /// A name that may be new to the core.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct NewName<'l>(#[serde(borrow, deserialize_with = "new_name")] pub Cow<'l, [u8]>);
+pub(crate) struct NewName<'l>(
+    #[serde(borrow, deserialize_with = "read_new_name")] pub Cow<'l, [u8]>,
+);
 
 /// The jid of a job that may be new to the core.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,7 +95,7 @@ pub(crate) enum NewJid<'l> {
 
 impl<'de: 'l, 'l> Deserialize<'de> for NewJid<'l> {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<NewJid<'l>, D::Error> {
-        checked_text(value, refuse_jid).map(NewJid::Given)
+        read_checked_text(value, refuse_as_new_jid).map(NewJid::Given)
     }
 }
 
@@ -111,7 +113,7 @@ impl NewJid<'_> {
 /// The jid of a job that exists, or stands in the file.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Dependency<'l>(
-    #[serde(borrow, deserialize_with = "nonempty_text")] pub Cow<'l, [u8]>,
+    #[serde(borrow, deserialize_with = "read_nonempty_text")] pub Cow<'l, [u8]>,
 );
 
 impl<'l> NewName<'l> {
@@ -201,11 +203,11 @@ impl<'l> NewJob<'l> {
                 continue;
             };
             let wrong = |what| wrong(option.into_str(), what);
-            let mut value = option_value(given, option).map_err(wrong)?;
+            let mut value = read_option_value(given, option).map_err(wrong)?;
             if option == CoordinationOption::Throttles {
                 let mut throttles = ThrottleArg::parse_array(&value).map_err(wrong)?;
                 if value.contains(&b'=') {
-                    value = Cow::Owned(string_array(throttles.iter().map(|one| &one.id)));
+                    value = Cow::Owned(quote_array(throttles.iter().map(|one| &one.id)));
                 }
                 throttles.retain(|throttle| throttle.maximum.is_some());
                 job.maxima = throttles;
@@ -254,7 +256,7 @@ impl<'l> NewJob<'l> {
         self.data.as_deref().unwrap_or(b"{}")
     }
 
-    pub(crate) fn depends(&self) -> &[Dependency<'l>] {
+    pub(crate) fn dependencies(&self) -> &[Dependency<'l>] {
         self.depends.as_deref().unwrap_or_default()
     }
 
@@ -263,10 +265,10 @@ impl<'l> NewJob<'l> {
         let delay = self.delay.map(duration::format_seconds);
         let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
         let (tags, depends) = (
-            self.tags.as_deref().map(string_array),
+            self.tags.as_deref().map(quote_array),
             self.depends.as_deref(),
         );
-        let depends = depends.map(string_array);
+        let depends = depends.map(quote_array);
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority.as_deref()),
@@ -280,7 +282,7 @@ impl<'l> NewJob<'l> {
                 .into_iter()
                 .filter_map(|(name, value)| Some((name, value?))),
         );
-        options.extend(self.coordination.option_words());
+        options.extend(self.coordination.option_pairs());
         options.extend(self.past.iter().map(|(name, value)| (*name, &**value)));
         let delay = delay.as_deref().map_or(&b"0"[..], str::as_bytes);
         puts.add_job(
@@ -308,7 +310,7 @@ impl<'l> NewJob<'l> {
 }
 
 /// Refuses a jid that no new job may have. The reason follows the name of the field.
-pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
+pub(crate) fn refuse_as_new_jid(jid: &[u8]) -> Result<(), String> {
     name::refuse_as_new_name(jid)?;
     match name::reserved_jid_suffix(jid) {
         Some(suffix) => Err(format!(
@@ -336,11 +338,11 @@ fn unknown_field_hint(unknown: UnknownField) -> String {
     }
 }
 
-fn new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
-    checked_text(value, name::refuse_as_new_name)
+fn read_new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
+    read_checked_text(value, name::refuse_as_new_name)
 }
 
-fn nonempty_text<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
+fn read_nonempty_text<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
     let refuse = |jid: &[u8]| {
         if jid.is_empty() {
             Err("is empty")
@@ -348,11 +350,11 @@ fn nonempty_text<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::
             Ok(())
         }
     };
-    checked_text(value, refuse)
+    read_checked_text(value, refuse)
 }
 
 /// Reads a text, unless it is refused.
-fn checked_text<'l, D: Deserializer<'l>, W: Display>(
+fn read_checked_text<'l, D: Deserializer<'l>, W: Display>(
     value: D,
     refuse: impl Fn(&[u8]) -> Result<(), W>,
 ) -> Result<Cow<'l, [u8]>, D::Error> {
@@ -369,7 +371,7 @@ pub(crate) fn into_bytes(text: Cow<str>) -> Cow<[u8]> {
 }
 
 /// The data of a job: any document except `false`, which the core refuses.
-fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+fn read_data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     match ExactValue::deserialize(value)?.0 {
         data if *data == *b"false" => {
             Err(D::Error::custom("must not be the bare document `false`"))
@@ -379,27 +381,27 @@ fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::E
 }
 
 /// A duration, or seconds as in the core.
-fn delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::Error> {
+fn read_delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::Error> {
     let seconds = |text: &str| duration::parse_duration_or_seconds(text).map_err(Invalid::Expects);
-    text_or_number(value, value::duration, seconds).map(Some)
+    read_text_or_number(value, value::duration, seconds).map(Some)
 }
 
 /// A time, or seconds since the epoch as in the core.
-fn moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<TypedMoment>, D::Error> {
+fn read_moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<TypedMoment>, D::Error> {
     let seconds = |text: &str| {
         let seconds = text.parse().ok();
         let seconds = seconds.filter(|seconds: &f64| seconds.abs() <= LATEST);
         let moment = seconds.and_then(Moment::from_seconds).map(TypedMoment::At);
         moment.ok_or("expects seconds since the epoch")
     };
-    text_or_number(value, moment::moment_or_delay, seconds).map(Some)
+    read_text_or_number(value, moment::moment_or_delay, seconds).map(Some)
 }
 
 /// The last second of the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
 /// Reads a text, or a number, as the command line reads them.
-fn text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
+fn read_text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     value: D,
     text: impl Fn(&str) -> Result<T, W>,
     number: impl Fn(&str) -> Result<T, N>,
@@ -410,19 +412,19 @@ fn text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
         JsonType::String => text(&string_text(raw)).map_err(|wants| wants.to_string()),
         _ => text("").map_err(|wants| wants.to_string()),
     };
-    read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", found_value(raw))))
+    read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", describe_found_value(raw))))
 }
 
-fn integer_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    whole_number_text(value, value::integer)
+fn read_integer_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    read_whole_number_text(value, value::integer)
 }
 
-fn count_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    whole_number_text(value, value::count)
+fn read_count_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    read_whole_number_text(value, value::count)
 }
 
 /// Checks a whole number.
-fn whole_number_text<'l, D: Deserializer<'l>, T, E: Display>(
+fn read_whole_number_text<'l, D: Deserializer<'l>, T, E: Display>(
     value: D,
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
@@ -435,13 +437,13 @@ fn whole_number_text<'l, D: Deserializer<'l>, T, E: Display>(
         Ok(_) => Ok(Some(raw.get().as_bytes().into())),
         Err(wants) => Err(D::Error::custom(format!(
             "{wants}, not {}",
-            found_value(raw)
+            describe_found_value(raw)
         ))),
     }
 }
 
 /// The value of an option that coordinates jobs, as the core takes it.
-fn option_value<'l>(
+fn read_option_value<'l>(
     given: &'l RawValue,
     option: CoordinationOption,
 ) -> Result<Cow<'l, [u8]>, String> {
@@ -457,12 +459,22 @@ fn option_value<'l>(
         (Throttles, _) => {
             return Err(format!(
                 "expects an array of texts, not {}",
-                found_value(given)
+                describe_found_value(given)
             ));
         }
-        (Score, _) => return Err(format!("expects a number, not {}", found_value(given))),
+        (Score, _) => {
+            return Err(format!(
+                "expects a number, not {}",
+                describe_found_value(given)
+            ));
+        }
         (_, JsonType::String) => string_text(given),
-        _ => return Err(format!("expects a text, not {}", found_value(given))),
+        _ => {
+            return Err(format!(
+                "expects a text, not {}",
+                describe_found_value(given)
+            ));
+        }
     };
     let checked = match shape {
         JsonType::String => option.parse_value(value.as_bytes()),
@@ -471,9 +483,10 @@ fn option_value<'l>(
     match checked {
         Ok(Cow::Owned(checked)) => Ok(Cow::Owned(checked)),
         Ok(Cow::Borrowed(_)) => Ok(into_bytes(value)),
-        Err(OptionValueFault::Expects(what)) => {
-            Err(format!("expects {what}, not {}", found_value(given)))
-        }
+        Err(OptionValueFault::Expects(what)) => Err(format!(
+            "expects {what}, not {}",
+            describe_found_value(given)
+        )),
         Err(OptionValueFault::Because(why)) => Err(why),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn validate_option(
         return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {
-            Err(if is_misspelled(key) {
+            Err(if is_misspelled_option(key) {
                 unknown_option_error(key)
             } else {
                 unknown_option_error(key).hint("`--force` sets it anyway")
@@ -50,7 +50,7 @@ pub(crate) fn validate_option(
             _ => refuse("a number of at least 0"),
         },
         OptionKind::Seconds => match duration::parse_duration_or_seconds(text) {
-            // With no time at all, every lock would expire immediately.
+            // A heartbeat of 0 is refused, because every lock would expire immediately.
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
             }
@@ -218,11 +218,11 @@ fn unknown_option_error(key: &Name) -> Error {
     }
 }
 
-/// The hint for an option of a queue that is misspelled behind the name of the queue.
+/// The hint for a key that ends in a misspelled option of a queue, after the name of the queue.
 fn misspelled_queue_option(key: &Name) -> Option<String> {
     let key = key.as_str()?;
     QUEUE_OPTIONS.iter().find_map(|option| {
-        // The name of the queue may have hyphens, too.
+        // Splits the key by the hyphens of the option, because the name of the queue may have hyphens, too.
         let hyphens = option.key.matches('-').count();
         let (at, _) = key.rmatch_indices('-').nth(hyphens)?;
         let (queue, name) = (&key[..at], &key[at + 1..]);
@@ -232,6 +232,6 @@ fn misspelled_queue_option(key: &Name) -> Option<String> {
 }
 
 /// Whether the name is unknown and resembles a known one.
-pub(crate) fn is_misspelled(key: &Name) -> bool {
+pub(crate) fn is_misspelled_option(key: &Name) -> bool {
     known_option(key).is_none() && unknown_option_error(key).hint_text().is_some()
 }

@@ -15,7 +15,11 @@ const LONGEST_LINE: u64 = 64 * 1024;
 /// `password file`. `warn` gets a warning if other users may read the file.
 ///
 /// It does not matter who may write the file: a wrong secret only makes a login fail.
-pub(crate) fn read(what: &str, path: &Path, warn: impl FnOnce(&str)) -> Result<Secret, Error> {
+pub(crate) fn read_secret(
+    what: &str,
+    path: &Path,
+    warn: impl FnOnce(&str),
+) -> Result<Secret, Error> {
     let shown = Sanitized(path.as_os_str().as_encoded_bytes());
     let unreadable = format!("cannot read {what} `{shown}`");
     let failed = |fault: io::Error| Error::usage(format!("{unreadable}: {}", io_message(&fault)));
@@ -23,12 +27,16 @@ pub(crate) fn read(what: &str, path: &Path, warn: impl FnOnce(&str)) -> Result<S
     if trust::is_readable_by_others(&file.metadata().map_err(failed)?) {
         warn(&format!("other users may read the {what} `{shown}`"));
     }
-    let secret = first_line(&mut BufReader::new(file)).map_err(failed)?;
-    refuse_empty(what, path, secret)
+    let secret = read_first_line(&mut BufReader::new(file)).map_err(failed)?;
+    refuse_empty_secret(what, path, secret)
 }
 
 /// Refuses an empty secret.
-pub(crate) fn refuse_empty(what: &str, path: &Path, secret: Secret) -> Result<Secret, Error> {
+pub(crate) fn refuse_empty_secret(
+    what: &str,
+    path: &Path,
+    secret: Secret,
+) -> Result<Secret, Error> {
     if secret.is_empty() {
         let shown = Sanitized(path.as_os_str().as_encoded_bytes());
         let message = format!("the first line of {what} `{shown}` is empty");
@@ -38,7 +46,7 @@ pub(crate) fn refuse_empty(what: &str, path: &Path, secret: Secret) -> Result<Se
 }
 
 /// The first line without its end.
-pub(crate) fn first_line(from: &mut impl BufRead) -> io::Result<Secret> {
+pub(crate) fn read_first_line(from: &mut impl BufRead) -> io::Result<Secret> {
     let mut line = Vec::new();
     from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
     for end in [b'\n', b'\r'] {

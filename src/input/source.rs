@@ -28,7 +28,7 @@ pub(crate) struct InputSource {
 pub(crate) enum StdinUse {
     #[default]
     Free,
-    /// The jids of the whole command came from there.
+    /// The jids of the whole command were read from stdin.
     Jids,
     /// Several parts run at the same time.
     Shared,
@@ -145,8 +145,7 @@ impl InputSource {
         Err(too_long_error(&text.what, size, limit))
     }
 
-    /// Passes each item of the list `given` to `take`, one at a time. Returns the value if `given` is
-    /// none.
+    /// Passes each item of a list in a file or on stdin to `take`. If `given` is a value instead, returns it.
     pub(crate) fn for_each_item<'g>(
         &mut self,
         given: &'g InputArg,

@@ -33,18 +33,18 @@ pub(crate) struct TwoPassFile {
     /// Maximum length of a line in bytes.
     longest: ByteLimit,
     /// Which lines belong to this part of the file, if it was shared out.
-    part: Option<LinePart>,
+    part: Option<LineShare>,
 }
 
 /// The lines that one of several members gets.
 #[derive(Debug)]
-struct LinePart {
-    /// The member of each line, by the number of the line.
+struct LineShare {
+    /// The member of the context that gets each line, by the number of the line.
     owners: Arc<Vec<u8>>,
     member: u8,
 }
 
-impl LinePart {
+impl LineShare {
     fn owns_line(&self, number: u64) -> bool {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         self.owners.get(at) == Some(&self.member)
@@ -115,7 +115,8 @@ impl TwoPassFile {
         };
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
         let regular = file.metadata().is_ok_and(|about| about.is_file());
-        // Another program may have read the beginning of a file that the shell opened as stdin.
+        // Begins at the present position: another program may have read the beginning of a file that the shell
+        // opened.
         match io::Seek::stream_position(&mut &file) {
             Ok(start) if regular => Ok(TwoPassFile::new(
                 "stdin".into(),
@@ -166,7 +167,7 @@ impl TwoPassFile {
                 from: None,
                 stamp: self.stamp.clone(),
                 longest: self.longest,
-                part: Some(LinePart {
+                part: Some(LineShare {
                     owners: owners.clone(),
                     member: u8::try_from(member).unwrap_or(u8::MAX),
                 }),

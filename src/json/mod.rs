@@ -16,7 +16,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::name::{Name, invalid_byte, lossless_text};
+use crate::name::{Name, byte_of_lossless_char, lossless_text};
 
 /// A JSON text written by the core or by another client.
 ///
@@ -103,10 +103,13 @@ impl From<&RawValue> for Json {
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = strip_white_space(&self.0);
-        if text.chars().any(|c| invalid_byte(c).is_some()) {
+        if text.chars().any(|c| byte_of_lossless_char(c).is_some()) {
             text = text
                 .chars()
-                .map(|c| invalid_byte(c).map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}")))
+                .map(|c| {
+                    byte_of_lossless_char(c)
+                        .map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}"))
+                })
                 .collect();
         }
         let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
@@ -150,7 +153,7 @@ impl<'a> OrderedFields<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for OrderedFields<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OrderedFields<'a>, D::Error> {
-        // As many as most objects have: a list that grows is copied.
+        // Room for as many fields as most objects have, because a list that grows is copied.
         let mut fields = Vec::with_capacity(16);
         deserializer.deserialize_map(OrderedFieldsVisitor(&mut fields))?;
         Ok(OrderedFields(fields))

@@ -88,7 +88,7 @@ impl<'t> ParsedObject<'t> {
     fn refuse_duplicates(&self) -> Result<(), ObjectFault> {
         for (at, (key, raw)) in self.fields.iter().enumerate() {
             if self.fields[..at].iter().any(|(known, _)| known == key) {
-                let wrong = ObjectFault::new(ObjectFaultReason::Twice(shown_text(key)));
+                let wrong = ObjectFault::new(ObjectFaultReason::Twice(cut_for_message(key)));
                 return Err(wrong.at_address(address_of_key((key, raw))));
             }
         }
@@ -150,7 +150,7 @@ impl<'t> ParsedObject<'t> {
 
 use de::Error as _;
 
-/// The end of the name of a field that has exact bytes.
+/// The suffix of the name of a field that has the exact bytes of another one.
 const TWIN: &str = "_bytes";
 
 /// The column of a field's value, or of the object if the field is missing.
@@ -217,7 +217,7 @@ impl ObjectFault {
         } else {
             "."
         };
-        self.path = format!("{}{dot}{}", shown_text(step), self.path);
+        self.path = format!("{}{dot}{}", cut_for_message(step), self.path);
         self.at_address(value.get().as_ptr().addr())
     }
 
@@ -257,7 +257,7 @@ impl de::Error for ObjectFault {
 
     fn invalid_type(found: Unexpected, expected: &dyn Expected) -> ObjectFault {
         let found = match found {
-            Unexpected::Str(text) => format!("`\"{}\"`", shown_text(text)),
+            Unexpected::Str(text) => format!("`\"{}\"`", cut_for_message(text)),
             Unexpected::Bool(flag) => format!("`{flag}`"),
             Unexpected::Unsigned(number) => format!("`{number}`"),
             Unexpected::Signed(number) => format!("`{number}`"),
@@ -277,13 +277,13 @@ impl de::Error for ObjectFault {
         let known = known.join(", ");
         ObjectFault::custom(format!(
             "expects one of {known}, not `{}`",
-            shown_text(found)
+            cut_for_message(found)
         ))
     }
 
     fn unknown_field(name: &str, known: &'static [&'static str]) -> ObjectFault {
         ObjectFault {
-            path: shown_text(name),
+            path: cut_for_message(name),
             ..ObjectFault::new(ObjectFaultReason::Unknown(known))
         }
     }
@@ -297,17 +297,17 @@ impl de::Error for ObjectFault {
 }
 
 /// A description of a value that is not as expected: the value itself, if it is short.
-pub(crate) fn found_value(value: &RawValue) -> String {
+pub(crate) fn describe_found_value(value: &RawValue) -> String {
     match JsonType::from_text(value.get().as_bytes()) {
         JsonType::String | JsonType::Number | JsonType::Bool => {
-            format!("`{}`", shown_text(value.get()))
+            format!("`{}`", cut_for_message(value.get()))
         }
         shape => shape.name_with_article().to_owned(),
     }
 }
 
 /// A text of the file for a message.
-pub(crate) fn shown_text(text: &str) -> String {
+pub(crate) fn cut_for_message(text: &str) -> String {
     cut(&Sanitized(text).to_string(), 60)
 }
 
@@ -350,11 +350,11 @@ impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
     }
 }
 
-/// The text of any value, or the bytes that a document has beside it.
+/// The text of any value, or the exact bytes from the field `…_bytes` beside it.
 pub(crate) struct ExactValue<'t>(pub Cow<'t, [u8]>);
 
 impl ExactValue<'_> {
-    /// The name under which a [`Value`] is asked for it.
+    /// The name by which a [`FieldValue`] recognizes that an exact value is asked for.
     const NAME: &'static str = "ExactValue";
 }
 
@@ -419,13 +419,13 @@ struct FieldAccess<'o, 't> {
     fields: &'static [&'static str],
     /// The number of fields whose keys were read.
     next: usize,
-    /// The name of the field whose bytes the last one has.
+    /// The field whose exact bytes the field read last has.
     twin_of: Option<&'static str>,
 }
 
 impl FieldAccess<'_, '_> {
-    /// The name of the field whose bytes the field `key` has, if it is such a twin.
-    fn find_twin(&self, key: &str) -> Option<&'static str> {
+    /// The field whose exact bytes stand under `key`: `queue` for `queue_bytes`.
+    fn field_of_bytes_key(&self, key: &str) -> Option<&'static str> {
         let name = key.strip_suffix(TWIN)?;
         let is_twin = !self.fields.contains(&key);
         let mut fields = self.fields.iter();
@@ -435,7 +435,7 @@ impl FieldAccess<'_, '_> {
     /// Whether another field has the exact bytes of the field `key`.
     fn has_exact_bytes_field(&self, key: &str) -> bool {
         let is_its_twin = |(other, raw): &(Cow<str>, &RawValue)| {
-            raw.get() != "null" && self.find_twin(other) == Some(key)
+            raw.get() != "null" && self.field_of_bytes_key(other) == Some(key)
         };
         self.object.fields.iter().any(is_its_twin)
     }
@@ -452,7 +452,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
             self.next += 1;
             let mut is_replaced = false;
             if self.object.is_document() {
-                self.twin_of = self.find_twin(key);
+                self.twin_of = self.field_of_bytes_key(key);
                 is_replaced = match self.twin_of {
                     Some(_) => raw.get() == "null",
                     None => self.has_exact_bytes_field(key),
@@ -528,7 +528,7 @@ impl<'t> Deserializer<'t> for FieldValue<'t> {
         }
     }
 
-    /// A `RawValue` takes its text as it is from `serde_json`, and asks for that by such a name.
+    /// A `RawValue` asks for its text by the name of a newtype struct, which `serde_json` knows.
     fn deserialize_newtype_struct<V: Visitor<'t>>(
         self,
         name: &'static str,
@@ -599,7 +599,10 @@ impl<'t> Deserializer<'t> for FieldValue<'t> {
 
 impl FieldValue<'_> {
     fn wrong_type(&self, expected: &str) -> ObjectFault {
-        ObjectFault::custom(format!("expects {expected}, not {}", found_value(self.raw)))
+        ObjectFault::custom(format!(
+            "expects {expected}, not {}",
+            describe_found_value(self.raw)
+        ))
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn quote_as_core(text: &[u8]) -> Vec<u8> {
 }
 
 /// The texts as a JSON array of strings.
-pub(crate) fn string_array<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
+pub(crate) fn quote_array<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut array = vec![b'['];
     for text in texts {
         if array.len() > 1 {
@@ -60,7 +60,7 @@ mod tests {
             serde_json::from_slice::<String>(&quote_string(text.as_bytes())).unwrap(),
             text
         );
-        assert_eq!(string_array([b"a".as_slice(), b"\""]), b"[\"a\",\"\\\"\"]");
-        assert_eq!(string_array::<&[u8]>([]), b"[]");
+        assert_eq!(quote_array([b"a".as_slice(), b"\""]), b"[\"a\",\"\\\"\"]");
+        assert_eq!(quote_array::<&[u8]>([]), b"[]");
     }
 }

@@ -42,7 +42,7 @@ impl AccessOptions {
             Some(path) => {
                 // A user who may write the file chooses the token.
                 trust::refuse_untrusted_path(path)?;
-                Some(secret_file::read("token file", path, warn)?)
+                Some(secret_file::read_secret("token file", path, warn)?)
             }
             None => None,
         };

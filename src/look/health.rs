@@ -1,7 +1,7 @@
 //! Whether all is well: the problems of `status`, or limits.
 
 use crate::clock::moment::Moment;
-use crate::model::health::{Bound, Health, HealthItem, HealthLevel, LimitKind, Limits};
+use crate::model::health::{Health, HealthItem, HealthLevel, LimitKind, Limits, SubjectLimit};
 use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts};
 use crate::model::pattern::Pattern;
 use crate::name::Name;
@@ -14,7 +14,7 @@ pub(crate) fn judge(
     limits: &Limits,
     now: Moment,
 ) -> Health {
-    let omitted = if limits.are_for_all() {
+    let omitted = if limits.are_all_problems_counted() {
         facts.omitted()
     } else {
         Omitted::default()
@@ -34,7 +34,7 @@ pub(crate) fn judge(
         LimitKind::MinWorkers,
     ] {
         let bounds = limits.0.iter().filter(|(other, _)| *other == kind);
-        let bounds: Vec<&Bound> = bounds.map(|(_, bound)| bound).collect();
+        let bounds: Vec<&SubjectLimit> = bounds.map(|(_, bound)| bound).collect();
         if !bounds.is_empty() {
             add_items(kind, &measure(kind, facts, now), &bounds, &mut items);
         }
@@ -99,7 +99,7 @@ fn measure(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Opti
 fn add_items(
     kind: LimitKind,
     values: &[(Name, Option<f64>)],
-    bounds: &[&Bound],
+    bounds: &[&SubjectLimit],
     items: &mut Vec<HealthItem>,
 ) {
     let for_all = bounds.iter().rev().find(|bound| bound.subject.is_none());
@@ -111,7 +111,7 @@ fn add_items(
         });
         if let Some(bound) = named.or(for_all) {
             let (threshold, is_for_all) = (bound.threshold, named.is_none());
-            items.push(HealthItem::measured(
+            items.push(HealthItem::from_measurement(
                 kind, subject, *value, threshold, is_for_all,
             ));
         }
@@ -127,7 +127,7 @@ fn problem_item(problem: &StatusProblem) -> HealthItem {
     HealthItem {
         queue: problem.queue.clone(),
         group: problem.group.clone(),
-        ..HealthItem::found(
+        ..HealthItem::from_fact(
             problem.code.as_str(),
             level,
             &problem.fact,
@@ -166,6 +166,6 @@ fn unknown_queue_item(subject: &Pattern, known: &[Name]) -> HealthItem {
     };
     HealthItem {
         queue: name.cloned(),
-        ..HealthItem::found("unknown-queue", HealthLevel::Warning, &fact, &fact)
+        ..HealthItem::from_fact("unknown-queue", HealthLevel::Warning, &fact, &fact)
     }
 }

@@ -49,7 +49,8 @@ pub(crate) fn system_metrics(
     took_s: f64,
     now: Moment,
 ) -> Vec<MetricFamily> {
-    let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
+    let gauge =
+        |name, help, value| MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value);
     let mut families = vec![
         gauge("qless_up", "Whether the queues could be read", 1.0),
         gauge("qless_redis_up", "Whether Redis answered", 1.0),
@@ -67,7 +68,7 @@ pub(crate) fn system_metrics(
         MetricKind::Gauge,
         "Workers seen within this time",
     );
-    workers.add(&[("seen", "1h")], facts.workers_within_hour as f64);
+    workers.add_value(&[("seen", "1h")], facts.workers_within_hour as f64);
     families.push(workers);
     let omitted = facts.omitted();
     families.extend([
@@ -93,7 +94,7 @@ pub(crate) fn system_metrics(
             "Memory that Redis uses",
             server.memory_bytes as f64,
         ));
-        families.push(MetricFamily::single(
+        families.push(MetricFamily::with_single_sample(
             "qless_redis_evicted_keys_total",
             MetricKind::Counter,
             "Keys that Redis deleted because its memory was full, since it started",
@@ -109,7 +110,8 @@ pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec
         error.kind(),
         Kind::Unreachable | Kind::Timeout | Kind::Tls | Kind::Protocol | Kind::NoMaster
     );
-    let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
+    let gauge =
+        |name, help, value| MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value);
     vec![
         gauge("qless_up", "Whether the queues could be read", 0.0),
         gauge(
@@ -208,14 +210,14 @@ fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec
     );
     for (name, QueueFacts { counts, .. }) in &queues {
         for (state, count) in counts.counts_by_state() {
-            jobs.add(&[("queue", name), ("state", state)], count as f64);
+            jobs.add_value(&[("queue", name), ("state", state)], count as f64);
         }
     }
     let mut families = vec![jobs];
     for (metric, kind, help, figure) in QUEUE_FIGURES {
         let mut family = MetricFamily::new(metric, kind, help);
         for (name, queue) in &queues {
-            family.add(&[("queue", name)], figure(queue, now));
+            family.add_value(&[("queue", name)], figure(queue, now));
         }
         families.push(family);
     }
@@ -232,7 +234,7 @@ fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec
     for (name, queue) in &queues {
         for (family, spread) in [(&mut waits, &queue.wait), (&mut runs, &queue.run)] {
             if let Some(spread) = spread {
-                family.add_spread(&[("queue", name)], spread);
+                family.add_duration_spread(&[("queue", name)], spread);
             }
         }
     }
@@ -252,12 +254,12 @@ fn group_metrics(facts: &SystemFacts, choice: &SeriesChoice) -> Vec<MetricFamily
         "Failed jobs of each group; the smallest groups are one, called other",
     );
     for group in named.iter().filter(|group| !is_other(group)) {
-        failed.add(&[("group", &group.group.to_string())], group.jobs as f64);
+        failed.add_value(&[("group", &group.group.to_string())], group.jobs as f64);
     }
     let others = named.iter().filter(|group| is_other(group)).chain(rest);
     let others: u64 = others.map(|group| group.jobs).sum();
-    failed.add(&[("group", "other")], others as f64);
-    let omitted = MetricFamily::single(
+    failed.add_value(&[("group", "other")], others as f64);
+    let omitted = MetricFamily::with_single_sample(
         "qless_groups_omitted",
         MetricKind::Gauge,
         "Groups of failures beyond the 500 that are read",

@@ -3,7 +3,7 @@
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::overview::{
-    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, at_least,
+    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, at_least_prefix,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
@@ -58,10 +58,10 @@ fn damage(facts: &SystemFacts) -> Option<StatusProblem> {
     );
     let problem = StatusProblem::new(ProblemCode::Damaged, what);
     let problem = match facts.damaged_queues.as_slice() {
-        [queue] => problem.queue(queue),
+        [queue] => problem.with_queue(queue),
         _ => problem,
     };
-    Some(problem.fix(CommandLine::new("check --only key-type")))
+    Some(problem.with_fix(CommandLine::new("check --only key-type")))
 }
 
 fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) {
@@ -71,7 +71,7 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
         ProblemCode::Persistence,
         ProblemCode::Replica,
     ] {
-        if let Some(what) = server.problem(code) {
+        if let Some(what) = server.problem_sentence(code) {
             problems.push(StatusProblem::new(code, what));
         }
     }
@@ -86,7 +86,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     };
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
-    let least = at_least(facts.omitted().queues);
+    let least = at_least_prefix(facts.omitted().queues);
     // The server forgets a worker that has ended, but the jobs that it completed show that there was one.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
@@ -100,7 +100,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
         );
         let what = format!("{jobs}, and no worker was seen");
         let problem = StatusProblem::new(ProblemCode::NoWorkers, what);
-        return Some(problem.jobs(waiting).fix(list));
+        return Some(problem.with_jobs(waiting).with_fix(list));
     }
     // A worker that holds a lock may be silent because it is busy.
     let idle = facts.workers.iter().filter(|worker| worker.running == 0);
@@ -129,7 +129,12 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     );
     let what = format!("{which} has been seen for {time}, and {jobs}");
     let problem = StatusProblem::new(ProblemCode::WorkersSilent, what);
-    Some(problem.jobs(waiting + held).age(silence).fix(list))
+    Some(
+        problem
+            .with_jobs(waiting + held)
+            .with_age(silence)
+            .with_fix(list),
+    )
 }
 
 /// Throttles that let no job run, and lanes whose first job has an expired lock.
@@ -149,8 +154,8 @@ fn add_blocked_jobs(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
         let what = format!("throttle {id} lets no job run, and {jobs}");
         let fix = CommandLine::new("throttle set").name(id).name("N");
         let problem = StatusProblem::new(ProblemCode::Throttle, what);
-        let problem = problem.queue(&queue.counts.name).jobs(held);
-        problems.push(problem.form_of_fix(fix));
+        let problem = problem.with_queue(&queue.counts.name).with_jobs(held);
+        problems.push(problem.with_fix_template(fix));
     }
     let mut known: Vec<&Name> = Vec::new();
     for queue in &facts.queues {
@@ -163,9 +168,9 @@ fn add_blocked_jobs(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
         known.push(lane);
         let worker = queue.worker.clone().unwrap_or_default();
         let what = format!("lane {lane} waits for {first}, whose worker {worker} lost its lock");
-        let problem = StatusProblem::new(ProblemCode::Lane, what).queue(&queue.counts.name);
+        let problem = StatusProblem::new(ProblemCode::Lane, what).with_queue(&queue.counts.name);
         let fix = CommandLine::new("timeout").name(first);
-        problems.push(problem.worker(&worker).fix(fix));
+        problems.push(problem.with_worker(&worker).with_fix(fix));
     }
 }
 
@@ -182,16 +187,16 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
         };
         let what = format!("{}: {failed} failed in the last {time}{all}", group.group);
         let fix = CommandLine::new("failed").exact_pattern("--group", &group.group);
-        let problem = StatusProblem::new(ProblemCode::Failing, what).group(&group.group);
-        problems.push(problem.jobs(group.recent).fix(fix));
+        let problem = StatusProblem::new(ProblemCode::Failing, what).with_group(&group.group);
+        problems.push(problem.with_jobs(group.recent).with_fix(fix));
     }
     if !rest.is_empty() {
         let jobs = rest.iter().map(|group| group.recent).sum();
         let others = count_with_noun(rest.len() as u64, "other group", "other groups");
         let failed = count_with_noun(jobs, "job has", "jobs have");
         let what = format!("{others}: {failed} failed in the last {time}");
-        let problem = StatusProblem::new(ProblemCode::Failing, what).jobs(jobs);
-        problems.push(problem.fix(CommandLine::new("failed")));
+        let problem = StatusProblem::new(ProblemCode::Failing, what).with_jobs(jobs);
+        problems.push(problem.with_fix(CommandLine::new("failed")));
     }
 }
 
@@ -231,11 +236,11 @@ fn stalled_jobs(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
         "{locks} {} {have} expired{whose}",
         count_with_noun(jobs, "job", "jobs")
     );
-    let mut problem = StatusProblem::new(ProblemCode::Stalled, what).jobs(jobs);
+    let mut problem = StatusProblem::new(ProblemCode::Stalled, what).with_jobs(jobs);
     if let [worker] = lost.as_slice() {
-        problem = problem.worker(&worker.name);
+        problem = problem.with_worker(&worker.name);
     }
-    Some(problem.fix(CommandLine::new("jobs --state stalled")))
+    Some(problem.with_fix(CommandLine::new("jobs --state stalled")))
 }
 
 /// Queues whose oldest job has waited too long, unless another problem says why.
@@ -246,7 +251,10 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         by.is_some()
             && queues.any(|queue| queue.throttle.as_ref() == by || queue.lane.as_ref() == by)
     };
-    let late = facts.queues.iter().filter(|queue| queue.has_late_job(now));
+    let late = facts
+        .queues
+        .iter()
+        .filter(|queue| queue.has_oldest_job_waited_too_long(now));
     let waits = late.filter_map(|queue| queue.oldest_wait(now));
     let mut waits: Vec<OldWait> = waits.filter(|wait| !is_blocked(wait)).collect();
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
@@ -257,15 +265,15 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         let time = duration(wait.wait_s.0);
         let what = format!("{}: the oldest job has waited {time}{why}", wait.queue);
         let fix = CommandLine::new("explain").flag("--queue", &wait.queue);
-        let problem = StatusProblem::new(ProblemCode::Late, what).queue(&wait.queue);
-        problems.push(problem.age(wait.wait_s.0).fix(fix));
+        let problem = StatusProblem::new(ProblemCode::Late, what).with_queue(&wait.queue);
+        problems.push(problem.with_age(wait.wait_s.0).with_fix(fix));
     }
     if let [first, ..] = rest {
         let others = count_with_noun(rest.len() as u64, "other queue", "other queues");
         let time = duration(first.wait_s.0);
         let what = format!("{others}: the oldest jobs have waited up to {time}");
-        let problem = StatusProblem::new(ProblemCode::Late, what).age(first.wait_s.0);
-        problems.push(problem.fix(CommandLine::new("lag")));
+        let problem = StatusProblem::new(ProblemCode::Late, what).with_age(first.wait_s.0);
+        problems.push(problem.with_fix(CommandLine::new("lag")));
     }
 }
 
@@ -287,11 +295,11 @@ fn silent_holders(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
         [worker] => {
             let fix = list.name(&worker.name);
             let problem = problem(format!("worker {} is {rest}", worker.name));
-            problem.worker(&worker.name).fix(fix)
+            problem.with_worker(&worker.name).with_fix(fix)
         }
-        all => problem(format!("{} workers are {rest}", all.len())).fix(list),
+        all => problem(format!("{} workers are {rest}", all.len())).with_fix(list),
     };
-    Some(problem.jobs(jobs).age(age))
+    Some(problem.with_jobs(jobs).with_age(age))
 }
 
 /// Recurring jobs that no pop has put, unless a pause is the reason.
@@ -318,12 +326,16 @@ fn late_recurring(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
         [queue] => {
             let name = &queue.counts.name;
             let what = format!("{name}: {what}");
-            StatusProblem::new(ProblemCode::LateRecurring, what).queue(name)
+            StatusProblem::new(ProblemCode::LateRecurring, what).with_queue(name)
         }
         _ => StatusProblem::new(ProblemCode::LateRecurring, what),
     };
-    let problem = problem.jobs(jobs);
-    Some(problem.age(oldest).fix(CommandLine::new("recur list")))
+    let problem = problem.with_jobs(jobs);
+    Some(
+        problem
+            .with_age(oldest)
+            .with_fix(CommandLine::new("recur list")),
+    )
 }
 
 fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
@@ -355,12 +367,12 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
                 count_with_noun(waiting, "job waits", "jobs wait")
             ));
         }
-        let problem = StatusProblem::new(ProblemCode::Paused, what).queue(&queue.name);
+        let problem = StatusProblem::new(ProblemCode::Paused, what).with_queue(&queue.name);
         let problem = problem
-            .jobs(waiting)
-            .fix(CommandLine::new("unpause").name(&queue.name));
+            .with_jobs(waiting)
+            .with_fix(CommandLine::new("unpause").name(&queue.name));
         problems.push(match age {
-            Some(age) => problem.age(age),
+            Some(age) => problem.with_age(age),
             None => problem,
         });
     }
@@ -369,7 +381,8 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
         let names: Vec<String> = names.take(NAMED).collect();
         let others = count_with_noun(rest.len() as u64, "other queue is", "other queues are");
         let what = format!("{others} paused: {}", comma_list(names.iter()));
-        problems
-            .push(StatusProblem::new(ProblemCode::Paused, what).fix(CommandLine::new("queues")));
+        problems.push(
+            StatusProblem::new(ProblemCode::Paused, what).with_fix(CommandLine::new("queues")),
+        );
     }
 }

@@ -143,8 +143,8 @@ impl<'s> SnapshotServer<'s> {
         };
         let mut snapshot = self.snapshot();
         let request = SnapshotRequest {
-            groups: limits.names(true),
-            queues: limits.names(false),
+            groups: limits.queue_or_group_names(true),
+            queues: limits.queue_or_group_names(false),
             spreads: true,
             ..SnapshotRequest::default()
         };
@@ -259,7 +259,7 @@ impl<'s> SnapshotServer<'s> {
         let core = reader.session.core().map(Core::report_loss_immediately);
         let facts = core.and_then(|()| read_snapshot(RECENT, request, globs, &mut reader.session));
         if let Ok((facts, now)) = &facts {
-            self.with_history(|history| history.note(facts, *now, self.interval));
+            self.with_history(|history| history.add_snapshot(facts, *now, self.interval));
             let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
             clock.clone_from(reader.session.clock());
         }

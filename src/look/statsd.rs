@@ -37,7 +37,7 @@ pub(crate) fn statsd_datagrams(
         packed.add_gauge(&format!("{name}.oldest"), oldest);
         for (what, spread) in [("wait", &queue.wait), ("run", &queue.run)] {
             if let Some(spread) = spread {
-                packed.add_spread(&format!("{name}.{what}"), spread);
+                packed.add_duration_spread(&format!("{name}.{what}"), spread);
             }
         }
     }
@@ -69,7 +69,7 @@ impl Packed {
     }
 
     /// The mean, the deviation, and upper bounds of percentiles, in seconds.
-    fn add_spread(&mut self, name: &str, spread: &DurationSpread) {
+    fn add_duration_spread(&mut self, name: &str, spread: &DurationSpread) {
         let stored = [("avg", &spread.mean_s), ("std", &spread.std_s)];
         for (what, value) in stored {
             let value = value.as_ref().map_or(0.0, |value| value.0);

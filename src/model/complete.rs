@@ -10,7 +10,7 @@ use crate::view::{RenderOptions, View};
 
 /// The job, with its new state and queue.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Complete {
+pub(crate) struct CompletedJob {
     /// The job's id
     pub jid: Name,
     /// The job's state now
@@ -21,7 +21,7 @@ pub(crate) struct Complete {
 
 /// A lock and when it expires now.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Lock {
+pub(crate) struct ExtendedLock {
     /// The job's id
     pub jid: Name,
     /// The holder of the lock
@@ -30,9 +30,11 @@ pub(crate) struct Lock {
     pub expires: Moment,
 }
 
-impl View for Complete {
-    const DOCUMENT: DocumentKind =
-        DocumentKind::new::<Complete>("complete", "A job that was completed or advanced: complete");
+impl View for CompletedJob {
+    const DOCUMENT: DocumentKind = DocumentKind::new::<CompletedJob>(
+        "complete",
+        "A job that was completed or advanced: complete",
+    );
 
     fn text(&self, _: &RenderOptions) -> String {
         format!("{}\n", self.state)
@@ -43,9 +45,9 @@ impl View for Complete {
     }
 }
 
-impl View for Lock {
+impl View for ExtendedLock {
     const DOCUMENT: DocumentKind =
-        DocumentKind::new::<Lock>("lock", "A lock that was extended: heartbeat");
+        DocumentKind::new::<ExtendedLock>("lock", "A lock that was extended: heartbeat");
 
     fn text(&self, _: &RenderOptions) -> String {
         let expires = self.expires.to_rfc3339();

@@ -242,9 +242,9 @@ pub(crate) struct OptionChange {
 }
 
 impl OptionChange {
-    /// The changes, by name, from the current options to the wanted ones. Options that are
-    /// not among the wanted ones stay, unless `clear` is given.
-    pub(crate) fn all_changes(
+    /// The changes, by name, from the options `items` to the wanted ones. An option that is not wanted stays, unless
+    /// `clear` is given.
+    pub(crate) fn changes_to_wanted(
         items: &[ConfigOption],
         wanted: &BTreeMap<Name, Name>,
         clear: bool,
@@ -255,7 +255,7 @@ impl OptionChange {
         for (key, value) in wanted {
             let item = now.get(key);
             let before = item.filter(|item| item.set).map(|item| item.value.clone());
-            // The core reports `application` in the same way whether its default was set or not.
+            // The core does not report whether `application` was set, so only its value counts.
             let unchanged =
                 key.as_bytes() == b"application" && item.is_some_and(|item| item.value == *value);
             if !unchanged && before.as_ref() != Some(value) {

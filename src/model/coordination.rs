@@ -47,8 +47,7 @@ impl CoordinationOption {
         std::str::from_utf8(name).ok()?.parse().ok()
     }
 
-    /// The option, and its value if a certain one is meant, without which this one has no
-    /// meaning.
+    /// The option, perhaps with a certain value, without which this option has no effect.
     const fn required_option(self) -> Option<RequiredOption> {
         match self {
             CoordinationOption::Until | CoordinationOption::Ttl => {
@@ -178,7 +177,7 @@ impl LostLockBackoff {
         if let Ok([]) = serde_json::from_slice::<[(); 0]>(value) {
             return Some(LostLockBackoff::default());
         }
-        // An array would be read as the fields in their order.
+        // Refuses an array, which serde would read as the fields in their order.
         if !value.trim_ascii_start().starts_with(b"{") {
             return None;
         }
@@ -232,7 +231,7 @@ fn policy_in_seconds(text: &str) -> Option<String> {
     let mut parts = text.split(':');
     let name = parts.next()?;
     let parts: Vec<&str> = parts.collect();
-    // Documents show the core's form, whose durations are in seconds.
+    // Takes seconds without a unit, too, because documents show a policy in the core's form.
     let seconds = |text: &str| {
         duration::parse_duration_or_seconds(text)
             .ok()
@@ -319,7 +318,7 @@ impl<'t> Coordination<'t> {
     }
 
     /// The given options as pairs of the core's names and values.
-    pub fn option_words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+    pub fn option_pairs(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
         let given = self.values.iter();
         given.map(|(option, value)| (option.into_str(), &**value))
     }
@@ -333,7 +332,7 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// The first option without the one that it needs.
+    /// The first option whose required option is absent, and what it requires.
     pub fn first_unmet_requirement(&self) -> Option<(CoordinationOption, RequiredOption)> {
         // An empty key takes the job out of its lane.
         let has_key = self

@@ -66,7 +66,7 @@ impl DataFilter {
         };
         let Some(regex) = after.strip_prefix(b"~") else {
             let path = read_path(before, "=")?;
-            let condition = ValueCondition::Equals(ComparableValue::parse_typed(after)?);
+            let condition = ValueCondition::Equals(ComparableValue::parse_argument(after)?);
             return Ok(DataFilter { path, condition });
         };
         let negated = bytes[end] == b'!';
@@ -82,8 +82,9 @@ impl DataFilter {
         Ok(DataFilter { path, condition })
     }
 
-    /// The filter that may be meant if the value holds `*` or `?`, which only a glob gives a meaning.
-    pub(crate) fn as_pattern(&self) -> Option<Name> {
+    /// The filter with a regular expression that may be meant if the value has `*` or `?`, which are not special
+    /// here.
+    pub(crate) fn suggested_regex_filter(&self) -> Option<Name> {
         match &self.condition {
             ValueCondition::Equals(ComparableValue::Text(text)) if text.contains(['*', '?']) => {
                 let regex = regex_syntax::escape(text);
@@ -132,7 +133,7 @@ fn scalar_text(stored: &RawValue) -> Option<Name> {
 
 impl ComparableValue {
     /// Reads the text of an argument: JSON if it parses, else text.
-    fn parse_typed(bytes: &[u8]) -> Result<ComparableValue, String> {
+    fn parse_argument(bytes: &[u8]) -> Result<ComparableValue, String> {
         let text = lossless_text(bytes);
         match serde_json::from_str::<&RawValue>(&text) {
             Ok(json) => ComparableValue::from_json(json, MAX_DEPTH)

@@ -2,7 +2,7 @@
 
 use super::bulk::BulkReport;
 use super::check::CheckReport;
-use super::complete::{Complete, Lock};
+use super::complete::{CompletedJob, ExtendedLock};
 use super::config::ConfigOption;
 use super::context::Context;
 use super::defaults::QueueDefaults;
@@ -40,7 +40,7 @@ use crate::view::list::Row;
 pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
-    Complete::DOCUMENT,
+    CompletedJob::DOCUMENT,
     ConfigOption::LIST,
     Context::LIST,
     StateCounts::DOCUMENT,
@@ -63,7 +63,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     Length::DOCUMENT,
     export::LIMIT,
     LocalStatus::DOCUMENT,
-    Lock::DOCUMENT,
+    ExtendedLock::DOCUMENT,
     members::DOCUMENT,
     export::PAUSED,
     Put::DOCUMENT,

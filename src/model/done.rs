@@ -44,7 +44,7 @@ impl CommandResult {
     }
 
     /// Sets that the targets are printed, unless nothing was changed.
-    pub(crate) fn printing_targets(mut self) -> CommandResult {
+    pub(crate) fn with_printed_targets(mut self) -> CommandResult {
         self.prints = !self.dry_run;
         self
     }

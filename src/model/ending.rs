@@ -87,7 +87,7 @@ pub enum EndingOutcome {
     Gone,
     /// The lock belongs to another worker, or the job no longer runs.
     NotHolder { state: Name, worker: Name },
-    /// The core refuses these words, with this text.
+    /// The core refuses the arguments of the request, with this text.
     Invalid(String),
     /// The reply was lost, and the job does not show what happened.
     #[serde(skip)]

@@ -34,7 +34,7 @@ pub(crate) enum EventKind {
     Canceled,
     Track,
     Untrack,
-    /// A throttle holds the job.
+    /// The job waits for a slot of a throttle.
     Throttled,
     /// The job became a part of another one.
     Merged,
@@ -184,7 +184,7 @@ impl Event {
         }
     }
 
-    /// The field that a member of a message fills.
+    /// The field for the value under this key of a message.
     pub(crate) fn field_mut(&mut self, member: &[u8]) -> Option<&mut Option<Name>> {
         Some(match member {
             b"jid" => &mut self.jid,
@@ -223,7 +223,7 @@ impl Event {
             EventKind::Merged => Cell::or_missing(self.into.as_ref()),
             EventKind::Skipped => Cell::or_missing(self.key.as_ref()),
             EventKind::LockLost => Cell::or_missing(self.worker.as_ref()),
-            // There is nothing more to say, unless a worker held the job.
+            // Without a worker that held the job, the cell is empty.
             _ => self.worker.as_ref().map_or(Cell::text(""), Cell::text),
         }
     }

@@ -196,17 +196,17 @@ fn is_entry_preserved(raw: &Name) -> bool {
     };
     let exact = entry
         .when
-        .is_some_and(|when| to_milliseconds(when) == Some(when));
+        .is_some_and(|when| truncate_to_milliseconds(when) == Some(when));
     exact && entry.to_stored() == text.as_bytes()
 }
 
 /// `due`, unless the document already shows exactly this moment as `shown`.
 fn due_unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
-    due.filter(|due| shown.and_then(to_milliseconds) != Some(*due))
+    due.filter(|due| shown.and_then(truncate_to_milliseconds) != Some(*due))
 }
 
 /// The moment without its microseconds, as documents show it; `None` if they cannot.
-fn to_milliseconds(moment: Moment) -> Option<Moment> {
+fn truncate_to_milliseconds(moment: Moment) -> Option<Moment> {
     moment.to_rfc3339()?;
     Some(Moment::from_micros(
         moment.micros() - moment.micros().rem_euclid(1000),

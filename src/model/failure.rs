@@ -9,7 +9,7 @@ use crate::text;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column};
-use crate::view::{RenderOptions, Times};
+use crate::view::{MomentFormat, RenderOptions};
 
 /// A group with its newest failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -55,7 +55,7 @@ impl Row for FailureGroup {
 fn time_since_last(last: Option<Moment>, page: &RenderOptions) -> Cell {
     let age = last.map(|last| page.now.since(last));
     match age {
-        Some(age) if age >= 0.0 && page.times == Times::Relative => {
+        Some(age) if age >= 0.0 && page.times == MomentFormat::Relative => {
             Cell::sorted_by(age, format!("{} ago", text::format_rough_duration(age)))
         }
         _ => Cell::moment(last, page),

@@ -14,7 +14,7 @@ use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
-/// What a limit is about. The words are the names of the flags, and of the parameters of `/healthz`.
+/// What a limit bounds. The words are the names of the flags, and of the parameters of `/healthz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum LimitKind {
@@ -39,7 +39,7 @@ impl LimitKind {
     }
 
     /// Says a value.
-    fn sentence(self, value: f64) -> String {
+    fn value_sentence(self, value: f64) -> String {
         let count = value as u64;
         match self {
             LimitKind::MaxWaiting => count_with_noun(count, "job waits", "jobs wait"),
@@ -63,14 +63,14 @@ impl LimitKind {
     }
 }
 
-/// A limit, of the queues or groups that match, or of all.
+/// A limit for the queues or groups that match a pattern, or for all.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct SubjectLimit {
     pub subject: Option<Pattern>,
     pub threshold: Threshold,
 }
 
-/// From where on a value is a warning, and critical.
+/// The value from which on an item is a warning, and the one from which on it is critical.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
     pub warning: f64,
@@ -79,17 +79,17 @@ pub(crate) struct Threshold {
 
 /// The limits that were asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits(pub Vec<(LimitKind, Bound)>);
+pub(crate) struct Limits(pub Vec<(LimitKind, SubjectLimit)>);
 
 impl Limits {
-    /// Whether one is for all queues or groups, or there is none, so that all problems count.
-    pub(crate) fn are_for_all(&self) -> bool {
+    /// Whether all problems count: there is no limit, or one is for all queues or groups.
+    pub(crate) fn are_all_problems_counted(&self) -> bool {
         let mut bounds = self.0.iter();
         self.0.is_empty()
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
     }
 
-    /// The names and globs of groups, or else of queues, in them.
+    /// The patterns of groups in the limits if `of_groups`, else those of queues.
     pub(crate) fn subjects(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
         let bounds = self.0.iter();
         let bounds = bounds.filter(move |(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
@@ -103,8 +103,8 @@ impl Limits {
         globs.cloned().collect()
     }
 
-    /// The names of groups, or else of queues, in them.
-    pub(crate) fn names(&self, of_groups: bool) -> Vec<Name> {
+    /// The plain names of groups in the limits if `of_groups`, else those of queues.
+    pub(crate) fn queue_or_group_names(&self, of_groups: bool) -> Vec<Name> {
         let names = self.subjects(of_groups).filter_map(Pattern::as_plain_name);
         names.cloned().collect()
     }
@@ -155,14 +155,14 @@ pub(crate) struct HealthItem {
     /// The sentence without the command that helps.
     #[serde(skip)]
     pub fact: String,
-    /// The limit, and whether it is the one for all.
+    /// The limit, and whether it is for all queues or groups.
     #[serde(skip)]
     pub limit: Option<(LimitKind, bool)>,
 }
 
 impl HealthItem {
     /// A value against its limit. `None` is a value that nobody knows, and that is beyond each limit.
-    pub(crate) fn measured(
+    pub(crate) fn from_measurement(
         kind: LimitKind,
         subject: &Name,
         value: Option<f64>,
@@ -183,7 +183,7 @@ impl HealthItem {
             (HealthLevel::Ok, warning)
         };
         let value_text = match value {
-            Some(value) => kind.sentence(value),
+            Some(value) => kind.value_sentence(value),
             None => "paused since an unknown time".into(),
         };
         let fact = format!("{value_text}, {}", kind.limit_text(limit));
@@ -209,8 +209,13 @@ impl HealthItem {
         }
     }
 
-    /// Something that is no measurement.
-    pub(crate) fn found(check: &str, level: HealthLevel, fact: &str, message: &str) -> HealthItem {
+    /// A fact that is not measured against a limit.
+    pub(crate) fn from_fact(
+        check: &str,
+        level: HealthLevel,
+        fact: &str,
+        message: &str,
+    ) -> HealthItem {
         HealthItem {
             check: check.into(),
             queue: None,
@@ -248,8 +253,8 @@ impl HealthItem {
         ))
     }
 
-    /// The limit for all, if the value is within it.
-    fn limit_kept_by_all(&self) -> Option<LimitKind> {
+    /// The limit, if it is for all queues or groups and the value is within it.
+    fn kept_general_limit(&self) -> Option<LimitKind> {
         let (kind, is_for_all) = self.limit?;
         (is_for_all && self.level == HealthLevel::Ok && kind != LimitKind::MinWorkers)
             .then_some(kind)
@@ -280,7 +285,7 @@ impl Health {
     }
 
     /// Leaves out what is well.
-    pub(crate) fn keep_only_wrong(&mut self) {
+    pub(crate) fn drop_ok_items(&mut self) {
         self.items.retain(|item| item.level > HealthLevel::Ok);
     }
 
@@ -321,7 +326,7 @@ impl Health {
     /// A sentence about a limit that all queues or groups keep.
     fn kept_limit_sentence(&self, kind: LimitKind) -> String {
         let kept = self.items.iter();
-        let kept = kept.filter(|item| item.limit_kept_by_all() == Some(kind));
+        let kept = kept.filter(|item| item.kept_general_limit() == Some(kind));
         let kept: Vec<&HealthItem> = kept.collect();
         let value = |item: &HealthItem| item.value.as_ref().map_or(0.0, |value| value.0);
         let highest = kept
@@ -364,7 +369,7 @@ impl View for Health {
         };
         let mut kept: Vec<LimitKind> = Vec::new();
         for item in &self.items {
-            match item.limit_kept_by_all() {
+            match item.kept_general_limit() {
                 Some(kind) if kept.contains(&kind) => {}
                 Some(kind) => {
                     kept.push(kind);

@@ -17,7 +17,8 @@ pub(crate) fn is_safe_before_nul(jid: &Name) -> bool {
     !jid.as_bytes().contains(&0)
 }
 
-/// A line of any ndjson that qless writes; the last line of a bulk verb has no jid.
+/// An input line in the form of ndjson from any command of `qless`. A line without a jid, such as the last one of a
+/// bulk verb, names no job.
 #[derive(Deserialize)]
 struct JidLine {
     jid: Option<String>,

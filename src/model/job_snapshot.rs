@@ -49,8 +49,8 @@ pub struct SharedJobFields {
 pub struct FieldInterner(HashSet<Arc<SharedJobFields>>);
 
 impl FieldInterner {
-    /// The stored fields that equal these, after storing them if there are none.
-    pub fn share(&mut self, fields: SharedJobFields) -> Arc<SharedJobFields> {
+    /// The stored copy of these fields. Stores them if there is none.
+    pub fn intern(&mut self, fields: SharedJobFields) -> Arc<SharedJobFields> {
         if let Some(shared) = self.0.get(&fields) {
             return shared.clone();
         }
@@ -96,7 +96,7 @@ impl JobSnapshot {
         JobSnapshot {
             jid: job.jid,
             mark: job.mark.into(),
-            common: interner.share(common),
+            common: interner.intern(common),
             since,
             due: job.scheduled_for,
             later: Duration::ZERO,

@@ -40,7 +40,7 @@ pub enum LagCause {
 }
 
 impl LagCause {
-    /// Says what keeps the job.
+    /// A sentence about what the job waits for.
     pub(crate) fn as_sentence(self, held_by: Option<&Name>) -> String {
         match (self, held_by) {
             (LagCause::Waiting, _) => "no worker has taken it yet".into(),

@@ -59,14 +59,14 @@ impl MetricFamily {
     }
 
     /// A family with one sample without labels.
-    pub(crate) fn single(
+    pub(crate) fn with_single_sample(
         name: &'static str,
         kind: MetricKind,
         help: &'static str,
         value: f64,
     ) -> MetricFamily {
         let mut family = MetricFamily::new(name, kind, help);
-        family.add(&[], value);
+        family.add_value(&[], value);
         family
     }
 
@@ -78,20 +78,20 @@ impl MetricFamily {
             "The version of qless and the hash of its core",
         );
         let labels = [("version", env!("CARGO_PKG_VERSION")), ("core", core)];
-        info.add(&labels, 1.0);
+        info.add_value(&labels, 1.0);
         info
     }
 
     /// Adds a sample. A second one with the same labels is left out: a name that is not UTF-8 may look like another.
-    pub(crate) fn add(&mut self, labels: &[(&str, &str)], value: f64) {
-        if self.is_new(labels) {
+    pub(crate) fn add_value(&mut self, labels: &[(&str, &str)], value: f64) {
+        if self.is_new_series(labels) {
             self.add_sample("", labels, value);
         }
     }
 
     /// Adds the distribution of a duration.
-    pub(crate) fn add_spread(&mut self, labels: &[(&str, &str)], spread: &DurationSpread) {
-        if !self.is_new(labels) {
+    pub(crate) fn add_duration_spread(&mut self, labels: &[(&str, &str)], spread: &DurationSpread) {
+        if !self.is_new_series(labels) {
             return;
         }
         let inside = |bound: u64| {
@@ -107,7 +107,7 @@ impl MetricFamily {
 
     /// Adds what a histogram has counted until now.
     pub(crate) fn add_histogram(&mut self, labels: &[(&str, &str)], histogram: &DurationHistogram) {
-        if !self.is_new(labels) {
+        if !self.is_new_series(labels) {
             return;
         }
         let counts = histogram.buckets.each_ref();
@@ -140,7 +140,7 @@ impl MetricFamily {
         self.add_sample("_count", labels, all as f64);
     }
 
-    fn is_new(&mut self, labels: &[(&str, &str)]) -> bool {
+    fn is_new_series(&mut self, labels: &[(&str, &str)]) -> bool {
         let values = labels.iter().map(|(_, value)| (*value).to_owned());
         self.known.insert(values.collect())
     }
@@ -165,7 +165,7 @@ pub(crate) struct DurationHistogram {
 }
 
 impl DurationHistogram {
-    pub(crate) fn count(&self, seconds: f64) {
+    pub(crate) fn count_duration(&self, seconds: f64) {
         let bucket = BOUNDS.partition_point(|bound| (*bound as f64) < seconds);
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         let micros = (seconds * 1e6) as u64;
@@ -189,7 +189,8 @@ pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> S
         } in &family.samples
         {
             let labels = labels.iter().chain(further);
-            let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", escape(value)));
+            let labels =
+                labels.map(|(name, value)| format!("{name}=\"{}\"", escape_label_value(value)));
             let labels: Vec<String> = labels.collect();
             let labels = match labels.as_slice() {
                 [] => String::new(),
@@ -202,7 +203,7 @@ pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> S
 }
 
 /// The value of a label, in which only these three characters mean something.
-fn escape(value: &str) -> String {
+fn escape_label_value(value: &str) -> String {
     value
         .replace('\\', "\\\\")
         .replace('"', "\\\"")

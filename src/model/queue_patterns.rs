@@ -28,9 +28,9 @@ impl IdentifierPatterns {
         named.filter(|name| !self.0.contains_key(*name)).collect()
     }
 
-    /// The queues that a list selects, with their weights, each once, where it is named first.
-    /// The queues of a glob come in the order of `known`. A plain name is always selected, an identifier
-    /// for which nothing is stored selects nothing.
+    /// The queues that a list selects, with their weights: each once, at its first place in the list. The queues of a
+    /// glob come in the order of `known`. A plain name is always selected, an identifier for which nothing is stored
+    /// selects nothing.
     pub(crate) fn select_queues(&self, list: &[QueueSelector], known: &[Name]) -> Vec<(Name, u32)> {
         self.select_within(list, known, &mut Vec::new())
     }
@@ -97,7 +97,7 @@ impl IdentifierPatterns {
 /// A stored priority pattern: the queues that come next.
 #[derive(Clone, Debug)]
 pub struct PriorityPattern {
-    /// Whether the queues of the pattern are popped from in turn.
+    /// Whether pops take the queues of the pattern in turn.
     pub is_fair: bool,
     /// Whether the pattern stands for the queues that no other pattern matches.
     is_default: bool,

@@ -28,7 +28,7 @@ impl MaxRate {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }
 
-    /// The rate of each of this many that share it.
+    /// The rate of each part, if `parts` share this rate.
     pub(crate) fn divided_by(self, parts: u32) -> MaxRate {
         MaxRate(self.0 / f64::from(parts.max(1)))
     }

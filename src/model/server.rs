@@ -55,7 +55,7 @@ impl ServerFacts {
     }
 
     /// The problem that keeps changes from being made, or endangers data, with a sentence.
-    pub(crate) fn problem(&self, code: ProblemCode) -> Option<String> {
+    pub(crate) fn problem_sentence(&self, code: ProblemCode) -> Option<String> {
         let limit = self.max_memory_bytes;
         let (is_there, sentence) = match code {
             ProblemCode::Eviction => (

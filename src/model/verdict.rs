@@ -33,7 +33,7 @@ pub enum ItemKind {
     /// the mark.
     Unlisted,
     Tag,
-    /// Members of a lane, holders of a throttle's slots, and jobs that a throttle holds.
+    /// Jobs of a lane, jobs that have a slot of a throttle, and jobs that wait for one.
     Lane,
     Slots,
     Pending,
@@ -53,7 +53,7 @@ pub enum ItemKind {
 
 impl ItemKind {
     /// The number of words of an item.
-    pub(crate) const fn word_count(self) -> usize {
+    pub(crate) const fn words_per_item(self) -> usize {
         match self {
             ItemKind::Unlisted => 2,
             _ => 1,
@@ -71,7 +71,7 @@ pub struct Location {
 
 impl Location {
     /// The location for jobs that belong in one call.
-    pub(crate) fn of_jobs_together() -> Location {
+    pub(crate) fn of_jobs_in_one_call() -> Location {
         Location::new(ItemKind::Job, "together")
     }
 

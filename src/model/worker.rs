@@ -56,7 +56,7 @@ pub struct WorkerJobs {
     pub details: Vec<Job>,
 }
 
-/// How long a worker may be silent that runs no job, in seconds.
+/// A worker that runs no job is shown as silent after this number of seconds.
 pub(crate) const SILENT_AFTER: f64 = 120.0;
 
 /// The silence of a worker that was last seen at this moment, if it is longer than [`SILENT_AFTER`]: `silent for 4h`.
@@ -65,7 +65,7 @@ pub(crate) fn silence_text(last_seen: Option<Moment>, now: Moment) -> Option<Str
     (silence > SILENT_AFTER).then(|| format!("silent for {}", duration(silence)))
 }
 
-/// Puts workers that need somebody first, in the order of their [urgency](Worker::urgency), then of their names.
+/// Sorts workers that need attention first, by their [urgency](Worker::urgency), then by name.
 pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
     workers.sort_unstable_by(|one, other| {
         let urgency = other.urgency(now).cmp(&one.urgency(now));
@@ -109,7 +109,7 @@ impl Worker {
         (self.running > 0 && silence > SILENT_AFTER && silence > left).then_some(silence)
     }
 
-    /// How much the worker needs somebody: first by the jobs that it lost, then by its silence with locks.
+    /// How urgently the worker needs attention: first by the jobs that it lost, then by its silence with locks.
     pub(crate) fn urgency(&self, now: Moment) -> (u64, bool) {
         (self.stalled, self.silence_with_locks(now).is_some())
     }

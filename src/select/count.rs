@@ -49,7 +49,7 @@ pub(crate) fn count_by_state(
         .iter()
         .filter(|state| !known.contains(state))
     {
-        *counts.count_of(*state) = 0;
+        *counts.count_mut(*state) = 0;
     }
     if rest.is_empty() {
         return Ok((counts, unreadable));
@@ -63,7 +63,7 @@ pub(crate) fn count_by_state(
     selection.write_notes(&mut session.ui);
     while let Some(jobs) = selection.next_jobs(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {
-            *counts.count_of(state) += 1;
+            *counts.count_mut(state) += 1;
         }
     }
     unreadable.append(&mut selection.unreadable);

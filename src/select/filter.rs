@@ -198,11 +198,11 @@ impl<'a> Filter<'a> {
             && matches_any(&selector.queues, job.queue.as_ref())
             && matches_any(&selector.klasses, job.klass.as_ref())
             && self.is_held_by_selected(job)
-            && self.has_failure(failure)
-            && self.has_tags(&job.tags)
+            && self.failure_matches(failure)
+            && self.tags_match(&job.tags)
             && self.data_matches(&job.data)
             && self.lane_matches(job.key.as_ref())
-            && self.has_throttle(&job.throttles)
+            && self.throttles_match(&job.throttles)
             && (!selector.never_due || self.is_never_due(job))
             && (!selector.tracked || job.tracked)
             && (!selector.retrying || job.has_used_retry())
@@ -215,8 +215,8 @@ impl<'a> Filter<'a> {
                 .is_none_or(|than| age.is_some_and(|age| age < than.as_secs_f64()))
     }
 
-    /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its
-    /// last worker, but no worker holds it.
+    /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its last worker,
+    /// which does not hold it.
     fn is_held_by_selected(&self, job: &Job) -> bool {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
@@ -229,7 +229,7 @@ impl<'a> Filter<'a> {
             .is_some_and(|due| !self.now.can_become_due(due))
     }
 
-    fn has_failure(&self, failure: Option<&Failure>) -> bool {
+    fn failure_matches(&self, failure: Option<&Failure>) -> bool {
         let selector = self.selector;
         let regex = selector.message.as_ref();
         matches_any(&selector.groups, failure.map(|failure| &failure.group))
@@ -237,7 +237,7 @@ impl<'a> Filter<'a> {
                 .is_none_or(|regex| failure.is_some_and(|failure| regex.matches(&failure.message)))
     }
 
-    fn has_tags(&self, tags: &[Name]) -> bool {
+    fn tags_match(&self, tags: &[Name]) -> bool {
         self.selector.tags.iter().all(|tag| tags.contains(tag))
     }
 
@@ -257,7 +257,7 @@ impl<'a> Filter<'a> {
         keys.is_empty() || lane.is_some_and(is_selected)
     }
 
-    fn has_throttle(&self, throttles: &[Name]) -> bool {
+    fn throttles_match(&self, throttles: &[Name]) -> bool {
         let wanted = &self.selector.throttles;
         wanted.is_empty() || throttles.iter().any(|id| matches_any(wanted, Some(id)))
     }
@@ -289,7 +289,7 @@ impl Prefilter {
             match field {
                 FilterField::State => {
                     let stored = |state: &State| match state {
-                        // A job whose lock has expired is still stored as running.
+                        // A job whose lock has expired is still stored as running, so such a job may match.
                         State::Stalled => text == b"stalled" || text == b"running",
                         state => text == state.into_str().as_bytes(),
                     };
@@ -300,14 +300,16 @@ impl Prefilter {
                 FilterField::Worker => matches_any(&selector.held_by, Some(&Name::from(text))),
                 FilterField::Tags => {
                     let tags = Json::parse(&text).and_then(|tags| tags.names());
-                    filter.has_tags(&tags.unwrap_or_default())
+                    filter.tags_match(&tags.unwrap_or_default())
                 }
-                FilterField::Failure => filter.has_failure(Failure::from_stored(&text).as_ref()),
+                FilterField::Failure => {
+                    filter.failure_matches(Failure::from_stored(&text).as_ref())
+                }
                 FilterField::Data => filter.data_matches(&Data::from(text)),
                 FilterField::Key => filter.lane_matches(Some(&Name::from(text))),
                 FilterField::Throttles => {
                     let throttles = Json::parse(&text).and_then(|ids| ids.names());
-                    filter.has_throttle(&throttles.unwrap_or_default())
+                    filter.throttles_match(&throttles.unwrap_or_default())
                 }
             }
         })

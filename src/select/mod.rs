@@ -262,7 +262,11 @@ impl<'a> Selection<'a> {
                 {
                     jobs.push(job);
                 }
-                (job, Some(group)) if job.as_ref().is_none_or(|job| !is_in_group(job, group)) => {
+                (job, Some(group))
+                    if job
+                        .as_ref()
+                        .is_none_or(|job| !is_failed_in_group(job, group)) =>
+                {
                     let group = group.clone();
                     self.misplaced.push(MisplacedEntry { jid, group, job });
                 }
@@ -391,7 +395,7 @@ fn unreadable_queue(
 }
 
 /// Whether a job belongs in the failure list of a group.
-fn is_in_group(job: &Job, group: &Name) -> bool {
+fn is_failed_in_group(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
 }

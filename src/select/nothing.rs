@@ -25,7 +25,7 @@ pub(crate) fn hint_why_empty(
         return Ok(());
     }
     let wheres = selector.map_or(&[][..], |selector| &selector.wheres);
-    if let Some(pattern) = wheres.iter().find_map(DataFilter::as_pattern) {
+    if let Some(pattern) = wheres.iter().find_map(DataFilter::suggested_regex_filter) {
         let pattern = command_line::flag_with_value("--where", pattern);
         let line = format!("a value of `--where` is no glob: `{pattern}` is a regular expression");
         session.ui.hint(&line);

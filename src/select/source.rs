@@ -130,7 +130,7 @@ pub(super) fn plan_search(
     })
 }
 
-/// Number of jobs that are read as fast as the members of other sets are counted.
+/// If a plan reads no more jobs than this, no other sets are considered: to count their members takes as long.
 const FEW: u64 = 500;
 
 /// The number of jobs that each plan reads.
@@ -249,7 +249,7 @@ fn failure_lists(
     let fits = |group: &Name| matches_any(groups, Some(group));
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
-        // Most dead jobs of the queue are in this group.
+        // Reads the list of this group first, because most dead jobs of the queue are in it.
         let own = Some(Index::Failed(exhausted_retries_group(queue)));
         lists.sort_by_key(|list| list.index != own);
     }

@@ -128,7 +128,7 @@ fn run_password_command(words: &[String]) -> Result<Secret, String> {
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
-            _ = sender.send(secret_file::first_line(&mut stdout));
+            _ = sender.send(secret_file::read_first_line(&mut stdout));
             // Further output is read and dropped, so that the program can end.
             _ = io::copy(&mut stdout, &mut io::sink());
         });
@@ -175,7 +175,7 @@ fn describe_exit(status: ExitStatus) -> String {
 fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     let path = Path::new(path);
     if path != Path::new("-") {
-        return secret_file::read(PASSWORD_FILE, path, |warning| ui.warn(warning));
+        return secret_file::read_secret(PASSWORD_FILE, path, |warning| ui.warn(warning));
     }
     if io::stdin().is_terminal() {
         return Err(
@@ -183,9 +183,9 @@ fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
                 .hint("`--askpass` prompts for it"),
         );
     }
-    let password = secret_file::first_line(&mut io::stdin().lock()).map_err(|fault| {
+    let password = secret_file::read_first_line(&mut io::stdin().lock()).map_err(|fault| {
         let why = io_message(&fault);
         Error::usage(format!("cannot read {PASSWORD_FILE} `-`: {why}"))
     })?;
-    secret_file::refuse_empty(PASSWORD_FILE, path, password)
+    secret_file::refuse_empty_secret(PASSWORD_FILE, path, password)
 }

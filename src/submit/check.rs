@@ -104,7 +104,7 @@ pub(super) fn check_lines(
                 Some(own)
             }
         };
-        for Dependency(other) in job.depends() {
+        for Dependency(other) in job.dependencies() {
             if own.is_some() && job.jid.known_jid() == Some(other) {
                 let (at, jid) = (offset_in_line(row.text, other), Sanitized(other));
                 let fault = LineFault::at_offset(

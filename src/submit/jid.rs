@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind, io_message};
-use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_jid};
+use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_as_new_jid};
 use crate::json::object::{offset_of, string_text};
 use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
@@ -17,7 +17,7 @@ use crate::model::jid_source::JidOrigin;
 /// The defaults that the command line gives for all lines.
 #[derive(Debug, Default)]
 pub(crate) struct LineDefaults {
-    /// The values of members that a line does not have.
+    /// The values for fields that a line does not have.
     pub job: NewJob<'static>,
     /// The origin of the jid of a line that has none.
     pub jids: JidOrigin,
@@ -75,7 +75,7 @@ impl LineDefaults {
             LineFault::at_offset(text, offset_in_line(text, part), what)
         };
         match &job.data {
-            // The jid is a part of the line, so that faults have its column.
+            // The data are a part of the line, so a fault has its column there.
             Some(Cow::Borrowed(data)) => jid_in_data(data, path, input).map_err(wrong),
             _ => match jid_in_data(job.data(), path, input) {
                 Ok(jid) => Ok(Cow::Owned(jid.into_owned())),
@@ -125,7 +125,7 @@ fn jid_in_data<'d>(
             ));
         }
     };
-    match refuse_jid(&jid) {
+    match refuse_as_new_jid(&jid) {
         Ok(()) => Ok(jid),
         Err(why) => wrong(why),
     }

@@ -131,7 +131,7 @@ enum JournalRecord {
     Outcome(OutcomeRecord),
 }
 
-/// The members of an outcome that are read again.
+/// The fields of a recorded outcome that a later run reads.
 #[derive(Deserialize)]
 struct OutcomeRecord {
     line: u64,
@@ -197,7 +197,7 @@ impl JournalState {
                 for (first, last) in failed {
                     known(first)?;
                     known(last)?;
-                    (first..=last).for_each(|line| self.mark_answered(line));
+                    (first..=last).for_each(|line| self.mark_refused(line));
                 }
             }
             JournalRecord::Took { took } => {
@@ -209,7 +209,7 @@ impl JournalState {
             JournalRecord::Outcome(OutcomeRecord { line, jid, result }) => {
                 known(line)?;
                 if result == ItemTally::Failed {
-                    self.mark_answered(line);
+                    self.mark_refused(line);
                 } else {
                     let jid = Name::from(jid.as_str());
                     let sent = self.open.get(&line);
@@ -241,7 +241,7 @@ impl JournalState {
     }
 
     /// Notes that a reply refused the line, so that it is sent again like a new one.
-    fn mark_answered(&mut self, line: u64) {
+    fn mark_refused(&mut self, line: u64) {
         if let Some(open) = self.open.get_mut(&line) {
             open.since = None;
         }
@@ -258,7 +258,7 @@ impl JournalState {
 
     /// Makes the lines of a part of the journal unfinished whose jobs do not exist; `sent` are lines with
     /// their jids and when they were sent. The core deletes no job that is younger than `kept_since`.
-    fn find_lost(
+    fn find_lost_jobs(
         &mut self,
         sent: &mut Vec<(u64, String, f64)>,
         kept_since: Moment,
@@ -355,11 +355,11 @@ impl Journal {
             if sent.len() < JOBS_PER_SEARCH {
                 Ok(())
             } else {
-                state.find_lost(&mut sent, kept_since, core, &mut lost)
+                state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)
             }
         })?;
-        state.find_lost(&mut sent, kept_since, core, &mut lost)?;
-        // The policy is not known any more if the operator has lifted the limit since.
+        state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)?;
+        // Missing jobs count, too: if the operator has lifted the limit since, the policy is not known any more.
         let evicts_jobs = core.eviction_policy().is_some() || !lost.missing.is_empty();
         lost.evicted = present.evicted > 0 && evicts_jobs;
         if !lost.missing.is_empty() {

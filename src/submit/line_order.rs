@@ -49,11 +49,11 @@ fn read_dependencies(
         let job = defaults
             .read_job(row.text)
             .map_err(|_| file.changed_error())?;
-        let at = u32::try_from(places.len()).map_err(|_| too_many_error())?;
+        let at = u32::try_from(places.len()).map_err(|_| too_many_jobs_error())?;
         if let Some(jid) = job.jid.known_jid() {
             jids.entry(salt.hash_one(jid)).or_insert(at);
         }
-        let depends = job.depends().iter();
+        let depends = job.dependencies().iter();
         others.extend(depends.map(|other| salt.hash_one::<&[u8]>(&other.0)));
         ends.push(others.len());
         places.push(LineLocation {
@@ -73,7 +73,7 @@ fn read_dependencies(
     Ok((places, graph))
 }
 
-fn too_many_error() -> Error {
+fn too_many_jobs_error() -> Error {
     Error::usage("a file whose lines depend on later lines can have up to 4,294,967,295 jobs")
 }
 

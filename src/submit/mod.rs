@@ -59,7 +59,7 @@ use tally::{LineOutcome, PutTally};
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
     pub from: FileArg,
-    /// The values for members that a line does not have.
+    /// The values for fields that a line does not have.
     pub defaults: LineDefaults,
     /// The throttles of the command line, whose maxima are set.
     pub throttles: Vec<ThrottleArg>,
@@ -134,7 +134,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         Some(file) => file,
         None => open_lines(&options.from, defaults)?,
     };
-    let queues = new_queues::is_check_wanted(options.existing, options.policy.dry_run, session);
+    let queues =
+        new_queues::are_new_queues_checked(options.existing, options.policy.dry_run, session);
     let sums = options.record.is_some();
     let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = if checked.forward {
@@ -190,7 +191,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     }
     if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
         let lost = journal.verify_done_lines(state, session.core()?)?;
-        note_lost(&lost, &journal.ledger.display_path(), session);
+        note_lost_jobs(&lost, &journal.ledger.display_path(), session);
     }
     let restarts = if options.policy.dry_run {
         None
@@ -199,12 +200,13 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     };
     let maxima = MaximumChanges::read_changes(&throttles, begun, session)?;
     if !options.policy.dry_run && jobs > 0 {
-        maxima.confirm(session)?;
+        maxima.confirm_if_protected(session)?;
     }
     let pace = Pace::new(session.share_of_rate(options.rate));
     let limits = PackLimits {
         policy: PutPolicy {
-            // In a dry run, a call does not see the jobs that earlier calls would put.
+            // A dry run allows missing dependencies, because a call does not see the jobs that earlier calls would
+            // put.
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
         },
@@ -248,15 +250,15 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
-        if sender.tally.is_dry_run() {
-            sender.maxima.note_preview(session);
+        if sender.tally.has_planned_lines() {
+            sender.maxima.note_planned_maxima(session);
         }
         let stopped_by = stopped_by?;
         let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
         let stopped_by = stopped_by.map(|error| match error.kind() {
             Kind::Unknown => error.hint(sender.resume_hint(session)),
             kind if kind.exit() == Exit::Server && !sender.resumable => {
-                sender.warn_of_repetition(error, session)
+                sender.with_repetition_warning(error, session)
             }
             _ => error,
         });
@@ -265,7 +267,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
 }
 
 /// Says which jobs that the journal calls done the server has lost.
-fn note_lost(lost: &LostJobs, journal: &str, session: &mut Session) {
+fn note_lost_jobs(lost: &LostJobs, journal: &str, session: &mut Session) {
     let since = format!(
         "the server restarted, was flushed, evicted keys or is another one since `{journal}` was written"
     );
@@ -384,7 +386,7 @@ impl RoundSender<'_> {
             let replies = match answer {
                 Ok(replies) => replies,
                 Err(error) => {
-                    self.report_unanswered(session, round, batch, &error)?;
+                    self.report_unanswered_jobs(session, round, batch, &error)?;
                     stopped_by.get_or_insert(error);
                     continue;
                 }
@@ -439,11 +441,11 @@ impl RoundSender<'_> {
 
     /// Counts the lines that an earlier run has done.
     fn count_done_before(&mut self, round: &PutRound) {
-        self.tally.add_done_before(round.done_before);
+        self.tally.count_done_before(round.done_before);
         self.progress.add_done(round.done_before as u64);
     }
 
-    /// Replaces a job if an earlier run may have replaced it already, but did not.
+    /// Replaces an existing job if an earlier run sent its line without seeing a reply, and did not replace the job.
     fn replace_if_unchanged(
         &mut self,
         session: &mut Session,
@@ -469,7 +471,7 @@ impl RoundSender<'_> {
     }
 
     /// Reports the jobs of a call without a reply.
-    fn report_unanswered(
+    fn report_unanswered_jobs(
         &mut self,
         session: &mut Session,
         round: &PutRound,
@@ -495,7 +497,7 @@ impl RoundSender<'_> {
     }
 
     /// Adds to the hint of an error that the same command would put the first jobs again.
-    fn warn_of_repetition(&self, error: Error, session: &Session) -> Error {
+    fn with_repetition_warning(&self, error: Error, session: &Session) -> Error {
         let done = self.tally.done_count();
         if done == 0 {
             return error;

@@ -29,7 +29,7 @@ pub(crate) struct SinglePut<'j> {
 
 /// The result of a put, or of its dry run.
 #[derive(Debug)]
-pub(crate) struct Placement {
+pub(crate) struct PlacedJob {
     pub shown: Put,
     /// Whether the job was a duplicate, and what then happened.
     deduplication: PutDeduplication,
@@ -49,7 +49,7 @@ enum PutDeduplication {
 
 impl SinglePut<'_> {
     /// Puts the job. A job that could not be put is an error.
-    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
+    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<PlacedJob, Error> {
         let reply = self.send_put(now, session)?;
         match reply.code {
             OutcomeCode::Ok => {
@@ -65,12 +65,12 @@ impl SinglePut<'_> {
                         .note(&format!("note: `{jid}` is {what}: not a dependency"));
                 }
                 self.note_option_without_effect(now, session)?;
-                self.find_placement(&placed, now, session)
+                self.find_placed_job(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
-                let shown = self.show_existing_job(&self.jid, now, session)?;
+                let shown = self.read_existing_job(&self.jid, now, session)?;
                 let deduplication = PutDeduplication::Exists;
-                Ok(Placement {
+                Ok(PlacedJob {
                     shown,
                     deduplication,
                 })
@@ -106,12 +106,12 @@ impl SinglePut<'_> {
     }
 
     /// The job that was put, or the one that it duplicates.
-    pub(crate) fn find_placement(
+    pub(crate) fn find_placed_job(
         &self,
         placed: &PutResult,
         now: Moment,
         session: &mut Session,
-    ) -> Result<Placement, Error> {
+    ) -> Result<PlacedJob, Error> {
         let queued_behind = placed.behind.clone();
         let existing = placed.jid.as_ref().filter(|jid| **jid != self.jid);
         let Some(existing) = existing else {
@@ -125,14 +125,14 @@ impl SinglePut<'_> {
                 dry_run: self.policy.dry_run,
             };
             let deduplication = PutDeduplication::None;
-            return Ok(Placement {
+            return Ok(PlacedJob {
                 shown,
                 deduplication,
             });
         };
         let shown = Put {
             queued_behind,
-            ..self.show_existing_job(existing, now, session)?
+            ..self.read_existing_job(existing, now, session)?
         };
         let deduplication = match placed.state.as_ref().map(Name::as_bytes) {
             Some(b"merged") => PutDeduplication::Merged,
@@ -140,14 +140,14 @@ impl SinglePut<'_> {
             Some(b"skipped") => PutDeduplication::Skipped,
             _ => PutDeduplication::Exists,
         };
-        Ok(Placement {
+        Ok(PlacedJob {
             shown,
             deduplication,
         })
     }
 
     /// A job that existed before the put, with its present queue and state.
-    fn show_existing_job(
+    fn read_existing_job(
         &self,
         jid: &Name,
         now: Moment,
@@ -195,12 +195,12 @@ impl SinglePut<'_> {
         Ok(())
     }
 
-    fn cannot_put(&self, why: &str) -> String {
+    fn cannot_put_message(&self, why: &str) -> String {
         format!("cannot put `{}`: {why}", self.jid)
     }
 
     fn conflict_error(&self, why: &str) -> Error {
-        Error::conflict(self.cannot_put(why)).about_jid(&self.jid)
+        Error::conflict(self.cannot_put_message(why)).about_jid(&self.jid)
     }
 
     fn missing_dependencies_error<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
@@ -208,7 +208,7 @@ impl SinglePut<'_> {
         let verb = if names.len() == 1 { "does" } else { "do" };
         let names = names.join(", ");
         let why = format!("{names} {verb} not exist, so no job can depend on it");
-        Error::not_found(self.cannot_put(&why))
+        Error::not_found(self.cannot_put_message(&why))
             .hint("`--allow-missing` ignores dependencies that do not exist")
             .about_jid(&self.jid)
             .caused_by(Cause::MissingDependency)
@@ -216,8 +216,7 @@ impl SinglePut<'_> {
 
     /// The error for a put that the core refused as invalid.
     fn refusal_error(&self, reply: &GuardReply<PutResult>) -> Error {
-        // The put has an option that requires another one, which the defaults of the queue do not give
-        // either.
+        // If the put has an option that requires another one, the defaults of the queue did not give that either.
         if let (OutcomeCode::Invalid, Err(unmet)) = (
             reply.code,
             coordination::refuse_unmet_requirements(&self.job.coordination),
@@ -225,19 +224,19 @@ impl SinglePut<'_> {
             return unmet;
         }
         let why = reply.refusal_text();
-        // The core names the key, or repeats the words of the server.
+        // A key has the wrong type: the core names the key, or repeats the error of the server.
         if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
             let why = why
                 .split_once("WRONGTYPE")
                 .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
-            return Error::new(Kind::Damaged, self.cannot_put(why))
+            return Error::new(Kind::Damaged, self.cannot_put_message(why))
                 .hint(format!("`{CHECK}` names it"));
         }
-        Error::new(Kind::Error, self.cannot_put(&why))
+        Error::new(Kind::Error, self.cannot_put_message(&why))
     }
 }
 
-impl Placement {
+impl PlacedJob {
     /// Whether the put changed a job.
     pub(crate) fn has_changed_job(&self) -> bool {
         !matches!(
@@ -247,10 +246,10 @@ impl Placement {
     }
 
     /// Shows the result, and says on a terminal, or for a dry run, what happened.
-    pub(crate) fn show_placement(&self, session: &mut Session) -> Result<Exit, Error> {
+    pub(crate) fn show_placed_job(&self, session: &mut Session) -> Result<Exit, Error> {
         let shown = &self.shown;
         session.ui.show(shown)?;
-        let (place, jid) = (self.describe_place(), &shown.jid);
+        let (place, jid) = (self.describe_queue_and_state(), &shown.jid);
         if shown.dry_run {
             let behind = self.describe_job_before(Name::to_string);
             session.ui.note_dry_run(&match self.deduplication {
@@ -278,7 +277,7 @@ impl Placement {
     }
 
     /// The queue and the state of the job. A complete job is in no queue.
-    fn describe_place(&self) -> String {
+    fn describe_queue_and_state(&self) -> String {
         let state = self
             .shown
             .state

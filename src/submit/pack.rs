@@ -101,7 +101,7 @@ impl Packer<'_> {
             .state
             .and_then(|state| state.unfinished_line(row.number));
         let since = unfinished.and_then(|unfinished| unfinished.since);
-        // A job that may exist already is replaced only if the reply to a plain put requires it.
+        // If the job may exist already, it is first put plainly: the reply decides whether it is replaced.
         let alone = self.limits.policy.replace && since.is_some();
         let policy = PutPolicy {
             replace: self.limits.policy.replace && !alone,

@@ -154,7 +154,7 @@ impl PutTally {
     }
 
     /// Counts lines that an earlier run has done.
-    pub(super) fn add_done_before(&mut self, lines: usize) {
+    pub(super) fn count_done_before(&mut self, lines: usize) {
         self.doc.sum.skipped += lines;
         self.done_before += lines;
     }
@@ -169,8 +169,8 @@ impl PutTally {
         }
     }
 
-    /// Whether a line would be put.
-    pub(super) fn is_dry_run(&self) -> bool {
+    /// Whether this is a dry run with lines that would be put.
+    pub(super) fn has_planned_lines(&self) -> bool {
         self.planned > 0
     }
 

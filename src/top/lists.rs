@@ -137,7 +137,7 @@ impl TableSource<'_> {
         let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
         let row = |queue: &&QueueFacts| {
             let counts = &queue.counts;
-            let flow = self.history.flow(&counts.name);
+            let flow = self.history.flow_of_queue(&counts.name);
             let growth = match flow.growth_per_min.map(f64::round) {
                 Some(growth) if growth != 0.0 => format!("{growth:+.0}"),
                 _ => "0".to_owned(),
@@ -163,7 +163,7 @@ impl TableSource<'_> {
                 ),
                 (
                     wait.map_or(NONE.into(), duration),
-                    if queue.is_next_job_late(self.now) {
+                    if queue.has_head_waited_too_long(self.now) {
                         Tone::Bad
                     } else {
                         Tone::Plain
@@ -193,17 +193,17 @@ impl TableSource<'_> {
             now: self.now,
             ..RenderOptions::terminal(self.width)
         };
-        if let Some(hold) = queue.hold_text(&options) {
+        if let Some(reason) = queue.blocking_reason_text(&options) {
             let word = if queue.counts.paused {
                 "paused"
             } else {
                 "held"
             };
-            return (if is_wide { hold } else { word.to_owned() }, Tone::Warn);
+            return (if is_wide { reason } else { word.to_owned() }, Tone::Warn);
         }
         match queue.hidden_late_wait(self.now) {
             Some(wait) if is_wide => (format!("oldest {}", duration(wait)), Tone::Bad),
-            _ if queue.has_late_job(self.now) => ("late".to_owned(), Tone::Bad),
+            _ if queue.has_oldest_job_waited_too_long(self.now) => ("late".to_owned(), Tone::Bad),
             _ => (String::new(), Tone::Plain),
         }
     }
@@ -241,7 +241,7 @@ impl TableSource<'_> {
         let titles = ["FAILED", "JOBS", "LAST 1H", "LAST 2H", "SAMPLE"];
         let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
         let row = |group: &&RecentFailures| {
-            let bars = sparkline(&self.history.failures(&group.group), 12);
+            let bars = sparkline(&self.history.failures_per_ten_minutes(&group.group), 12);
             let recent = match group.recent {
                 0 => (NONE.to_owned(), Tone::Dim),
                 recent => (format!("+{}", with_thousands_separators(recent)), Tone::Bad),

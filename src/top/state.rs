@@ -275,7 +275,9 @@ impl State {
         server.due = Some(now + rest);
         match (request.what, found) {
             (ReadTarget::Snapshot(_), Ok(ReadResult::Snapshot(mut facts, samples, at))) => {
-                server.history.note(&facts, at, server.pace.interval);
+                server
+                    .history
+                    .add_snapshot(&facts, at, server.pace.interval);
                 facts
                     .queues
                     .retain(|queue| matches_any(&self.queues, Some(&queue.counts.name)));
@@ -326,12 +328,12 @@ impl State {
             return String::new();
         };
         let headline = Headline::new(&seen.overview);
-        let rest = if headline.is_complete() {
+        let rest = if headline.names_all_problems() {
             ""
         } else {
             ": i shows all"
         };
-        headline.parts().join(" · ") + rest
+        headline.line_parts().join(" · ") + rest
     }
 
     pub(super) fn sort_column(&self, table: Table) -> usize {

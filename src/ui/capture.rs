@@ -4,7 +4,7 @@ use std::mem;
 
 use super::Ui;
 use crate::args::format::Format;
-use crate::view::{RenderOptions, Times};
+use crate::view::{MomentFormat, RenderOptions};
 
 /// The settings that a capture replaces, to be restored after it.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ impl Ui {
         let page = RenderOptions {
             terminal: !document,
             times: if document {
-                Times::Iso
+                MomentFormat::Iso
             } else {
-                Times::Relative
+                MomentFormat::Relative
             },
             headers: !document,
             now: self.page.now,

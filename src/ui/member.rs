@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
 use crate::text::Sanitized;
-use crate::view::joined::Shown;
+use crate::view::joined::ViewOutput;
 use crate::view::json;
 
 /// A text for stderr, after the name of its member.
@@ -24,7 +24,7 @@ pub(crate) fn label_with_member(member: &str, text: &str) -> String {
 /// A message from a member.
 #[derive(Debug)]
 pub(crate) enum MemberMessage {
-    Shown(Shown),
+    ViewOutput(ViewOutput),
     /// Output without a form, such as the core's own reply.
     Bytes(Vec<u8>),
     /// Text for stderr.
@@ -122,19 +122,19 @@ impl Ui {
     }
 
     /// The form of a result in which nothing is shown.
-    pub(crate) fn nothing_shown(&self) -> Shown {
+    pub(crate) fn nothing_shown(&self) -> ViewOutput {
         match self.format {
-            Format::Ndjson => Shown::Lines(Vec::new()),
-            Format::Jid => Shown::Jids(Vec::new()),
-            Format::Json => Shown::Document(b"{\"items\":[]}".to_vec()),
-            Format::Table | Format::Raw => Shown::JobText(String::new()),
+            Format::Ndjson => ViewOutput::Lines(Vec::new()),
+            Format::Jid => ViewOutput::Jids(Vec::new()),
+            Format::Json => ViewOutput::Document(b"{\"items\":[]}".to_vec()),
+            Format::Table | Format::Raw => ViewOutput::JobText(String::new()),
         }
     }
 
     /// Shows what the members show together.
-    pub(crate) fn show_joined(&mut self, shown: Shown) -> Result<(), Error> {
+    pub(crate) fn show_joined(&mut self, shown: ViewOutput) -> Result<(), Error> {
         match shown {
-            Shown::Document(bytes) if self.ticks => match Json::parse(&bytes) {
+            ViewOutput::Document(bytes) if self.ticks => match Json::parse(&bytes) {
                 Some(json) => {
                     let line = json::compact_line(&json).map_err(Error::internal)?;
                     self.write(&line)

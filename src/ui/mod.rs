@@ -17,9 +17,9 @@ use crate::exit::Exit;
 use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
-use crate::view::joined::Shown;
+use crate::view::joined::ViewOutput;
 use crate::view::table::{Heading, TableSelection};
-use crate::view::{NdjsonLines, RenderOptions, Times, View, json};
+use crate::view::{MomentFormat, NdjsonLines, RenderOptions, View, json};
 
 mod ask;
 mod capture;
@@ -120,9 +120,9 @@ impl Ui {
         let page = &mut ui.page;
         page.color = use_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
-            TimeFormat::Relative => Times::Relative,
-            TimeFormat::Iso => Times::Iso,
-            TimeFormat::Unix => Times::Unix,
+            TimeFormat::Relative => MomentFormat::Relative,
+            TimeFormat::Iso => MomentFormat::Iso,
+            TimeFormat::Unix => MomentFormat::Unix,
             TimeFormat::Auto => page.times,
         };
         page.headers = match globals.headers.unwrap_or_default() {
@@ -162,7 +162,7 @@ impl Ui {
                 width: 80,
                 color: false,
                 now: Moment::from_micros(0),
-                times: Times::Iso,
+                times: MomentFormat::Iso,
                 headers: tty,
                 choice: TableSelection::default(),
             },
@@ -194,11 +194,11 @@ impl Ui {
         page.terminal = for_people;
         page.headers = for_people;
         (page.times, page.width) = if !for_people {
-            (Times::Iso, 80)
+            (MomentFormat::Iso, 80)
         } else if self.tty {
-            (Times::Relative, terminal_width())
+            (MomentFormat::Relative, terminal_width())
         } else {
-            (Times::Relative, pipe_width())
+            (MomentFormat::Relative, pipe_width())
         };
     }
 
@@ -340,7 +340,7 @@ impl Ui {
     /// Writes a line of a stream in the format given, and flushes it. A table goes on where it ended.
     pub(crate) fn show_line<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let line = match self.render(view)? {
-            Shown::Table(row, _) => Shown::Row(row),
+            ViewOutput::Table(row, _) => ViewOutput::Row(row),
             line => line,
         };
         self.send_or_write(line)?;
@@ -348,10 +348,10 @@ impl Ui {
     }
 
     /// Writes a result, or sends it to the command as a whole.
-    fn send_or_write(&mut self, shown: Shown) -> Result<(), Error> {
+    fn send_or_write(&mut self, shown: ViewOutput) -> Result<(), Error> {
         match &self.member {
             Some(member) => {
-                member.sender.send(MemberMessage::Shown(shown));
+                member.sender.send(MemberMessage::ViewOutput(shown));
                 Ok(())
             }
             None => self.write_shown(shown),
@@ -359,52 +359,54 @@ impl Ui {
     }
 
     /// The result in the format given.
-    fn render<V: View>(&self, view: &V) -> Result<Shown, Error> {
+    fn render<V: View>(&self, view: &V) -> Result<ViewOutput, Error> {
         let jids = || {
             let jids = view.output_jids().unwrap_or_default();
-            Shown::Jids(jids.into_iter().cloned().collect())
+            ViewOutput::Jids(jids.into_iter().cloned().collect())
         };
         Ok(match self.format {
             Format::Table | Format::Raw if view.text_is_jids() => jids(),
             Format::Table | Format::Raw => {
                 if let Some(table) = view.table(&self.page) {
-                    Shown::Table(table, self.page.choice.rows)
+                    ViewOutput::Table(table, self.page.choice.rows)
                 } else if let Some(count) = view.count() {
-                    Shown::Count(count)
+                    ViewOutput::Count(count)
                 } else if view.is_about_jobs() {
-                    Shown::JobText(view.text(&self.page))
+                    ViewOutput::JobText(view.text(&self.page))
                 } else {
-                    Shown::Text(view.text(&self.page))
+                    ViewOutput::Text(view.text(&self.page))
                 }
             }
-            Format::Json if self.ticks => Shown::Document(
+            Format::Json if self.ticks => ViewOutput::Document(
                 json::watch_document_line(view, self.page.now).map_err(document_error)?,
             ),
-            Format::Json => Shown::Document(json::pretty_document(view).map_err(document_error)?),
+            Format::Json => {
+                ViewOutput::Document(json::pretty_document(view).map_err(document_error)?)
+            }
             Format::Ndjson => {
                 let mut lines = NdjsonLines::default();
                 view.lines(&mut lines).map_err(document_error)?;
-                Shown::Lines(lines.0)
+                ViewOutput::Lines(lines.0)
             }
             Format::Jid => jids(),
         })
     }
 
-    fn write_shown(&mut self, shown: Shown) -> Result<(), Error> {
+    fn write_shown(&mut self, shown: ViewOutput) -> Result<(), Error> {
         match shown {
-            Shown::Table(table, rows) => {
+            ViewOutput::Table(table, rows) => {
                 let text = table.into_text_of_rows(&self.page, rows);
                 self.write(text.as_bytes())
             }
-            Shown::Row(row) => {
+            ViewOutput::Row(row) => {
                 let text = row.into_streamed_text(&self.page, &mut self.streamed_widths);
                 self.omit_next_headers();
                 self.write(text.as_bytes())
             }
-            Shown::Text(text) | Shown::JobText(text) => self.write(text.as_bytes()),
-            Shown::Count(count) => self.write(format!("{count}\n").as_bytes()),
-            Shown::Document(bytes) | Shown::Lines(bytes) => self.write(&bytes),
-            Shown::Jids(jids) => self.write_jids(&jids.iter().collect::<Vec<_>>()),
+            ViewOutput::Text(text) | ViewOutput::JobText(text) => self.write(text.as_bytes()),
+            ViewOutput::Count(count) => self.write(format!("{count}\n").as_bytes()),
+            ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => self.write(&bytes),
+            ViewOutput::Jids(jids) => self.write_jids(&jids.iter().collect::<Vec<_>>()),
         }
     }
 
@@ -413,7 +415,9 @@ impl Ui {
     pub(crate) fn write_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
         if let Some(member) = &self.member {
             let jids = jids.iter().map(|jid| (*jid).clone()).collect();
-            member.sender.send(MemberMessage::Shown(Shown::Jids(jids)));
+            member
+                .sender
+                .send(MemberMessage::ViewOutput(ViewOutput::Jids(jids)));
             return Ok(());
         }
         let (end, fits): (u8, fn(&Name) -> bool) = match (self.format, self.null) {

@@ -41,7 +41,7 @@ impl<'a> DetailLines<'a> {
         }
     }
 
-    /// Adds a line for a name, in which a backslash of its own is no escape for programs.
+    /// Adds a line for a name. In a pipe, a backslash of the name itself is written twice.
     pub(crate) fn add_name(&mut self, name: &'static str, value: &Name) {
         self.add_line(name, self.page.name(value));
     }

@@ -47,7 +47,7 @@ impl MemberKind {
 
 /// The output of one view, in the requested format.
 #[derive(Debug)]
-pub(crate) enum Shown {
+pub(crate) enum ViewOutput {
     /// A table, and which of its sorted rows are shown.
     Table(Table, Option<(u64, Option<u64>)>),
     /// A row of a table whose rows are written as they arrive.
@@ -68,74 +68,74 @@ pub(crate) enum Shown {
 #[derive(Debug)]
 pub(crate) struct JoinedOutput<'m> {
     pub kind: MemberKind,
-    pub parts: Vec<(&'m str, Shown)>,
+    pub parts: Vec<(&'m str, ViewOutput)>,
     /// Members without an answer.
     pub away: Vec<(&'m str, &'m Error)>,
 }
 
-/// A JSON value whose members can be changed.
+/// A JSON value whose fields and items can be changed.
 #[derive(Clone, Debug, PartialEq)]
-enum Tree {
-    Object(Vec<(String, Tree)>),
-    List(Vec<Tree>),
+enum JsonTree {
+    Object(Vec<(String, JsonTree)>),
+    List(Vec<JsonTree>),
     Leaf(Json),
 }
 
 impl JoinedOutput<'_> {
     /// The parts as one.
-    pub(crate) fn into_shown(self, page: &RenderOptions) -> Shown {
+    pub(crate) fn into_output(self, page: &RenderOptions) -> ViewOutput {
         match self.parts.first().map(|(_, shown)| shown) {
-            Some(Shown::Count(_)) if self.away.is_empty() => self.sum_of_counts(),
-            Some(Shown::Document(_)) => self.joined_document(),
-            Some(Shown::Lines(_)) => self.joined_lines(),
-            Some(Shown::Jids(_)) => self.all_jids(),
-            Some(Shown::Row(_)) => self.marked_row(),
+            Some(ViewOutput::Count(_)) if self.away.is_empty() => self.sum_of_counts(),
+            Some(ViewOutput::Document(_)) => self.joined_document(),
+            Some(ViewOutput::Lines(_)) => self.joined_lines(),
+            Some(ViewOutput::Jids(_)) => self.all_jids(),
+            Some(ViewOutput::Row(_)) => self.row_with_member(),
             _ => self.joined_text(page),
         }
     }
 
-    fn sum_of_counts(self) -> Shown {
+    fn sum_of_counts(self) -> ViewOutput {
         let counts = self.parts.iter().map(|(_, shown)| match shown {
-            Shown::Count(count) => *count,
+            ViewOutput::Count(count) => *count,
             _ => 0,
         });
-        Shown::Count(counts.sum())
+        ViewOutput::Count(counts.sum())
     }
 
     /// The row with the name of its member, which comes alone.
-    fn marked_row(self) -> Shown {
+    fn row_with_member(self) -> ViewOutput {
         let rows = self
             .parts
             .into_iter()
             .filter_map(|(member, shown)| match shown {
-                Shown::Row(row) => Some(row.with_first_column(self.kind.heading(), member)),
+                ViewOutput::Row(row) => Some(row.with_first_column(self.kind.heading(), member)),
                 _ => None,
             });
         let rows = rows.reduce(|mut whole, row| {
             whole.append_rows(row);
             whole
         });
-        rows.map_or_else(|| Shown::Text(String::new()), Shown::Row)
+        rows.map_or_else(|| ViewOutput::Text(String::new()), ViewOutput::Row)
     }
 
-    fn all_jids(self) -> Shown {
+    fn all_jids(self) -> ViewOutput {
         let jids = self.parts.into_iter().flat_map(|(_, shown)| match shown {
-            Shown::Jids(jids) => jids,
+            ViewOutput::Jids(jids) => jids,
             _ => Vec::new(),
         });
-        Shown::Jids(jids.collect())
+        ViewOutput::Jids(jids.collect())
     }
 
     /// Tables become one table; other texts follow each other, on a terminal each below the name of its
     /// member, in a pipe with the name at the beginning of each line, unless they are about jobs. A member
     /// without an answer is a row that says why.
-    fn joined_text(self, page: &RenderOptions) -> Shown {
+    fn joined_text(self, page: &RenderOptions) -> ViewOutput {
         let mut whole: Option<Table> = None;
         let mut range = None;
         let mut text = String::new();
         for (member, shown) in self.parts {
             let own = match shown {
-                Shown::Table(table, rows) => {
+                ViewOutput::Table(table, rows) => {
                     range = range.or(rows);
                     let table = table.with_first_column(self.kind.heading(), member);
                     match &mut whole {
@@ -144,17 +144,17 @@ impl JoinedOutput<'_> {
                     }
                     continue;
                 }
-                Shown::JobText(own) if !page.terminal => {
+                ViewOutput::JobText(own) if !page.terminal => {
                     text.push_str(&own);
                     continue;
                 }
-                Shown::Text(own) | Shown::JobText(own) => own,
-                Shown::Count(count) => format!("{count}\n"),
-                Shown::Document(bytes) | Shown::Lines(bytes) => {
+                ViewOutput::Text(own) | ViewOutput::JobText(own) => own,
+                ViewOutput::Count(count) => format!("{count}\n"),
+                ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => {
                     String::from_utf8_lossy(&bytes).into_owned()
                 }
-                Shown::Jids(jids) => jids.iter().map(|jid| format!("{jid}\n")).collect(),
-                Shown::Row(row) => row.into_text(page),
+                ViewOutput::Jids(jids) => jids.iter().map(|jid| format!("{jid}\n")).collect(),
+                ViewOutput::Row(row) => row.into_text(page),
             };
             if own.is_empty() {
                 continue;
@@ -169,7 +169,7 @@ impl JoinedOutput<'_> {
         }
         match whole {
             Some(table) if self.away.is_empty() && text.is_empty() => {
-                return Shown::Table(table, range);
+                return ViewOutput::Table(table, range);
             }
             Some(table) => text.insert_str(0, &table.into_text_of_rows(page, range)),
             None => {}
@@ -179,112 +179,120 @@ impl JoinedOutput<'_> {
             let why = Sanitized(&*error.message()).to_string();
             text.push_str(&format!("{}{gap}{why}\n", Sanitized(member)));
         }
-        Shown::Text(text)
+        ViewOutput::Text(text)
     }
 
     /// Each line with the name of its member as its first field.
-    fn joined_lines(self) -> Shown {
+    fn joined_lines(self) -> ViewOutput {
         let mut all = Vec::new();
         let field = self.kind.field();
         for (member, shown) in self.parts {
-            let Shown::Lines(lines) = shown else { continue };
+            let ViewOutput::Lines(lines) = shown else {
+                continue;
+            };
             all.extend(with_first_field(&lines, field, member));
         }
         for (member, error) in self.away {
             let line = crate::view::json::compact_line(error).unwrap_or_default();
             all.extend(with_first_field(&line, field, member));
         }
-        Shown::Lines(all)
+        ViewOutput::Lines(all)
     }
 
     /// Documents with items become one such document. Others are the items of a document `members`.
-    fn joined_document(self) -> Shown {
+    fn joined_document(self) -> ViewOutput {
         let field = self.kind.field();
         let mut documents = Vec::new();
         for (member, shown) in self.parts {
-            if let Shown::Document(bytes) = shown
+            if let ViewOutput::Document(bytes) = shown
                 && let Some(json) = Json::parse(&bytes)
-                && let Tree::Object(fields) = Tree::from_json(json)
+                && let JsonTree::Object(fields) = JsonTree::from_json(json)
             {
                 documents.push((member, fields));
             }
         }
         let has_items = documents.iter().all(|(_, fields)| {
             let mut fields = fields.iter();
-            fields.any(|(name, value)| name == "items" && matches!(value, Tree::List(_)))
+            fields.any(|(name, value)| name == "items" && matches!(value, JsonTree::List(_)))
         });
         let is_summed = documents
             .iter()
-            .all(|(_, fields)| is_kind(fields, "length"));
+            .all(|(_, fields)| is_document_of_kind(fields, "length"));
         let fields: Vec<_> = documents
             .iter()
             .map(|(_, fields)| fields.as_slice())
             .collect();
-        let mut whole = if (has_items || is_summed) && have_common_texts(&fields) {
+        let mut whole = if (has_items || is_summed) && have_same_texts(&fields) {
             let mut documents = documents.into_iter();
             let (member, first) = documents.next().unwrap_or_default();
-            let mut whole = mark_items(first, field, member);
+            let mut whole = add_member_to_items(first, field, member);
             for (member, fields) in documents {
-                merge_fields(&mut whole, mark_items(fields, field, member));
+                merge_fields(&mut whole, add_member_to_items(fields, field, member));
             }
             whole
         } else {
             let items = documents.into_iter().map(|(member, fields)| {
-                let name = (field.to_owned(), Tree::text(member));
-                Tree::Object([name].into_iter().chain(fields).collect())
+                let name = (field.to_owned(), JsonTree::text(member));
+                JsonTree::Object([name].into_iter().chain(fields).collect())
             });
             vec![
-                ("kind".to_owned(), Tree::text("members")),
-                ("v".to_owned(), Tree::number(1.0)),
-                ("items".to_owned(), Tree::List(items.collect())),
+                ("kind".to_owned(), JsonTree::text("members")),
+                ("v".to_owned(), JsonTree::number(1.0)),
+                ("items".to_owned(), JsonTree::List(items.collect())),
             ]
         };
         if !self.away.is_empty() {
             let away = self.away.iter().map(|(member, error)| {
-                Tree::Object(vec![
-                    (field.to_owned(), Tree::text(member)),
-                    ("code".into(), Tree::text(error.kind().into())),
-                    ("message".into(), Tree::text(&error.message())),
+                JsonTree::Object(vec![
+                    (field.to_owned(), JsonTree::text(member)),
+                    ("code".into(), JsonTree::text(error.kind().into())),
+                    ("message".into(), JsonTree::text(&error.message())),
                 ])
             });
-            whole.push(("away".into(), Tree::List(away.collect())));
+            whole.push(("away".into(), JsonTree::List(away.collect())));
         }
-        Shown::Document(super::json::pretty_value(&Tree::Object(whole)).unwrap_or_default())
+        ViewOutput::Document(
+            super::json::pretty_value(&JsonTree::Object(whole)).unwrap_or_default(),
+        )
     }
 }
 
-/// Whether what is neither counted nor listed is the same in all documents.
-fn have_common_texts(documents: &[&[(String, Tree)]]) -> bool {
+/// Whether all documents have the same values, except numbers, lists and nulls.
+fn have_same_texts(documents: &[&[(String, JsonTree)]]) -> bool {
     let (Some(first), others) = (documents.first(), documents) else {
         return true;
     };
-    let is_text = |value: &Tree| matches!(value, Tree::Leaf(json) if json.number().is_none() && !json.is_null());
+    let is_text = |value: &JsonTree| matches!(value, JsonTree::Leaf(json) if json.number().is_none() && !json.is_null());
     first.iter().all(|(name, value)| {
-        let same = |other: &&[(String, Tree)]| {
+        let same = |other: &&[(String, JsonTree)]| {
             let found = other.iter().find(|(known, _)| known == name);
             found.is_none_or(|(_, found)| found == value || !is_text(found))
         };
-        // The moments of a tick of `--watch` differ by a little.
+        // `at` may differ: members read at slightly different moments of a tick of `--watch`.
         name == "at" || !is_text(value) || others.iter().all(same)
     })
 }
 
-fn is_kind(fields: &[(String, Tree)], kind: &str) -> bool {
+fn is_document_of_kind(fields: &[(String, JsonTree)], kind: &str) -> bool {
     let mut fields = fields.iter();
-    fields.any(|(name, value)| name == "kind" && *value == Tree::text(kind))
+    fields.any(|(name, value)| name == "kind" && *value == JsonTree::text(kind))
 }
 
 /// Adds the name of the member to each object in a list of the document.
-fn mark_items(fields: Vec<(String, Tree)>, field: &str, member: &str) -> Vec<(String, Tree)> {
-    let mark = |item: Tree| match item {
-        Tree::Object(fields) => {
-            let name = (field.to_owned(), Tree::text(member));
-            Tree::Object([name].into_iter().chain(fields).collect())
+fn add_member_to_items(
+    fields: Vec<(String, JsonTree)>,
+    field: &str,
+    member: &str,
+) -> Vec<(String, JsonTree)> {
+    let mark = |item: JsonTree| match item {
+        JsonTree::Object(fields) => {
+            let name = (field.to_owned(), JsonTree::text(member));
+            JsonTree::Object([name].into_iter().chain(fields).collect())
         }
         other => other,
     };
     let fields = fields.into_iter().map(|(name, value)| match value {
-        Tree::List(items) => (name, Tree::List(items.into_iter().map(mark).collect())),
+        JsonTree::List(items) => (name, JsonTree::List(items.into_iter().map(mark).collect())),
         other => (name, other),
     });
     fields.collect()
@@ -292,23 +300,23 @@ fn mark_items(fields: Vec<(String, Tree)>, field: &str, member: &str) -> Vec<(St
 
 /// Adds the fields of another member's document: lists follow each other, counts are summed, of durations
 /// the longest counts. Anything else stays that of the first member.
-fn merge_fields(whole: &mut Vec<(String, Tree)>, other: Vec<(String, Tree)>) {
+fn merge_fields(whole: &mut Vec<(String, JsonTree)>, other: Vec<(String, JsonTree)>) {
     for (name, value) in other {
         let Some((_, own)) = whole.iter_mut().find(|(known, _)| *known == name) else {
             whole.push((name, value));
             continue;
         };
         match (&mut *own, value) {
-            (Tree::List(own), Tree::List(more)) => own.extend(more),
-            (Tree::Object(own), Tree::Object(more)) => merge_fields(own, more),
-            (Tree::Leaf(one), Tree::Leaf(more)) => match (one.number(), more.number()) {
+            (JsonTree::List(own), JsonTree::List(more)) => own.extend(more),
+            (JsonTree::Object(own), JsonTree::Object(more)) => merge_fields(own, more),
+            (JsonTree::Leaf(one), JsonTree::Leaf(more)) => match (one.number(), more.number()) {
                 _ if name == "v" || name == "offset" => {}
                 (Some(one), Some(more)) if name.ends_with("_s") => {
-                    *own = Tree::number(one.max(more));
+                    *own = JsonTree::number(one.max(more));
                 }
-                (Some(one), Some(more)) => *own = Tree::number(one + more),
+                (Some(one), Some(more)) => *own = JsonTree::number(one + more),
                 // A total that one member does not know.
-                (Some(_), None) if more.is_null() => *own = Tree::Leaf(more),
+                (Some(_), None) if more.is_null() => *own = JsonTree::Leaf(more),
                 _ => {}
             },
             _ => {}
@@ -333,41 +341,45 @@ pub(crate) fn with_first_field(lines: &[u8], field: &str, value: &str) -> Vec<u8
     all
 }
 
-impl Tree {
-    fn from_json(json: Json) -> Tree {
+impl JsonTree {
+    fn from_json(json: Json) -> JsonTree {
         if let Some(fields) = json.object() {
             let fields = fields.into_iter();
-            let fields = fields
-                .map(|(name, value)| (name.lossless_text().into_owned(), Tree::from_json(value)));
-            return Tree::Object(fields.collect());
+            let fields = fields.map(|(name, value)| {
+                (
+                    name.lossless_text().into_owned(),
+                    JsonTree::from_json(value),
+                )
+            });
+            return JsonTree::Object(fields.collect());
         }
         match json.array() {
-            Some(items) => Tree::List(items.into_iter().map(Tree::from_json).collect()),
-            None => Tree::Leaf(json),
+            Some(items) => JsonTree::List(items.into_iter().map(JsonTree::from_json).collect()),
+            None => JsonTree::Leaf(json),
         }
     }
 
-    fn text(text: &str) -> Tree {
-        Tree::Leaf(Json::from_text(text))
+    fn text(text: &str) -> JsonTree {
+        JsonTree::Leaf(Json::from_text(text))
     }
 
-    fn number(number: f64) -> Tree {
-        Tree::Leaf(Json::from_number(number))
+    fn number(number: f64) -> JsonTree {
+        JsonTree::Leaf(Json::from_number(number))
     }
 }
 
-impl Serialize for Tree {
+impl Serialize for JsonTree {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Tree::Object(fields) => {
+            JsonTree::Object(fields) => {
                 let mut map = serializer.serialize_map(Some(fields.len()))?;
                 for (name, value) in fields {
                     map.serialize_entry(name, value)?;
                 }
                 map.end()
             }
-            Tree::List(items) => serializer.collect_seq(items),
-            Tree::Leaf(json) => json.serialize(serializer),
+            JsonTree::List(items) => serializer.collect_seq(items),
+            JsonTree::Leaf(json) => json.serialize(serializer),
         }
     }
 }
@@ -385,12 +397,12 @@ mod tests {
         let joined = JoinedOutput {
             kind: MemberKind::Prefix,
             parts: parts
-                .map(|(name, text)| (name, Shown::Document(text.as_bytes().to_vec())))
+                .map(|(name, text)| (name, ViewOutput::Document(text.as_bytes().to_vec())))
                 .collect(),
             away: vec![("{z}:", away)],
         };
-        match joined.into_shown(&RenderOptions::pipe()) {
-            Shown::Document(bytes) => String::from_utf8(bytes).unwrap(),
+        match joined.into_output(&RenderOptions::pipe()) {
+            ViewOutput::Document(bytes) => String::from_utf8(bytes).unwrap(),
             other => panic!("{other:?}"),
         }
     }

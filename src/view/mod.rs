@@ -34,7 +34,7 @@ pub struct RenderOptions {
     /// The current moment, for ages.
     pub now: Moment,
     /// How moments are written: `--time-format`.
-    pub times: Times,
+    pub times: MomentFormat,
     /// Whether tables have headers.
     pub headers: bool,
     /// Which columns and rows of a table are shown, in which order.
@@ -43,7 +43,7 @@ pub struct RenderOptions {
 
 /// How moments are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Times {
+pub enum MomentFormat {
     /// `4m ago`, `in 2h 5m`.
     Relative,
     /// RFC 3339.
@@ -60,7 +60,7 @@ impl RenderOptions {
             width,
             color: false,
             now: Moment::from_micros(0),
-            times: Times::Relative,
+            times: MomentFormat::Relative,
             headers: true,
             choice: table::TableSelection::default(),
         }
@@ -71,7 +71,7 @@ impl RenderOptions {
     pub fn pipe() -> RenderOptions {
         RenderOptions {
             terminal: false,
-            times: Times::Iso,
+            times: MomentFormat::Iso,
             headers: false,
             ..RenderOptions::terminal(80)
         }
@@ -80,7 +80,7 @@ impl RenderOptions {
     /// The suffix of a time that does not name its zone.
     pub fn zone_suffix(&self) -> &'static str {
         match self.times {
-            Times::Relative => " UTC",
+            MomentFormat::Relative => " UTC",
             _ => "",
         }
     }
@@ -111,15 +111,15 @@ impl RenderOptions {
 
     /// Whether moments are written as ages.
     pub fn relative(&self) -> bool {
-        self.times == Times::Relative
+        self.times == MomentFormat::Relative
     }
 
     /// A moment in the format of `--time-format`: `4m 2s ago`, `in 2h 5m` by default.
     pub fn when(&self, moment: Moment) -> String {
         let age = self.now.since(moment);
         match self.times {
-            Times::Relative if age < 0.0 => format!("in {}", text::duration(-age)),
-            Times::Relative => format!("{} ago", text::duration(age)),
+            MomentFormat::Relative if age < 0.0 => format!("in {}", text::duration(-age)),
+            MomentFormat::Relative => format!("{} ago", text::duration(age)),
             _ => self.format_timestamp(moment),
         }
     }
@@ -127,7 +127,7 @@ impl RenderOptions {
     /// The end of a time to live: `in 1h` by default.
     pub fn format_end_of_ttl(&self, ttl_s: u64) -> String {
         match self.times {
-            Times::Relative => format!("in {}", text::duration(ttl_s as f64)),
+            MomentFormat::Relative => format!("in {}", text::duration(ttl_s as f64)),
             _ => self.format_timestamp(self.now.after(Duration::from_secs(ttl_s))),
         }
     }
@@ -135,7 +135,7 @@ impl RenderOptions {
     /// The age of a moment without `ago`, or the moment itself if times are not relative.
     pub fn age(&self, moment: Moment) -> String {
         match self.times {
-            Times::Relative => text::duration(self.now.since(moment).max(0.0)),
+            MomentFormat::Relative => text::duration(self.now.since(moment).max(0.0)),
             _ => self.format_timestamp(moment),
         }
     }
@@ -152,7 +152,7 @@ impl RenderOptions {
     /// A moment of a stream, whose lines have no age: the time of the day in UTC by default.
     pub fn time_of_day(&self, moment: Moment) -> String {
         match (self.times, moment.to_rfc3339()) {
-            (Times::Relative, Some(text)) => {
+            (MomentFormat::Relative, Some(text)) => {
                 let time = text.split_once('T').map_or("", |(_, time)| time);
                 time.trim_end_matches('Z').to_owned()
             }
@@ -163,9 +163,9 @@ impl RenderOptions {
     /// A moment as date and time, or in seconds since the epoch.
     pub fn format_timestamp(&self, moment: Moment) -> String {
         match (self.times, moment.to_rfc3339()) {
-            (Times::Unix, _) | (_, None) => moment.to_string(),
-            (Times::Iso, Some(text)) => text,
-            (Times::Relative, Some(text)) => text[..text.len() - 5].replace('T', " "),
+            (MomentFormat::Unix, _) | (_, None) => moment.to_string(),
+            (MomentFormat::Iso, Some(text)) => text,
+            (MomentFormat::Relative, Some(text)) => text[..text.len() - 5].replace('T', " "),
         }
     }
 }

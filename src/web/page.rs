@@ -12,7 +12,7 @@ use crate::name::{Name, escape_wildcards};
 use crate::session::shown_server::ShownServer;
 use crate::text::{self, format_bytes, format_rough_duration, with_thousands_separators};
 pub(super) use crate::view::table::NONE;
-use crate::view::{RenderOptions, Times};
+use crate::view::{MomentFormat, RenderOptions};
 
 /// How times are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
@@ -250,8 +250,8 @@ impl Page<'_> {
         RenderOptions {
             now: self.now,
             times: match self.times {
-                TimeFormat::Relative => Times::Relative,
-                TimeFormat::Utc | TimeFormat::Local => Times::Iso,
+                TimeFormat::Relative => MomentFormat::Relative,
+                TimeFormat::Utc | TimeFormat::Local => MomentFormat::Iso,
             },
             ..RenderOptions::terminal(100)
         }

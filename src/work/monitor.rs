@@ -119,7 +119,7 @@ impl WorkMonitor {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
         if was_written(kind) {
-            self.runs.count(elapsed);
+            self.runs.count_duration(elapsed);
         }
     }
 
@@ -165,7 +165,9 @@ impl WorkMonitor {
 
     /// The figures of the worker.
     pub(super) fn metrics(&self, now: Instant) -> Vec<MetricFamily> {
-        let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
+        let gauge = |name, help, value| {
+            MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
+        };
         let state = self.state();
         let turn_at = self.calls().turn;
         let mut jobs = MetricFamily::new(
@@ -178,7 +180,7 @@ impl WorkMonitor {
             for (kind, count) in WorkEventKind::VARIANTS.iter().zip(counts) {
                 if *kind != WorkEventKind::Started {
                     let labels = [("queue", queue.as_str()), ("result", kind.into_str())];
-                    jobs.add(&labels, count.load(Ordering::Relaxed) as f64);
+                    jobs.add_value(&labels, count.load(Ordering::Relaxed) as f64);
                 }
             }
         }

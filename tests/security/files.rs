@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::support::config::ConfigHome;
-use crate::support::files::{STRANGER, give_away, give_to_group, mode, write_private};
+use crate::support::files::{STRANGER, copy_binary, give_away, give_to_group, mode, write_private};
 use crate::support::proxy::free_port;
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
@@ -295,9 +295,7 @@ fn what_the_shell_opened_is_written_in_a_user_namespace() {
     redis.at(1).run("put q K --jid a").ok();
     let dir = folder();
     mode(dir.path(), 0o755);
-    // The other user may not reach the folder of the build.
-    let program = dir.path().join("qless");
-    fs::copy(env!("CARGO_BIN_EXE_qless"), &program).unwrap();
+    let program = copy_binary(dir.path());
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
         command

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 
 use crate::support::config::ConfigHome;
-use crate::support::files::{STRANGER, give_away, give_to_group, mode};
+use crate::support::files::{STRANGER, copy_binary, give_away, give_to_group, mode};
 use crate::support::proxy::free_port;
 use crate::support::redis::Redis;
 use crate::support::work::{WorkSite, is_alive};
@@ -79,9 +79,7 @@ fn a_program_cannot_look_into_its_worker() {
     let _redis = Redis::with(&["--requirepass", SECRET, "--port", &port.to_string()]);
     let dir = tempfile::tempdir().unwrap();
     mode(dir.path(), 0o777);
-    // The other user may not reach the folder of the build.
-    let program = dir.path().join("qless");
-    fs::copy(env!("CARGO_BIN_EXE_qless"), &program).unwrap();
+    let program = copy_binary(dir.path());
     let run = |args: &[&str]| {
         let mut command = std::process::Command::new(&program);
         command

@@ -2,7 +2,8 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A user that owns nothing of ours: `nobody` on most systems, who runs no tests.
 pub const STRANGER: u32 = 65534;
@@ -34,4 +35,16 @@ fn give(path: &Path, user: Option<u32>, group: Option<u32>) -> bool {
         eprintln!("not root: `{}` stays that of this user", path.display());
     }
     is_given
+}
+
+/// Copies the binary into a folder that another user may reach, unlike that of the build. `cp` writes the file: a
+/// program that another test starts would inherit the open file of this process, and a file that is written cannot run.
+pub fn copy_binary(folder: &Path) -> PathBuf {
+    let program = folder.join("qless");
+    let status = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_qless"))
+        .arg(&program)
+        .status();
+    assert!(status.unwrap().success());
+    program
 }

@@ -1,9 +1,9 @@
 -- How many entries the sets of a queue have and, if asked for a day, what happened in it on that day. Writes nothing.
 -- Takes: now; t; queue; [the start of a day, as text]; whether to read also how long jobs waited and ran on it
 -- Result: `locked`, of them `lapsed` by expiry; `work`, of them `taken` back from a worker; `scheduled`, of them `due`;
---   `depends`, `throttled`, `recurring`; `first`, the jid and the score of the job of `work` that a pop gets first, and
---   `since` when it waits. Of the day, as text or false: `popped`, `completed`, `failures`, `retries`; `waits` and
---   `runs`, all fields of its hashes of statistics
+--   `depends`, `throttled`, `recurring`. Of the job of `work` that a pop gets first: `first`, its jid; its `score`;
+--   `since` when it waits, and that as text, `head`. Of the day, as text or false: `popped`, `completed`, `failures`,
+--   `retries`; `waits` and `runs`, all fields of its hashes of statistics
 local call, pcall, arrival_of = redis.call, redis.pcall, need('queue/arrival')
 local Day = Fields('failures', 'retries')
 -- How many keys exist that have not been read. An idle queue has few, and one command tells that there are no more.
@@ -51,7 +51,12 @@ return function(now, t, queue, day, spreads)
     left = call('exists', locks, timed, depends, throttled, recur)
   end
   local locked, scheduled, work = size_of(locks), size_of(timed), call('zcard', waiting)
-  local first = work > 0 and call('zrevrange', waiting, '0', '0', 'WITHSCORES') or {}
+  local first, score, since
+  if work > 0 then
+    local entry = call('zrevrange', waiting, '0', '0', 'WITHSCORES')
+    first, score = entry[1], tonumber(entry[2])
+    since = arrival_of(now, first, score)
+  end
   return {
     locked = locked,
     work = work,
@@ -60,10 +65,12 @@ return function(now, t, queue, day, spreads)
     throttled = size_of(throttled),
     recurring = size_of(recur),
     first = first,
-    since = first[1] and arrival_of(now, first[1], tonumber(first[2])),
+    score = score,
+    since = since,
+    head = since and string.format('%.3f', since),
     -- Counting between scores may read each entry of a small set. It ends early if none is in between.
     lapsed = locked > 0 and call('zcount', locks, '-inf', t) or 0,
-    taken = first[2] == 'inf' and call('zcount', waiting, '+inf', '+inf') or 0,
+    taken = score == math.huge and call('zcount', waiting, '+inf', '+inf') or 0,
     due = scheduled > 0 and call('zcount', timed, '-inf', t) or 0,
     popped = popped,
     completed = completed,

@@ -52,7 +52,7 @@ return function(now, t, queue, counts, spreads)
     add(row, 'since', waits)
     add(row, 'jid', jid)
     add(row, 'why', why)
-    add(row, 'held_by', by)
+    if by then add(row, 'held_by', by) end
     local holder = find_holder(base, now, t, why, by)
     if holder then
       add(row, 'holder', holder[1])

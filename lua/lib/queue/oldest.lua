@@ -8,7 +8,7 @@
 --   or the lane. Nil if no job waits
 local Behind = Fields('key', 'scheduled')
 local arrival_of, is_full = need('queue/arrival'), need('queue/is_full')
-local call, pcall = redis.call, redis.pcall
+local call, pcall, texts = redis.call, redis.pcall, need('value/texts')()
 
 -- Notes a job if it waits longer than the one that was found before.
 local function consider(found, now, jid, since, why)
@@ -17,42 +17,51 @@ local function consider(found, now, jid, since, why)
   end
 end
 
--- Considers the first job of each priority of a set of this size, which begins with `first`. Scores of held jobs are
+-- Considers the first job of each priority of a set of this size, which begins with `jid`. Scores of held jobs are
 -- negative.
-local function by_priority(found, now, key, first, why, size)
+local function by_priority(found, now, key, why, size, jid, score)
   local sign = why == 'waiting' and 1 or -1
   local most = math.min(20, size)
   for seen = 1, most do
-    if not first[1] then break end
-    local score = sign * tonumber(first[2])
-    local priority = math.ceil(score)
-    consider(found, now, first[1], arrival_of(now, first[1], score), why)
+    if not jid then break end
+    local waiting = sign * score
+    local priority = math.ceil(waiting)
+    consider(found, now, jid, arrival_of(now, jid, waiting), why)
     if seen == most then break end
     -- Jobs whose score is the priority itself, or infinity, stand before the others of this priority.
-    local below = score == priority and string.format('(%.17g', sign * score) or sign * (priority - 1)
+    local below = waiting == priority and string.format('(%.17g', score) or texts[sign * (priority - 1)]
+    -- Counting is the cheaper way to tell that there is no other priority, the usual case.
+    if seen == 1 and call('zcount', key, sign > 0 and '-inf' or below, sign > 0 and below or '+inf') == 0 then break end
+    local first
     if sign > 0 then
       first = call('zrevrangebyscore', key, below, '-inf', 'WITHSCORES', 'LIMIT', '0', '1')
     else
       first = call('zrangebyscore', key, below, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
     end
+    jid, score = first[1], tonumber(first[2] or nil)
   end
 end
 
 return function(now, t, queue, counts)
   local base, found = Keys.queue .. queue, {since = false, jid = false, why = false}
   local work = base .. Keys.work
-  local first = counts and counts.first or call('zrevrange', work, 0, 0, 'WITHSCORES')
-  by_priority(found, now, work, first, 'waiting', counts and counts.work or 20)
+  if counts then
+    by_priority(found, now, work, 'waiting', counts.work, counts.first, counts.score)
+  else
+    local first = call('zrevrange', work, '0', '0', 'WITHSCORES')
+    by_priority(found, now, work, 'waiting', 20, first[1], tonumber(first[2] or nil))
+  end
   if not counts or counts.due > 0 then
-    local due = call('zrange', base .. Keys.scheduled, 0, 0, 'WITHSCORES')
+    local due = call('zrange', base .. Keys.scheduled, '0', '0', 'WITHSCORES')
     consider(found, now, due[1], tonumber(due[2] or nil), 'waiting')
   end
   -- One command for the usual case.
   if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
   then
     local number, held = need('value/number'), base .. Keys.throttled
-    by_priority(found, now, held, call('zrange', held, 0, 0, 'WITHSCORES'), 'throttled', 20)
-    local behind = call('zrange', base .. Keys.depends, 0, 19, 'WITHSCORES')
+    local first = call('zrange', held, '0', '0', 'WITHSCORES')
+    by_priority(found, now, held, 'throttled', 20, first[1], tonumber(first[2] or nil))
+    local behind = call('zrange', base .. Keys.depends, '0', '19', 'WITHSCORES')
     for i = 1, #behind, 2 do
       local jid = behind[i]
       local job = pcall('hmget', Keys.job .. jid, unpack(Behind))
@@ -66,10 +75,12 @@ return function(now, t, queue, counts)
   end
   local jid, why = found.jid, found.why
   if not jid then return nil end
-  local since = string.format('%.3f', found.since)
+  local since = counts and found.since == counts.since and counts.head or string.format('%.3f', found.since)
   if why == 'ordered' then return since, jid, why, call('hget', Keys.job .. jid, 'key') end
   local stored = pcall('hget', Keys.job .. jid, 'throttles')
-  for _, id in ipairs(type(stored) == 'string' and need('job/tags')(stored) or {}) do
+  local ids = type(stored) == 'string' and need('job/tags')(stored)
+  for i = 1, ids and #ids or 0 do
+    local id = ids[i]
     local most, taken = need('throttle/maximum')(id), pcall('zcard', Keys.throttle .. id .. Keys.locks)
     if most ~= 0 and type(taken) == 'number' and taken >= most then
       return since, jid, 'throttled', id

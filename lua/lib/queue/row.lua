@@ -26,9 +26,10 @@ local function add(row, name, count, brief)
 end
 
 return function(now, queue, counts, known, brief)
-  local since = counts.since
+  local head = counts.head
   if counts.work == 0 and counts.due > 0 then
-    since = arrival_of(now, call('zrange', Keys.queue .. queue .. Keys.scheduled, 0, 0)[1])
+    local since = arrival_of(now, call('zrange', Keys.queue .. queue .. Keys.scheduled, '0', '0')[1])
+    head = since and string.format('%.3f', since)
   end
   local text, pause = read_pause(now, queue)
   local row = {'name', queue, 'known', (known or call('zscore', Keys.queues, queue)) and '1' or '0'}
@@ -40,10 +41,9 @@ return function(now, queue, counts, known, brief)
   add(row, 'throttled', counts.throttled, brief)
   add(row, 'recurring', counts.recurring, brief)
   add(row, 'paused', pause and 1 or 0, brief)
-  if since or not brief then
-    row[#row + 1], row[#row + 2] = 'head', since and string.format('%.3f', since) or false
-  end
-  for _, name in ipairs(pause and {'since', 'until', 'reason', 'by'} or {}) do
+  if head or not brief then row[#row + 1], row[#row + 2] = 'head', head or false end
+  if not pause then return row end
+  for _, name in ipairs({'since', 'until', 'reason', 'by'}) do
     local value = pause[name]
     -- A number as it is stored: decoding would leave 14 digits.
     if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end

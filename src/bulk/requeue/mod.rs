@@ -23,9 +23,9 @@ pub(crate) struct RequeueTarget {
     pub priority: Option<i64>,
 }
 
-/// When a job is to run.
+/// When a job that is put back is due.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum RunTime {
+pub(crate) enum DueTime {
     /// Immediately.
     Now,
     After(Duration),
@@ -34,7 +34,7 @@ pub(crate) enum RunTime {
     Still(Moment),
 }
 
-impl RunTime {
+impl DueTime {
     /// When a job is due; `None` is immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
     fn due_moment(self, job: &JobSnapshot, slice: &JobSlice) -> Option<Moment> {
@@ -44,11 +44,11 @@ impl RunTime {
             slice.begun
         };
         match self {
-            RunTime::Now if job.later.is_zero() => None,
-            RunTime::Now => Some(from.after(job.later)),
-            RunTime::After(delay) => Some(from.after(delay).after(job.later)),
-            RunTime::At(at) => Some(at.after(job.later)),
-            RunTime::Still(at) => Some(at),
+            DueTime::Now if job.later.is_zero() => None,
+            DueTime::Now => Some(from.after(job.later)),
+            DueTime::After(delay) => Some(from.after(delay).after(job.later)),
+            DueTime::At(at) => Some(at.after(job.later)),
+            DueTime::Still(at) => Some(at),
         }
     }
 }
@@ -60,7 +60,7 @@ impl RequeueTarget {
         &self,
         core: &mut Core,
         slice: &JobSlice,
-        when: impl Fn(&JobSnapshot) -> RunTime,
+        when: impl Fn(&JobSnapshot) -> DueTime,
         keeps_retries: impl Fn(&JobSnapshot) -> bool,
     ) -> SliceOutcome {
         let mut outcomes = Vec::with_capacity(slice.jobs.len());
@@ -100,8 +100,8 @@ fn requeue_outcome(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobO
     outcome
 }
 
-/// Whether a worker holds the job, or held it last and no other took it since.
-fn has_worker(job: &JobSnapshot) -> bool {
+/// Whether a worker holds the job, or has lost it and no other worker took it since.
+fn is_running_or_stalled(job: &JobSnapshot) -> bool {
     job.is_in_state("running") || job.is_in_state("stalled")
 }
 

@@ -1,6 +1,6 @@
 //! Moving: into another queue, as if the job were put there.
 
-use super::{RequeueTarget, RunTime, wrong_state_outcome};
+use super::{DueTime, RequeueTarget, wrong_state_outcome};
 use crate::args::shared::RunTimeFlags;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
@@ -40,21 +40,21 @@ impl MoveOptions {
         let action = BulkAction::new(&MOVE, move |core, slice| {
             let at = self.later.due_moment(slice.begun);
             let when = |job: &JobSnapshot| match (self.later.delay, at, job.due) {
-                (Some(delay), ..) => RunTime::After(delay),
-                (None, Some(at), _) => RunTime::At(at),
-                (None, None, Some(due)) => RunTime::Still(due),
-                (None, None, None) => RunTime::Now,
+                (Some(delay), ..) => DueTime::After(delay),
+                (None, Some(at), _) => DueTime::At(at),
+                (None, None, Some(due)) => DueTime::Still(due),
+                (None, None, None) => DueTime::Now,
             };
             target.requeue_slice(core, slice, when, |_| false)
         });
         action
-            .default_states(State::UNFINISHED)
-            .refuse_if(|job| self.refuse(job))
-            .describe_effects(|plan| self.effects(plan))
+            .with_default_states(State::UNFINISHED)
+            .refuse_if(|job| self.refuse_held_or_there(job))
+            .describe_effects(|plan| self.effect_lines(plan))
     }
 
     /// Refuses a job that a worker holds, and a job that is in the queue already.
-    fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    fn refuse_held_or_there(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
             let by_force = CommandLine::new("move --force").flag("--to", &self.to);
@@ -70,13 +70,13 @@ impl MoveOptions {
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
             let outcome = JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why);
-            return Some(outcome.with_as_asked(true));
+            return Some(outcome.with_already_as_asked(true));
         }
         None
     }
 
     /// Where the jobs go, for the question.
-    fn effects(&self, plan: &BulkPlan) -> String {
+    fn effect_lines(&self, plan: &BulkPlan) -> String {
         let ended = |job: &&JobSnapshot| job.is_in_state("failed") || job.is_in_state("complete");
         let again = match plan.jobs.iter().filter(ended).count() as u64 {
             0 => String::new(),

@@ -1,6 +1,6 @@
 //! Promoting: scheduled jobs run now.
 
-use super::{RequeueTarget, RunTime, wrong_state_outcome};
+use super::{DueTime, RequeueTarget, wrong_state_outcome};
 use crate::bulk::{BulkAction, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -28,15 +28,15 @@ pub(crate) fn promote_action() -> BulkAction<'static> {
             to: None,
             priority: None,
         };
-        target.requeue_slice(core, slice, |_| RunTime::Now, |_| true)
+        target.requeue_slice(core, slice, |_| DueTime::Now, |_| true)
     });
     promote
-        .default_states(&[State::Scheduled])
-        .refuse_if(refuse)
-        .arrange_after_consent(|plan, session| plan.explain_lane(session))
+        .with_default_states(&[State::Scheduled])
+        .refuse_if(refuse_not_scheduled)
+        .arrange_after_consent(|plan, session| plan.explain_lane_wait(session))
 }
 
-fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
@@ -45,7 +45,11 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
             let release = CommandLine::new("depends --off-all").name(&job.jid);
             release.fill_sentence("let it wait no longer: {}")
         }
-        _ => return Some(wrong_state_outcome(job).with_as_asked(job.is_in_state("waiting"))),
+        _ => {
+            return Some(
+                wrong_state_outcome(job).with_already_as_asked(job.is_in_state("waiting")),
+            );
+        }
     };
     Some(wrong_state_outcome(job).hint_if(hint))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{RequeueTarget, RunTime, has_worker, wrong_state_outcome};
+use super::{DueTime, RequeueTarget, is_running_or_stalled, wrong_state_outcome};
 use crate::bulk::order;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
@@ -43,20 +43,20 @@ impl RetryOptions {
             to: self.to.clone(),
             priority: self.priority,
         };
-        let when = self.delay.map_or(RunTime::Now, RunTime::After);
+        let when = self.delay.map_or(DueTime::Now, DueTime::After);
         let action = BulkAction::new(&RETRY, move |core, slice| {
-            target.requeue_slice(core, slice, |_| when, has_worker)
+            target.requeue_slice(core, slice, |_| when, is_running_or_stalled)
         });
         action
-            .default_states(&[State::Failed])
-            .refuse_if(|job| self.refuse(job))
-            .describe_effects(|plan| self.effects(plan))
+            .with_default_states(&[State::Failed])
+            .refuse_if(|job| self.refuse_not_retriable(job))
+            .describe_effects(|plan| self.effect_lines(plan))
             .arrange_after_consent(|plan, session| {
                 order::sort_lanes_by_put(plan, session.now(), session)
             })
     }
 
-    fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    fn refuse_not_retriable(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let hint = |words: &str, sentence: &str| {
             let command = CommandLine::new(words).name(&job.jid);
             command.fill_sentence(sentence)
@@ -69,18 +69,26 @@ impl RetryOptions {
             b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
             b"scheduled" => hint("promote", "run it now: {}"),
             b"depends" => hint("depends", "see which: {}"),
-            _ => return Some(wrong_state_outcome(job).with_as_asked(self.is_already_retried(job))),
+            _ => {
+                return Some(
+                    wrong_state_outcome(job).with_already_as_asked(self.is_already_retried(job)),
+                );
+            }
         };
         Some(wrong_state_outcome(job).hint_if(hint))
     }
 
     /// Where the jobs go, for the question.
-    fn effects(&self, plan: &BulkPlan) -> String {
+    fn effect_lines(&self, plan: &BulkPlan) -> String {
         let to = match &self.to {
             Some(to) => format!("all go to `{to}`"),
             None => "each goes back to its own queue".into(),
         };
-        let fresh: Vec<&JobSnapshot> = plan.jobs.iter().filter(|job| !has_worker(job)).collect();
+        let fresh: Vec<&JobSnapshot> = plan
+            .jobs
+            .iter()
+            .filter(|job| !is_running_or_stalled(job))
+            .collect();
         let retries = fresh.first().and_then(|job| job.retries.as_ref());
         let retries =
             retries.filter(|one| fresh.iter().all(|job| job.retries.as_ref() == Some(one)));

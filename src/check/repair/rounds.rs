@@ -181,7 +181,7 @@ impl ApprovedRepair<'_> {
         items.retain(|row| row.found.count > 0 || row.counts != RepairCounts::default());
         items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
         let mut totals = RepairCounts::default();
-        items.iter().for_each(|row| totals.add(row.counts));
+        items.iter().for_each(|row| totals.add_counts(row.counts));
         let scan = ScanSummary {
             complete,
             clean: complete && !last.is_failing(),

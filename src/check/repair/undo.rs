@@ -157,10 +157,10 @@ impl From<&Change> for ChangeRow {
             name.as_ref()
                 .map(|name| escape_invalid_utf8(name.as_bytes()))
         };
-        let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64);
+        let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64_if_not_utf8);
         ChangeRow {
             key: Some(escape_invalid_utf8(key.as_bytes())),
-            key_bytes: key.base64(),
+            key_bytes: key.base64_if_not_utf8(),
             item: text(item),
             item_bytes: bytes(item),
             before: text(before),

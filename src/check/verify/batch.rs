@@ -25,7 +25,7 @@ impl RepairBatch {
     pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
         let together = groups.iter().any(|group| group.len() > 1);
         if self.location.kind == ItemKind::Job && together {
-            Location::of_jobs_together()
+            Location::of_jobs_in_one_call()
         } else {
             self.location.clone()
         }

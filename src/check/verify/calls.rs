@@ -57,7 +57,7 @@ impl VerifyCalls {
     /// The number of items for one call, whole items only.
     pub(super) fn batch_size(&self, kind: ItemKind, max_size: usize) -> usize {
         let size = self.batch_sizes.size_for(kind).min(max_size);
-        size.next_multiple_of(kind.word_count())
+        size.next_multiple_of(kind.words_per_item())
     }
 
     /// Has items verified by one call. `typical`: other calls will cost as much.
@@ -69,7 +69,7 @@ impl VerifyCalls {
         items: &[Name],
         typical: bool,
     ) -> Result<SliceReply, Error> {
-        let together = Location::of_jobs_together();
+        let together = Location::of_jobs_in_one_call();
         let location_or_together = match (location.kind, typical) {
             (ItemKind::Job, false) => &together,
             _ => location,

@@ -101,9 +101,10 @@ impl Verdicts {
                 }
                 continue;
             }
-            let head = finding.depends_on_head()
+            let head = finding.severity_depends_on_head()
                 && self.queue_heads(core, progress)?.contains(&verdict.item);
-            let missing = finding.depends_on_job() && missing.contains(&verdict.item);
+            let missing =
+                finding.severity_depends_on_existence() && missing.contains(&verdict.item);
             let severity = verdict.severity(head, missing);
             if let Some(age) = set_aside_age(&verdict, core.now()) {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
@@ -183,7 +184,7 @@ fn missing_jobs(
 ) -> Result<HashSet<Name>, Error> {
     let jids: Vec<Name> = verdicts
         .iter()
-        .filter(|verdict| verdict.id.row().depends_on_job())
+        .filter(|verdict| verdict.id.row().severity_depends_on_existence())
         .map(|verdict| verdict.item.clone())
         .collect();
     if jids.is_empty() {

@@ -140,7 +140,7 @@ impl Verifier {
         let reply = match verified {
             // One item needs a key of a wrong type. The others are verified without it.
             Err(error) if error.kind() == Kind::Damaged => {
-                let words = location.kind.word_count();
+                let words = location.kind.words_per_item();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {
                     self.not_verifiable(items[0].clone(), error.message_without_effect());

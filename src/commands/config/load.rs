@@ -9,7 +9,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRunFlag, MaxDataFlag};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::option::{is_misspelled, validate_option};
+use crate::input::option::{is_misspelled_option, validate_option};
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::JsonType;
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         {
             continue;
         }
-        let force = args.force || !is_misspelled(key);
+        let force = args.force || !is_misspelled_option(key);
         *value = validate_option(key, value, force).map_err(|error| match error.hint_text() {
             Some(_) => error,
             None => error.hint(format!(
@@ -73,7 +73,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             )),
         })?;
     }
-    let changes = OptionChange::all_changes(&stored, &wanted, args.clear);
+    let changes = OptionChange::changes_to_wanted(&stored, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
         session

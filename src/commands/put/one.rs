@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         None => None,
     };
     if !args.dry_run {
-        maxima.confirm(session)?;
+        maxima.confirm_if_protected(session)?;
     }
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = SinglePut {
@@ -74,10 +74,10 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         maxima: maxima.as_put_maxima(),
     };
     let put = job.put_job(now, session)?;
-    let exit = put.show_placement(session)?;
+    let exit = put.show_placed_job(session)?;
     if args.dry_run {
         if put.has_changed_job() {
-            maxima.note_preview(session);
+            maxima.note_planned_maxima(session);
         }
         return Ok(exit);
     }

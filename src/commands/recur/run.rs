@@ -76,8 +76,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let placed = reply.done.unwrap_or_default();
     let exit = job
-        .find_placement(&placed, now, session)?
-        .show_placement(session)?;
+        .find_placed_job(&placed, now, session)?
+        .show_placed_job(session)?;
     if let Some(owed) = owed {
         let note = format!("{owed} beside this: the next pops put them");
         session.ui.note_on_terminal(&note);

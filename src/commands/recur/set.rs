@@ -117,7 +117,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     }
-    let options = coordination.option_words();
+    let options = coordination.option_pairs();
     changes.extend(options.map(|(name, value)| (name, value.to_vec())));
     if changes.is_empty() && at.is_none() {
         return Err(Error::usage("no change is given")

@@ -363,7 +363,7 @@ impl SnapshotRow {
         JobSnapshot {
             jid: jid.clone(),
             mark: self.mark.0.into(),
-            common: interner.share(common),
+            common: interner.intern(common),
             since: self.since,
             due: due.filter(|due| *due > now),
             later: Duration::ZERO,

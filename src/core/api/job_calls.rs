@@ -11,7 +11,7 @@ use super::guard::GuardReply;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Refusal};
-use crate::json::quote::string_array;
+use crate::json::quote::quote_array;
 use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
@@ -67,7 +67,7 @@ impl Core {
             }
         };
         self.call_for_each_job(now, note, jobs, call, |job| {
-            Name::from(string_array(job.tags))
+            Name::from(quote_array(job.tags))
         })
     }
 

@@ -37,7 +37,7 @@ impl Core {
                     ..Stats::default()
                 };
                 fill_stats_from_json(&mut stats, &reply?.0);
-                stats.set_rate((now.since(*of) / 3600.0).clamp(0.0, 24.0));
+                stats.set_completed_per_hour((now.since(*of) / 3600.0).clamp(0.0, 24.0));
                 all.push(stats);
             }
         }

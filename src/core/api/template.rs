@@ -12,7 +12,7 @@ use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
 use crate::json::Number;
-use crate::json::quote::{quote_string, string_array};
+use crate::json::quote::{quote_array, quote_string};
 use crate::model::bulk::OutcomeCode;
 use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
@@ -59,7 +59,7 @@ impl Core {
     /// Puts an exported recurring job, with its next run at the exported time.
     pub fn import_template(&mut self, now: Moment, job: &ExportedTemplate) -> Result<(), Error> {
         let offset = job.next.since(now).to_string();
-        let tags = string_array(job.tags.iter().map(Name::as_bytes));
+        let tags = quote_array(job.tags.iter().map(Name::as_bytes));
         let words: [&[u8]; 15] = [
             job.queue.as_bytes(),
             job.jid.as_bytes(),
@@ -168,7 +168,7 @@ impl Core {
     ) -> Result<(), Error> {
         let every = format_seconds(job.every);
         let offset = job.offset.to_string();
-        let tags = string_array(job.tags.iter().map(Name::as_bytes));
+        let tags = quote_array(job.tags.iter().map(Name::as_bytes));
         let priority = job.priority.to_string();
         let (retries, backlog) = (job.retries.to_string(), job.backlog.to_string());
         let words: [&[u8]; 15] = [
@@ -319,7 +319,7 @@ pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>
 
 /// Adds the options that the jobs of a recurring job are put with.
 fn add_coordination_options(call: Call, coordination: &Coordination) -> Call {
-    let words = coordination.option_words();
+    let words = coordination.option_pairs();
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 

@@ -12,7 +12,7 @@ use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error, Kind};
 use crate::json::Number;
-use crate::json::quote::string_array;
+use crate::json::quote::quote_array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
@@ -255,9 +255,9 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
                     words.extend([b"next".into(), next.queue.as_bytes().into()]);
                     let delay = format_seconds(next.delay).into_bytes();
                     words.extend([b"delay".into(), delay.into()]);
-                    let depends = string_array(next.depends.iter().map(Name::as_bytes));
+                    let depends = quote_array(next.depends.iter().map(Name::as_bytes));
                     words.extend([b"depends".into(), depends.into()]);
-                    for (name, value) in next.coordination.option_words() {
+                    for (name, value) in next.coordination.option_pairs() {
                         words.extend([name.as_bytes().into(), value.into()]);
                     }
                 }

@@ -11,7 +11,7 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Number;
-use crate::json::quote::string_array;
+use crate::json::quote::quote_array;
 use crate::model::ending::{FailureReason, NextQueue};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
@@ -52,9 +52,9 @@ impl Core {
             if let Some(next) = next {
                 call = call.arg("next").arg(next.queue.as_bytes());
                 call = call.arg("delay").arg(format_seconds(next.delay));
-                let depends = string_array(next.depends.iter().map(Name::as_bytes));
+                let depends = quote_array(next.depends.iter().map(Name::as_bytes));
                 call = call.arg("depends").arg(depends);
-                for (name, value) in next.coordination.option_words() {
+                for (name, value) in next.coordination.option_pairs() {
                     call = call.arg(name).arg(value);
                 }
             }

@@ -69,7 +69,7 @@ pub enum ItemTally {
     Planned,
 }
 
-/// The part of an outcome that its code does not say.
+/// What an outcome says beyond its code.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub(crate) enum ItemDetail {
@@ -273,7 +273,7 @@ pub(crate) enum BulkTableContent {
     Expiries,
 }
 
-/// A row of that table: the jid, and the cells after it.
+/// A row of the table of a bulk action: the jid, and the cells after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BulkRow {
     pub jid: Name,
@@ -292,7 +292,7 @@ pub(crate) struct Verb {
     /// The words before the jid in the report about one job, if they are not `past`. Such a report
     /// leaves out the queue and the state of the job.
     pub of_one: Option<&'static str>,
-    /// The rows of the table.
+    /// Which columns the table has besides the jid.
     pub row_content: BulkTableContent,
     /// Whether `-o raw` shows the core's reply for each job.
     pub raw: bool,

@@ -76,7 +76,7 @@ impl DoctorItem {
     }
 
     fn tab_separated_line(&self) -> String {
-        // Texts of other programs have their escapes already.
+        // Nothing is escaped here: texts of other programs have their escapes already.
         let hint = self.hint.as_deref().unwrap_or_default();
         format!(
             "{}\t{}\t{}\t{}\n",

@@ -50,7 +50,7 @@ pub(crate) struct Explanations {
     pub list: List<Explanation>,
 }
 
-/// What a pop of a queue meets, by one call of the core.
+/// The facts that decide what a pop of a queue gets, read in one call.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct PopFacts {
@@ -60,7 +60,7 @@ pub(crate) struct PopFacts {
     pub limit: Option<u64>,
     /// The locks that count for the limit.
     pub held: u64,
-    /// Their jobs, if there is a limit: up to 10, the first those whose locks expire first.
+    /// The jobs with these locks, if there is a limit: the first 10 whose locks expire.
     #[serde(deserialize_with = "read_holders")]
     pub holders: Vec<Neighbor>,
     /// When the worker that holds the job, or held it last, was seen last.
@@ -79,12 +79,12 @@ pub(crate) struct PopFacts {
     pub seen: Option<Moment>,
     /// The job that a pop would get now.
     pub next: Option<Name>,
-    /// Since when a pop could have got it.
+    /// Since when a pop could have got that job.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub ready: Option<Moment>,
     /// Expired locks that a pop would extend once instead of giving the job away.
     pub renewed: u64,
-    /// The throttles that hold the next jobs of the queue.
+    /// The throttles for whose slots the next jobs of the queue wait.
     pub throttles: Vec<FullThrottle>,
     /// The throttles that have no slot for the job.
     pub full: Vec<FullThrottle>,
@@ -99,7 +99,7 @@ pub(crate) struct PopFacts {
     pub oldest: Option<Moment>,
     /// Whether the job is in the set of waiting jobs.
     pub listed: bool,
-    /// How many jobs are ahead of it.
+    /// How many waiting jobs are ahead of the job.
     pub ahead: u64,
     /// How many jobs of the queue were completed per minute lately, if enough were.
     #[serde(deserialize_with = "lenient::read_or_none")]

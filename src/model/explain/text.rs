@@ -334,7 +334,7 @@ impl DelayReason {
             ReasonCode::Concurrency => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
                 parts.push(format!("{jobs} of {limit} running"));
-                add_holders(roots, jobs, page, &mut parts);
+                add_blocking_jobs(roots, jobs, page, &mut parts);
             }
             ReasonCode::Throttled if throttle.is_some() => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
@@ -346,10 +346,10 @@ impl DelayReason {
                     let jobs = page.plural(waiting, "job waits", "jobs wait");
                     format!("{jobs} for it")
                 }));
-                add_holders(roots, jobs, page, &mut parts);
+                add_blocking_jobs(roots, jobs, page, &mut parts);
             }
             ReasonCode::Throttled => {}
-            ReasonCode::Ordered => add_holders(roots, 0, page, &mut parts),
+            ReasonCode::Ordered => add_blocking_jobs(roots, 0, page, &mut parts),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
                     let eta = duration(eta.0);
@@ -360,7 +360,7 @@ impl DelayReason {
                 }
             }
             ReasonCode::NoConsumer => {
-                // Without a worker, it is the time of the job, of which a pause may have been a part.
+                // Without a worker, the time is the wait of the next job, of which a pause may have been a part.
                 let subject = if worker.is_some() {
                     ""
                 } else {
@@ -418,7 +418,7 @@ impl DelayReason {
             | ReasonCode::DependsFailed
             | ReasonCode::DependsMissing
             | ReasonCode::DependsOneSided => {
-                add_holders(roots, jobs.unwrap_or(0), page, &mut parts);
+                add_blocking_jobs(roots, jobs.unwrap_or(0), page, &mut parts);
             }
             ReasonCode::DataInvalid => {}
         }
@@ -428,7 +428,7 @@ impl DelayReason {
 }
 
 /// Names up to three of the jobs that block others.
-fn add_holders(roots: &[Neighbor], jobs: u64, page: &RenderOptions, parts: &mut Vec<String>) {
+fn add_blocking_jobs(roots: &[Neighbor], jobs: u64, page: &RenderOptions, parts: &mut Vec<String>) {
     let named = roots.iter().take(3);
     parts.extend(named.map(|root| blocking_job_text(root, page)));
     let more = jobs.saturating_sub(3);

@@ -356,9 +356,9 @@ pub enum RepairLocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseEvidence {
     NoEvidence,
-    /// A lost key of a job leaves this behind.
+    /// A lost key of a job leaves such data behind.
     KeyLoss,
-    /// This call of the reference core leaves it behind in a healthy database.
+    /// This call of the reference core leaves such data behind in a healthy database.
     ReferenceClient(&'static str),
 }
 
@@ -403,8 +403,8 @@ impl Finding {
         FindingId::from_name(name).map(FindingId::row)
     }
 
-    /// Whether the severity of the finding depends on the position of the job.
-    pub fn depends_on_head(&self) -> bool {
+    /// Whether the severity of the finding depends on whether its job is at the head of a queue.
+    pub fn severity_depends_on_head(&self) -> bool {
         self.grades.iter().any(|grade| {
             matches!(
                 grade.when,
@@ -413,8 +413,8 @@ impl Finding {
         })
     }
 
-    /// Whether the severity of the finding depends on the existence of the job.
-    pub fn depends_on_job(&self) -> bool {
+    /// Whether the severity of the finding depends on whether its job exists.
+    pub fn severity_depends_on_existence(&self) -> bool {
         self.grades
             .iter()
             .any(|grade| matches!(grade.when, SeverityCondition::NoJob))

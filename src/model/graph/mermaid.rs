@@ -35,7 +35,7 @@ impl Graph {
         text.push_str("flowchart LR\n");
         for (at, node) in self.nodes.iter().enumerate() {
             let lines = self.box_lines(node, &labels, page);
-            let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+            let lines: Vec<String> = lines.iter().map(|line| escape_label_line(line)).collect();
             let (label, class) = (lines.join("<br/>"), style_word(node));
             // A job that was asked for has a second line at its sides.
             let (open, close) = if node.asked { ("[[", "]]") } else { ("[", "]") };
@@ -69,7 +69,7 @@ impl Graph {
 }
 
 /// A harmless line of a label.
-fn escaped(line: &str) -> String {
+fn escape_label_line(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for c in line.chars() {
         // Mermaid uses the four letters and signs for entities of its own while it draws.

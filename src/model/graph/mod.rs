@@ -16,7 +16,7 @@ use crate::name::Name;
 use crate::text;
 use crate::text::{plural, with_thousands_separators};
 use crate::view::document::DocumentKind;
-use crate::view::{RenderOptions, Times, View};
+use crate::view::{MomentFormat, RenderOptions, View};
 
 /// How a graph is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, IntoStaticStr)]
@@ -180,7 +180,7 @@ fn join_words(words: [Option<String>; 2]) -> String {
 }
 
 impl Graph {
-    /// The edges of each node at one of their ends.
+    /// For each node, the edges that have it at the given end.
     pub(crate) fn edges_by_node(&self, end: fn(&GraphEdge) -> usize) -> Vec<Vec<usize>> {
         let mut edges = vec![Vec::new(); self.nodes.len()];
         for (at, edge) in self.edges.iter().enumerate() {
@@ -278,7 +278,7 @@ impl View for Graph {
         };
         let mut page = page.clone();
         if self.drawing.has_ages {
-            page.times = Times::Relative;
+            page.times = MomentFormat::Relative;
         }
         match form {
             GraphForm::Tree => self.tree_text(&page),

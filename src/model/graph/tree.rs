@@ -63,7 +63,7 @@ const ROWS: &[Column<TsvEdgeRow>] = &[
 
 /// The edges that a tree follows.
 #[derive(Clone, Copy, PartialEq)]
-enum Branches {
+enum BranchKind {
     Dependencies,
     Dependents,
 }
@@ -89,9 +89,9 @@ impl Graph {
             trees.add_both_trees(0);
         } else {
             let branches = if drawing.dependencies {
-                Branches::Dependencies
+                BranchKind::Dependencies
             } else {
-                Branches::Dependents
+                BranchKind::Dependents
             };
             trees.add_forest(branches);
         }
@@ -113,7 +113,7 @@ impl Graph {
 
 fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> TsvEdgeRow {
     let detail = match (&node.job.job, node.job.state) {
-        // The dependencies of the job are rows of their own.
+        // No detail for state `depends`: the dependencies of the job are rows of their own.
         (None, _) | (_, Some(State::Depends)) => String::new(),
         (Some(job), _) => job.state_detail(page),
     };
@@ -172,27 +172,27 @@ impl<'g> TreeWriter<'g> {
     fn add_both_trees(&mut self, root: usize) {
         let drawing = &self.graph.drawing;
         let has_dependencies =
-            drawing.dependencies && self.has_branches(root, Branches::Dependencies);
-        let has_dependents = drawing.dependents && self.has_branches(root, Branches::Dependents);
+            drawing.dependencies && self.has_branches(root, BranchKind::Dependencies);
+        let has_dependents = drawing.dependents && self.has_branches(root, BranchKind::Dependents);
         self.add_root(root);
         if has_dependencies {
             if has_dependents {
-                self.add_text("depends on");
+                self.add_text_line("depends on");
             }
-            self.add_branches(root, Branches::Dependencies);
+            self.add_branches(root, BranchKind::Dependencies);
         }
         if has_dependents {
-            self.add_text("needed by");
-            self.add_branches(root, Branches::Dependents);
+            self.add_text_line("needed by");
+            self.add_branches(root, BranchKind::Dependents);
         }
     }
 
     /// A tree for each job at the beginning of a path, then one for each cycle that no path leads to.
-    fn add_forest(&mut self, branches: Branches) {
+    fn add_forest(&mut self, branches: BranchKind) {
         let nodes = self.graph.nodes.len();
         let before = match branches {
-            Branches::Dependencies => &self.dependents,
-            Branches::Dependents => &self.dependencies,
+            BranchKind::Dependencies => &self.dependents,
+            BranchKind::Dependents => &self.dependencies,
         };
         let tops: Vec<usize> = (0..nodes).filter(|&node| before[node].is_empty()).collect();
         for root in tops.into_iter().chain(0..nodes) {
@@ -200,30 +200,30 @@ impl<'g> TreeWriter<'g> {
                 continue;
             }
             self.add_root(root);
-            if branches == Branches::Dependents && self.has_branches(root, branches) {
-                self.add_text("needed by");
+            if branches == BranchKind::Dependents && self.has_branches(root, branches) {
+                self.add_text_line("needed by");
             }
             self.add_branches(root, branches);
         }
     }
 
-    fn has_branches(&self, node: usize, branches: Branches) -> bool {
-        !self.edges_of(node, branches).is_empty() || self.omitted(node, branches) > 0
+    fn has_branches(&self, node: usize, branches: BranchKind) -> bool {
+        !self.edges_of(node, branches).is_empty() || self.omitted_edge_count(node, branches) > 0
     }
 
-    fn edges_of(&self, node: usize, branches: Branches) -> &[usize] {
+    fn edges_of(&self, node: usize, branches: BranchKind) -> &[usize] {
         match branches {
-            Branches::Dependencies => &self.dependencies[node],
-            Branches::Dependents => &self.dependents[node],
+            BranchKind::Dependencies => &self.dependencies[node],
+            BranchKind::Dependents => &self.dependents[node],
         }
     }
 
     /// The number of a job's edges that are left out.
-    fn omitted(&self, node: usize, branches: Branches) -> u64 {
+    fn omitted_edge_count(&self, node: usize, branches: BranchKind) -> u64 {
         let node = &self.graph.nodes[node];
         match branches {
-            Branches::Dependencies => node.omitted_dependencies,
-            Branches::Dependents => node.omitted_dependents,
+            BranchKind::Dependencies => node.omitted_dependencies,
+            BranchKind::Dependents => node.omitted_dependents,
         }
     }
 
@@ -235,7 +235,7 @@ impl<'g> TreeWriter<'g> {
     }
 
     /// Adds everything below a job. A job that has a line already gets no second tree.
-    fn add_branches(&mut self, root: usize, branches: Branches) {
+    fn add_branches(&mut self, root: usize, branches: BranchKind) {
         let mut is_on_path = vec![false; self.graph.nodes.len()];
         is_on_path[root] = true;
         let mut path = vec![(root, 0)];
@@ -245,13 +245,13 @@ impl<'g> TreeWriter<'g> {
             let (node, position) = (*node, *at);
             *at += 1;
             let edges = self.edges_of(node, branches);
-            let omitted = self.omitted(node, branches);
+            let omitted = self.omitted_edge_count(node, branches);
             let last = edges.len() - usize::from(omitted == 0 && !edges.is_empty());
-            let branch = self.branch(&rails, position == last);
+            let branch = self.branch_prefix(&rails, position == last);
             let Some(&edge) = edges.get(position) else {
                 if omitted > 0 && position == last {
                     let more = self.page.count(omitted);
-                    self.add_text(&format!("{branch}… {more} more"));
+                    self.add_text_line(&format!("{branch}… {more} more"));
                 }
                 is_on_path[node] = false;
                 path.pop();
@@ -261,8 +261,8 @@ impl<'g> TreeWriter<'g> {
             let edge = &self.graph.edges[edge];
             let (dependent, dependency) = edge.ends;
             let next = match branches {
-                Branches::Dependencies => dependency,
-                Branches::Dependents => dependent,
+                BranchKind::Dependencies => dependency,
+                BranchKind::Dependents => dependent,
             };
             let node = &self.graph.nodes[next];
             let marks = [
@@ -283,7 +283,7 @@ impl<'g> TreeWriter<'g> {
     }
 
     /// The lines before a job at this level.
-    fn branch(&self, rails: &[bool], is_last: bool) -> String {
+    fn branch_prefix(&self, rails: &[bool], is_last: bool) -> String {
         let end = if is_last { "└─ " } else { "├─ " };
         if rails.len() >= self.max_levels {
             let width = self.max_levels * LEVEL;
@@ -295,7 +295,7 @@ impl<'g> TreeWriter<'g> {
         rails.chain([end]).collect()
     }
 
-    fn add_text(&mut self, text: &str) {
+    fn add_text_line(&mut self, text: &str) {
         let nothing = || Cell::escaped("");
         self.lines.push(TreeLine {
             branch: text.to_owned(),

@@ -177,8 +177,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Since when it has been as it is: by its history, or, if it failed before that, as an imported
-    /// job did, by its failure, which is in whole seconds.
+    /// When the job last changed: the time of its newest history entry, or of its failure if that is a second or more
+    /// earlier, as in an imported job.
     pub(crate) fn unchanged_since(&self) -> Option<Moment> {
         let failed = self.failure.as_ref().and_then(|failure| failure.when);
         let failed = failed.filter(|_| self.state == Some(State::Failed));
@@ -429,7 +429,7 @@ impl StateCounts {
     }
 
     /// The count of a state.
-    pub(crate) fn count_of(&mut self, state: State) -> &mut u64 {
+    pub(crate) fn count_mut(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.queued.running,
             State::Stalled => &mut self.queued.stalled,

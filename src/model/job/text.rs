@@ -354,7 +354,7 @@ impl View for StateCounts {
         let mut counts = *self;
         let mut detail = DetailLines::new(page);
         for state in State::VARIANTS.iter().copied() {
-            let count = *counts.count_of(state);
+            let count = *counts.count_mut(state);
             if state == State::Throttled && count == 0 {
                 // Only a system with throttles has such jobs.
                 continue;

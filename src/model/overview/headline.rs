@@ -1,6 +1,6 @@
 //! The state of the system in one sentence, for an operator who sees it for the first time.
 
-use super::{Overview, ProblemCode, StatusProblem, at_least};
+use super::{Overview, ProblemCode, StatusProblem, at_least_prefix};
 use crate::text::{capitalize, duration, format_rough_duration, plural, with_thousands_separators};
 
 /// Maximum number of problems that a headline names; the others are counted.
@@ -8,7 +8,7 @@ const TOLD: usize = 3;
 
 /// The part of a headline about one problem.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Clause {
+pub(crate) struct HeadlineClause {
     /// For a line on a terminal, and for the title of a tab: `mail is 4m late`.
     pub short: String,
     /// For a sentence: `mail is 4 minutes late`.
@@ -19,7 +19,7 @@ pub(crate) struct Clause {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Headline {
     /// Empty if all is quiet.
-    pub clauses: Vec<Clause>,
+    pub clauses: Vec<HeadlineClause>,
     /// Said if all is quiet.
     quiet: String,
     /// Problems that are not told.
@@ -28,9 +28,9 @@ pub(crate) struct Headline {
 
 impl Headline {
     pub(crate) fn new(overview: &Overview) -> Headline {
-        let mut clauses: Vec<Clause> = Vec::new();
+        let mut clauses: Vec<HeadlineClause> = Vec::new();
         for problem in &overview.problems {
-            let clause = clause_of(problem, overview);
+            let clause = clause_of_problem(problem, overview);
             if !clauses.contains(&clause) {
                 clauses.push(clause);
             }
@@ -38,7 +38,7 @@ impl Headline {
         let more = clauses.len().saturating_sub(TOLD);
         clauses.truncate(TOLD);
         if let (Some(clause), Some(problem)) = (clauses.first_mut(), overview.problems.first()) {
-            clause.begin_sentence(problem);
+            clause.capitalize_sentence(problem);
         }
         Headline {
             clauses,
@@ -48,7 +48,7 @@ impl Headline {
     }
 
     /// The parts of a line: `1,237 failed`, `mail is 4m late`.
-    pub(crate) fn parts(&self) -> Vec<String> {
+    pub(crate) fn line_parts(&self) -> Vec<String> {
         if self.clauses.is_empty() {
             return vec![self.quiet.clone()];
         }
@@ -63,8 +63,8 @@ impl Headline {
         parts
     }
 
-    /// Whether the parts tell all.
-    pub(crate) fn is_complete(&self) -> bool {
+    /// Whether the headline names each problem and counts none.
+    pub(crate) fn names_all_problems(&self) -> bool {
         self.more == 0
     }
 
@@ -79,7 +79,7 @@ impl Headline {
             let needs = if self.more == 1 { "needs" } else { "need" };
             parts.push(format!(
                 "{} more {needs} a look",
-                in_words(self.more as u64)
+                count_in_words(self.more as u64)
             ));
         }
         let sentence = match parts.as_slice() {
@@ -92,9 +92,9 @@ impl Headline {
     }
 }
 
-impl Clause {
+impl HeadlineClause {
     /// Capitalizes the first letter of the sentence, unless that letter belongs to a name.
-    fn begin_sentence(&mut self, problem: &StatusProblem) {
+    fn capitalize_sentence(&mut self, problem: &StatusProblem) {
         let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
         let is_name = begins_with_queue && problem.queue.is_some();
         if !is_name {
@@ -104,8 +104,8 @@ impl Clause {
 }
 
 /// The clause of a headline about a problem.
-fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
-    let clause = |short: &str, long: &str| Clause {
+fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
+    let clause = |short: &str, long: &str| HeadlineClause {
         short: short.to_owned(),
         long: long.to_owned(),
     };
@@ -118,7 +118,7 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
         ProblemCode::Persistence => clause("saving failed", "Redis could not save its data"),
         ProblemCode::Replica => clause("replica is behind", "this replica has lost its primary"),
         ProblemCode::NoWorkers => clause("no worker", "no worker has been seen"),
-        ProblemCode::WorkersSilent => Clause {
+        ProblemCode::WorkersSilent => HeadlineClause {
             short: format!("workers silent for {}", format_rough_duration(age)),
             long: format!("no worker has been seen for {}", time_in_words(age)),
         },
@@ -128,7 +128,7 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
             } else {
                 "jobs".into()
             };
-            Clause {
+            HeadlineClause {
                 short: format!("throttle holds {jobs}"),
                 long: format!("a throttle holds {jobs}"),
             }
@@ -141,8 +141,8 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
             let have = if failed == 1 { "has" } else { "have" };
             let count = with_thousands_separators(failed);
             let recent = with_thousands_separators(recent);
-            let least = at_least(overview.omitted.groups);
-            Clause {
+            let least = at_least_prefix(overview.omitted.groups);
+            HeadlineClause {
                 short: format!("{least}{count} failed (+{recent} in {since})"),
                 long: format!("{least}{} {have} failed", plural(failed, "job", "jobs")),
             }
@@ -152,12 +152,12 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
             let Some(queue) = &problem.queue else {
                 return clause("other queues are late", "other queues are late");
             };
-            Clause {
+            HeadlineClause {
                 short: format!("{queue} is {} late", format_rough_duration(age)),
                 long: format!("{queue} is {} late", time_in_words(age)),
             }
         }
-        ProblemCode::SilentHolder => Clause {
+        ProblemCode::SilentHolder => HeadlineClause {
             short: "silent with a lock".into(),
             long: match problem.worker {
                 Some(_) => format!("one worker is silent for {}", time_in_words(age)),
@@ -165,9 +165,9 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
             },
         },
         ProblemCode::LateRecurring => {
-            let (count, are) = (in_words(jobs), if jobs == 1 { "is" } else { "are" });
+            let (count, are) = (count_in_words(jobs), if jobs == 1 { "is" } else { "are" });
             let noun = if jobs == 1 { "job" } else { "jobs" };
-            Clause {
+            HeadlineClause {
                 short: format!("{jobs} recurring {noun} late"),
                 long: format!("{count} recurring {noun} {are} late"),
             }
@@ -183,7 +183,7 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
 }
 
 /// Jobs whose locks have expired, by the worker that is silent if there is one.
-fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> Clause {
+fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
     let jobs = problem.jobs.unwrap_or_default();
     let (verb, locks) = if jobs == 1 {
         ("has", "its lock")
@@ -196,12 +196,15 @@ fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> Clause {
             1 => "one worker has lost its job".to_owned(),
             _ => format!("one worker has lost {stalled}"),
         },
-        // The other jobs may be those of workers that are forgotten.
+        // Workers that are not listed have lost some of the jobs, so no worker is named.
         [] | [_] => format!("{stalled} {verb} lost {locks}"),
-        workers => format!("{} workers have lost jobs", in_words(workers.len() as u64)),
+        workers => format!(
+            "{} workers have lost jobs",
+            count_in_words(workers.len() as u64)
+        ),
     };
     let short = format!("{} stalled", with_thousands_separators(jobs));
-    Clause { short, long }
+    HeadlineClause { short, long }
 }
 
 /// The sentence if nothing needs attention.
@@ -214,7 +217,7 @@ fn quiet_sentence(overview: &Overview) -> String {
         0 => "nothing has failed".to_owned(),
         failed => format!(
             "no new failure, {}{} from before",
-            at_least(overview.omitted.groups),
+            at_least_prefix(overview.omitted.groups),
             with_thousands_separators(failed)
         ),
     };
@@ -241,7 +244,7 @@ fn time_in_words(seconds: f64) -> String {
 }
 
 /// A small count in words.
-fn in_words(count: u64) -> String {
+fn count_in_words(count: u64) -> String {
     const WORDS: [&str; 10] = [
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
     ];
@@ -276,7 +279,7 @@ mod tests {
         format!(
             "{}\n{}\n",
             headline.sentence(),
-            headline.parts().join(" · ")
+            headline.line_parts().join(" · ")
         )
     }
 
@@ -285,8 +288,8 @@ mod tests {
         let problem = |code| StatusProblem::new(code, "");
         let late = |queue: &str, age| {
             problem(ProblemCode::Late)
-                .queue(&Name::from(queue))
-                .age(age)
+                .with_queue(&Name::from(queue))
+                .with_age(age)
         };
         let failed = OverviewTotals {
             queues: 3,
@@ -294,11 +297,11 @@ mod tests {
             ..OverviewTotals::default()
         };
         let problems = vec![
-            problem(ProblemCode::Failing).jobs(1204),
-            problem(ProblemCode::Failing).jobs(21),
+            problem(ProblemCode::Failing).with_jobs(1204),
+            problem(ProblemCode::Failing).with_jobs(21),
             late("mail", 252.0),
-            problem(ProblemCode::Stalled).jobs(1),
-            problem(ProblemCode::Paused).queue(&Name::from("images")),
+            problem(ProblemCode::Stalled).with_jobs(1),
+            problem(ProblemCode::Paused).with_queue(&Name::from("images")),
         ];
         expect![[r#"
             1,237 jobs have failed, mail is 4 minutes late, 1 job has lost its lock, and one more needs a look.
@@ -325,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_headline_begins_with_a_large_letter_whatever_the_queue_is_called() {
-        let lane = StatusProblem::new(ProblemCode::Lane, "").queue(&Name::from("a"));
+        let lane = StatusProblem::new(ProblemCode::Lane, "").with_queue(&Name::from("a"));
         expect![[r#"
             A lane is blocked.
             a lane is blocked
@@ -337,7 +340,7 @@ mod tests {
     fn a_headline_counts_the_jobs_that_one_worker_has_lost() {
         let told_of_stalled = |jobs, lost_by_worker| {
             told_of(Overview {
-                problems: vec![StatusProblem::new(ProblemCode::Stalled, "").jobs(jobs)],
+                problems: vec![StatusProblem::new(ProblemCode::Stalled, "").with_jobs(jobs)],
                 stalled_workers: vec![Worker {
                     stalled: lost_by_worker,
                     ..Worker::default()
@@ -364,7 +367,7 @@ mod tests {
             at least 37 failed (+0 in 1h)
         "#]]
         .assert_eq(&told_of(Overview {
-            problems: vec![StatusProblem::new(ProblemCode::Failing, "").jobs(37)],
+            problems: vec![StatusProblem::new(ProblemCode::Failing, "").with_jobs(37)],
             totals: OverviewTotals {
                 failed: 37,
                 ..OverviewTotals::default()

@@ -80,7 +80,7 @@ struct QueueCounters {
 
 /// Jobs put and completed, per second. A value is `None` for times without a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Flow {
+pub(crate) struct JobFlow {
     /// For each of the last 60 minutes, the oldest first.
     pub put: Vec<Option<f64>>,
     pub done: Vec<Option<f64>>,
@@ -92,8 +92,8 @@ pub(crate) struct Flow {
 }
 
 impl History {
-    /// Adds a snapshot. While somebody watches, there is one about once per `interval`.
-    pub(crate) fn note(&mut self, facts: &SystemFacts, now: Moment, interval: Duration) {
+    /// Adds a snapshot. While the queues are watched, one comes about once per `interval`.
+    pub(crate) fn add_snapshot(&mut self, facts: &SystemFacts, now: Moment, interval: Duration) {
         let snapshot = PastSnapshot::new(facts, now);
         let last = self.snapshots.back();
         // The server's clock went back.
@@ -103,19 +103,19 @@ impl History {
         let longest = LONGEST_SCRAPE_INTERVAL.max(FEW_INTERVALS * interval.as_secs_f64());
         if let Some(last) = last.filter(|last| now.since(last.at) <= longest) {
             let span = (last.at.seconds(), now.seconds());
-            self.watched.spread(now.since(last.at), span);
+            self.watched.spread_count(now.since(last.at), span);
             for (name, counters) in &snapshot.queues {
-                let Some(before) = known(&last.queues, name, last.is_whole) else {
+                let Some(before) = earlier_count(&last.queues, name, last.is_whole) else {
                     continue;
                 };
                 let (put, done) = counters.flow_since(before);
-                add(&mut self.put, name, put, span);
-                add(&mut self.done, name, done, span);
+                add_to_series(&mut self.put, name, put, span);
+                add_to_series(&mut self.done, name, done, span);
             }
             for (name, jobs) in &snapshot.groups {
-                if let Some(before) = known(&last.groups, name, last.is_whole) {
+                if let Some(before) = earlier_count(&last.groups, name, last.is_whole) {
                     let failed = jobs.saturating_sub(before);
-                    add(&mut self.failed, name, failed as f64, span);
+                    add_to_series(&mut self.failed, name, failed as f64, span);
                 }
             }
         }
@@ -138,7 +138,7 @@ impl History {
     }
 
     /// Since when the queues are watched, as far as that is kept.
-    pub(crate) fn since(&self) -> Option<Moment> {
+    pub(crate) fn watched_since(&self) -> Option<Moment> {
         match self.watched.0.front() {
             Some((minute, _)) => Moment::from_seconds(*minute as f64 * 60.0),
             None => self.snapshots.front().map(|snapshot| snapshot.at),
@@ -146,28 +146,29 @@ impl History {
     }
 
     /// The flow through a queue.
-    pub(crate) fn flow(&self, queue: &Name) -> Flow {
-        let ends = self.window(|snapshot| snapshot.queues.get(queue).copied());
+    pub(crate) fn flow_of_queue(&self, queue: &Name) -> JobFlow {
+        let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
-        self.flow_of(self.put.get(name), self.done.get(name), ends)
+        self.make_flow(self.put.get(name), self.done.get(name), ends)
     }
 
     /// The flow through all queues.
-    pub(crate) fn total_flow(&self) -> Flow {
+    pub(crate) fn total_flow(&self) -> JobFlow {
         let sum = |all: &SeriesByName| {
             let mut sum = MinuteSeries::default();
             for (minute, count) in all.values().flat_map(|series| &series.0) {
-                sum.add(*minute, *count);
+                sum.add_to_minute(*minute, *count);
             }
             sum
         };
-        let ends = self.window(|snapshot| Some(snapshot.total()));
-        self.flow_of(Some(&sum(&self.put)), Some(&sum(&self.done)), ends)
+        let ends = self.ends_of_last_minute(|snapshot| Some(snapshot.total_counters()));
+        self.make_flow(Some(&sum(&self.put)), Some(&sum(&self.done)), ends)
     }
 
     /// The rates over the snapshots of the last minute, if there were two.
-    pub(crate) fn rates(&self) -> Option<WatchedRates> {
-        let (first, last, seconds) = self.window(|snapshot| Some(snapshot.total()))?;
+    pub(crate) fn last_minute_rates(&self) -> Option<WatchedRates> {
+        let (first, last, seconds) =
+            self.ends_of_last_minute(|snapshot| Some(snapshot.total_counters()))?;
         let (put, done) = last.flow_since(first);
         Some(WatchedRates {
             seconds: RoundedSeconds(seconds),
@@ -177,39 +178,39 @@ impl History {
     }
 
     /// The failures of a group in each of the last twelve times ten minutes, the oldest first.
-    pub(crate) fn failures(&self, group: &Name) -> Vec<Option<f64>> {
-        let Some(last) = self.last_minute() else {
+    pub(crate) fn failures_per_ten_minutes(&self, group: &Name) -> Vec<Option<f64>> {
+        let Some(last) = self.newest_minute() else {
             return vec![None; FAILURE_SLOTS as usize];
         };
         let series = self.failed.get(&*lossless_text(group.as_bytes()));
         let slots = (0..FAILURE_SLOTS).rev().map(|ago| {
             let end = last.saturating_sub(ago * SLOT_MINUTES);
             let slot = end.saturating_sub(SLOT_MINUTES - 1)..=end;
-            let watched = self.watched.sum(slot.clone());
-            let failed = series.map(|series| series.sum(slot));
+            let watched = self.watched.sum_of_minutes(slot.clone());
+            let failed = series.map(|series| series.sum_of_minutes(slot));
             (watched > 0.0).then(|| failed.unwrap_or(0.0))
         });
         slots.collect()
     }
 
-    fn flow_of(
+    fn make_flow(
         &self,
         put: Option<&MinuteSeries>,
         done: Option<&MinuteSeries>,
         ends: Option<(QueueCounters, QueueCounters, f64)>,
-    ) -> Flow {
+    ) -> JobFlow {
         let rates = |series: Option<&MinuteSeries>| {
-            let last = self.last_minute().unwrap_or_default();
+            let last = self.newest_minute().unwrap_or_default();
             let minutes = last.saturating_sub(FLOW_MINUTES - 1)..=last;
             let rate = |minute: u64| {
-                let watched = self.watched.get(minute);
-                let count = series.map_or(0.0, |series| series.get(minute));
+                let watched = self.watched.count_of_minute(minute);
+                let count = series.map_or(0.0, |series| series.count_of_minute(minute));
                 (watched > 0.0).then(|| count / watched)
             };
             minutes.map(rate).collect()
         };
         let now = ends.map(|(first, last, seconds)| (last.flow_since(first), seconds));
-        Flow {
+        JobFlow {
             put: rates(put),
             done: rates(done),
             put_per_s: now.map(|((put, _), seconds)| put / seconds),
@@ -220,8 +221,11 @@ impl History {
         }
     }
 
-    /// The first and the last value of the last minute, and the seconds between them.
-    fn window<T>(&self, value: impl Fn(&PastSnapshot) -> Option<T>) -> Option<(T, T, f64)> {
+    /// The first and the last value of the last minute of snapshots, and the seconds between them.
+    fn ends_of_last_minute<T>(
+        &self,
+        value: impl Fn(&PastSnapshot) -> Option<T>,
+    ) -> Option<(T, T, f64)> {
         let last = self.snapshots.back()?;
         let mut snapshots = self.snapshots.iter();
         let first = snapshots.find(|snapshot| last.at.since(snapshot.at) <= WINDOW)?;
@@ -230,7 +234,7 @@ impl History {
         (seconds > 0.0).then_some((first, last, seconds))
     }
 
-    fn last_minute(&self) -> Option<u64> {
+    fn newest_minute(&self) -> Option<u64> {
         self.snapshots
             .back()
             .map(|snapshot| minute_of(snapshot.at.seconds()))
@@ -254,7 +258,7 @@ impl PastSnapshot {
         }
     }
 
-    fn total(&self) -> QueueCounters {
+    fn total_counters(&self) -> QueueCounters {
         let mut total = QueueCounters::default();
         for queue in self.queues.values() {
             total.day = queue.day;
@@ -299,16 +303,16 @@ impl QueueCounters {
 
 impl MinuteSeries {
     /// Spreads a count evenly over a time in seconds since the epoch.
-    fn spread(&mut self, count: f64, (from, to): (f64, f64)) {
+    fn spread_count(&mut self, count: f64, (from, to): (f64, f64)) {
         let first = minute_of(from).max(minute_of(to).saturating_sub(KEPT));
         for minute in first..=minute_of(to) {
             let begin = (minute as f64 * 60.0).max(from);
             let end = ((minute + 1) as f64 * 60.0).min(to);
-            self.add(minute, count * (end - begin) / (to - from));
+            self.add_to_minute(minute, count * (end - begin) / (to - from));
         }
     }
 
-    fn add(&mut self, minute: u64, count: f64) {
+    fn add_to_minute(&mut self, minute: u64, count: f64) {
         if count <= 0.0 {
             return;
         }
@@ -318,12 +322,12 @@ impl MinuteSeries {
         }
     }
 
-    fn get(&self, minute: u64) -> f64 {
+    fn count_of_minute(&self, minute: u64) -> f64 {
         let at = self.0.binary_search_by_key(&minute, |(minute, _)| *minute);
         at.map_or(0.0, |at| self.0[at].1)
     }
 
-    fn sum(&self, minutes: std::ops::RangeInclusive<u64>) -> f64 {
+    fn sum_of_minutes(&self, minutes: std::ops::RangeInclusive<u64>) -> f64 {
         let inside = self.0.iter().filter(|(minute, _)| minutes.contains(minute));
         inside.map(|(_, count)| count).sum()
     }
@@ -335,15 +339,19 @@ impl MinuteSeries {
     }
 }
 
-fn add(all: &mut SeriesByName, name: &Name, count: f64, span: (f64, f64)) {
+fn add_to_series(all: &mut SeriesByName, name: &Name, count: f64, span: (f64, f64)) {
     if count > 0.0 {
         let name = lossless_text(name.as_bytes()).into_owned();
-        all.entry(name).or_default().spread(count, span);
+        all.entry(name).or_default().spread_count(count, span);
     }
 }
 
 /// The count of a name in an earlier snapshot. If that snapshot was complete, a missing name counts as 0.
-fn known<T: Copy + Default>(before: &HashMap<Name, T>, name: &Name, was_whole: bool) -> Option<T> {
+fn earlier_count<T: Copy + Default>(
+    before: &HashMap<Name, T>,
+    name: &Name,
+    was_whole: bool,
+) -> Option<T> {
     let found = before.get(name).copied();
     found.or_else(|| was_whole.then(T::default))
 }
@@ -389,7 +397,7 @@ mod tests {
         let mut history = History::default();
         for (at, facts) in snapshots {
             let now = Moment::from_seconds(START + at).unwrap();
-            history.note(facts, now, Duration::from_secs(2));
+            history.add_snapshot(facts, now, Duration::from_secs(2));
         }
         history
     }
@@ -401,14 +409,14 @@ mod tests {
             (60.0, snapshot(70, 60, 0)),
             (180.0, snapshot(70, 180, 60)),
         ]);
-        let flow = history.flow(&Name::from("mail"));
+        let flow = history.flow_of_queue(&Name::from("mail"));
         let (put, done) = (&flow.put[55..], &flow.done[55..]);
         assert_eq!(put, [None, Some(1.0), Some(1.5), Some(1.5), None]);
         assert_eq!(done, [None, Some(2.0), Some(1.0), Some(1.0), None]);
         assert_eq!(flow, history.total_flow());
-        let failures = history.failures(&Name::from("timeout"));
+        let failures = history.failures_per_ten_minutes(&Name::from("timeout"));
         assert_eq!(failures[10..], [None, Some(60.0)]);
-        assert_eq!(history.since().unwrap().seconds(), START);
+        assert_eq!(history.watched_since().unwrap().seconds(), START);
     }
 
     #[test]
@@ -419,15 +427,15 @@ mod tests {
                 (tick as f64 * 2.0, snapshot(100 + tick * 2, tick * 4, 0))
             })
             .collect();
-        let flow = watch(&snapshots).flow(&Name::from("mail"));
+        let flow = watch(&snapshots).flow_of_queue(&Name::from("mail"));
         assert_eq!(flow.done_per_s, Some(2.0));
         assert_eq!(flow.put_per_s, Some(3.0));
         assert_eq!(flow.growth_per_min, Some(60.0));
         // Midnight.
         snapshots.push((200.0, snapshot(300, 4, 0)));
-        let rates = watch(&snapshots).rates().unwrap();
+        let rates = watch(&snapshots).last_minute_rates().unwrap();
         assert!(rates.completed_per_s.0 < 0.1, "{rates:?}");
-        assert_eq!(watch(&snapshots[..1]).rates(), None);
+        assert_eq!(watch(&snapshots[..1]).last_minute_rates(), None);
     }
 
     #[test]
@@ -439,19 +447,19 @@ mod tests {
             (10_020.0, snapshot(0, 9040, 500)),
         ];
         let history = watch(&snapshots);
-        let flow = history.flow(&Name::from("mail"));
+        let flow = history.flow_of_queue(&Name::from("mail"));
         let watched = flow.done.iter().filter(|rate| rate.is_some());
         assert_eq!(watched.count(), 1);
         assert_eq!(flow.done_per_s, Some(2.0));
-        let failures = history.failures(&Name::from("timeout"));
+        let failures = history.failures_per_ten_minutes(&Name::from("timeout"));
         assert_eq!(failures[9..], [None, None, Some(0.0)]);
         // With an interval of an hour, somebody did.
         let mut history = History::default();
         for (at, facts) in &snapshots {
             let now = Moment::from_seconds(START + at).unwrap();
-            history.note(facts, now, Duration::from_secs(3600));
+            history.add_snapshot(facts, now, Duration::from_secs(3600));
         }
-        let failures = history.failures(&Name::from("timeout"));
+        let failures = history.failures_per_ten_minutes(&Name::from("timeout"));
         assert!(failures.iter().all(Option::is_some), "{failures:?}");
     }
 
@@ -463,7 +471,10 @@ mod tests {
             (midnight - 10.0, snapshot(0, 100, 0)),
             (midnight + 10.0, snapshot(0, 5000, 0)),
         ]);
-        assert_eq!(history.flow(&Name::from("mail")).done_per_s, Some(250.0));
+        assert_eq!(
+            history.flow_of_queue(&Name::from("mail")).done_per_s,
+            Some(250.0)
+        );
         assert_eq!(history.total_flow().done_per_s, Some(250.0));
     }
 
@@ -477,7 +488,7 @@ mod tests {
         assert_eq!(history.done["mail"].0.len(), 24 * 60 + 1);
         let text = serde_json::to_string(&history).unwrap();
         let read: History = serde_json::from_str(&text).unwrap();
-        assert_eq!(read.since(), history.since());
+        assert_eq!(read.watched_since(), history.watched_since());
         assert_eq!(read.snapshots.len(), 0);
     }
 }

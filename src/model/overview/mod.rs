@@ -235,8 +235,8 @@ impl Omitted {
     }
 }
 
-/// The words in front of a count of jobs if some queues or groups were not read.
-pub(crate) fn at_least(omitted: u64) -> &'static str {
+/// `at least `, for a count that lacks some queues or groups, which were not read; else nothing.
+pub(crate) fn at_least_prefix(omitted: u64) -> &'static str {
     if omitted > 0 { "at least " } else { "" }
 }
 
@@ -245,7 +245,7 @@ impl ProblemCode {
         self.into()
     }
 
-    /// Whether an operator chose this state, or it passes by itself.
+    /// Whether the problem is mild: an operator chose the state, or it passes by itself.
     pub(crate) fn is_mild(self) -> bool {
         matches!(
             self,
@@ -307,7 +307,7 @@ impl StatusProblem {
     }
 
     /// Adds a command that helps once a word of it is replaced.
-    pub(crate) fn form_of_fix(mut self, form: CommandLine) -> StatusProblem {
+    pub(crate) fn with_fix_template(mut self, form: CommandLine) -> StatusProblem {
         if let Some(line) = form.shell_line() {
             self.message = format!("{}: `{line}`", self.fact);
         }
@@ -316,33 +316,33 @@ impl StatusProblem {
     }
 
     /// Adds the command that helps, if it can be typed.
-    pub(crate) fn fix(mut self, fix: CommandLine) -> StatusProblem {
+    pub(crate) fn with_fix(mut self, fix: CommandLine) -> StatusProblem {
         self.fix = fix.argv();
-        self.form_of_fix(fix)
+        self.with_fix_template(fix)
     }
 
-    pub(crate) fn queue(mut self, queue: &Name) -> StatusProblem {
+    pub(crate) fn with_queue(mut self, queue: &Name) -> StatusProblem {
         self.queue = Some(queue.clone());
         self
     }
 
-    pub(crate) fn group(mut self, group: &Name) -> StatusProblem {
+    pub(crate) fn with_group(mut self, group: &Name) -> StatusProblem {
         self.group = Some(group.clone());
         self
     }
 
-    pub(crate) fn worker(mut self, worker: &Name) -> StatusProblem {
+    pub(crate) fn with_worker(mut self, worker: &Name) -> StatusProblem {
         self.worker = Some(worker.clone());
         self
     }
 
-    pub(crate) fn jobs(mut self, jobs: u64) -> StatusProblem {
+    pub(crate) fn with_jobs(mut self, jobs: u64) -> StatusProblem {
         self.jobs = Some(jobs);
         self
     }
 
     /// `age` is in seconds.
-    pub(crate) fn age(mut self, age: f64) -> StatusProblem {
+    pub(crate) fn with_age(mut self, age: f64) -> StatusProblem {
         self.age_s = Some(RoundedSeconds(age));
         self
     }
@@ -420,8 +420,8 @@ pub(crate) struct QueueFacts {
     /// that was asked for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub running_since: Option<Moment>,
-    /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that
-    /// holds it.
+    /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that it
+    /// waits for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub since: Option<Moment>,
     pub jid: Option<Name>,
@@ -454,27 +454,29 @@ const LATE: f64 = 120.0;
 impl QueueFacts {
     /// Whether the oldest job of the queue has waited too long. In a paused queue no job has: somebody chose the
     /// wait.
-    pub(crate) fn has_late_job(&self, now: Moment) -> bool {
+    pub(crate) fn has_oldest_job_waited_too_long(&self, now: Moment) -> bool {
         let wait = self.oldest_wait(now);
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
     }
 
-    /// Whether the next job has waited too long: the wait that lists show.
-    pub(crate) fn is_next_job_late(&self, now: Moment) -> bool {
+    /// Whether the job at the head of the queue has waited too long. Lists show this wait.
+    pub(crate) fn has_head_waited_too_long(&self, now: Moment) -> bool {
         let wait = self.counts.head_wait_s.map_or(0.0, |wait| wait.0);
-        self.has_late_job(now) && wait > LATE
+        self.has_oldest_job_waited_too_long(now) && wait > LATE
     }
 
-    /// The wait of the oldest job, if it is too long and lists do not show it: they show the shorter wait of the
-    /// next job.
+    /// The wait of the oldest job, if it is too long and lists do not show it, because the job at the head waits
+    /// less.
     pub(crate) fn hidden_late_wait(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
-        wait.filter(|_| self.has_late_job(now) && !self.is_next_job_late(now))
+        wait.filter(|_| {
+            self.has_oldest_job_waited_too_long(now) && !self.has_head_waited_too_long(now)
+        })
     }
 
     /// What keeps the jobs of the queue from workers: its pause, else the throttle or the lane that holds the oldest
     /// job.
-    pub(crate) fn hold_text(&self, options: &RenderOptions) -> Option<String> {
+    pub(crate) fn blocking_reason_text(&self, options: &RenderOptions) -> Option<String> {
         if self.counts.paused {
             return Some(self.counts.state_text(options));
         }
@@ -482,7 +484,7 @@ impl QueueFacts {
         Some(self.why?.as_sentence(Some(held_by)))
     }
 
-    /// The oldest wait. A paused queue says so in place of what else holds its jobs.
+    /// The oldest wait. For a paused queue, the pause is the reason, whatever else its jobs wait for.
     pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldWait> {
         let wait = OldWait {
             queue: self.counts.name.clone(),
@@ -585,8 +587,8 @@ impl Overview {
             }],
             problems: vec![
                 StatusProblem::new(ProblemCode::Stalled, "1 job has lost its worker")
-                    .jobs(1)
-                    .fix(CommandLine::new("jobs --state stalled")),
+                    .with_jobs(1)
+                    .with_fix(CommandLine::new("jobs --state stalled")),
             ],
             omitted: Omitted {
                 groups: 7,
@@ -613,8 +615,8 @@ mod tests {
             since: Moment::from_seconds(100_000.0 - oldest),
             ..QueueFacts::default()
         };
-        assert!(queue(121.0, 2.0, false).has_late_job(now));
-        assert!(!queue(120.0, 900.0, false).has_late_job(now));
-        assert!(!queue(121.0, 2.0, true).has_late_job(now));
+        assert!(queue(121.0, 2.0, false).has_oldest_job_waited_too_long(now));
+        assert!(!queue(120.0, 900.0, false).has_oldest_job_waited_too_long(now));
+        assert!(!queue(121.0, 2.0, true).has_oldest_job_waited_too_long(now));
     }
 }

@@ -1,6 +1,6 @@
 //! The whole system on one screen.
 
-use super::{Overview, OverviewTotals, at_least};
+use super::{Overview, OverviewTotals, at_least_prefix};
 use crate::model::server::ServerFacts;
 use crate::model::worker::{SILENT_AFTER, silence_text};
 use crate::text::{duration, format_bytes};
@@ -60,7 +60,7 @@ impl View for Overview {
             .filter(shown)
             .map(|(count, state)| format!("{} {state}", page.count(count)))
             .collect();
-        let least = at_least(self.omitted.queues);
+        let least = at_least_prefix(self.omitted.queues);
         detail.add_line("jobs", format!("{least}{}", counts.join(", ")));
         let recurring = page.plural(recurring, "recurring job", "recurring jobs");
         let groups = page.plural(groups, "group of failures", "groups of failures");

@@ -52,7 +52,7 @@ impl From<ReportedFinding> for RepairRow {
 }
 
 impl RepairCounts {
-    pub(crate) fn add(&mut self, other: RepairCounts) {
+    pub(crate) fn add_counts(&mut self, other: RepairCounts) {
         self.repaired += other.repaired;
         self.gone += other.gone;
         self.refused += other.refused;

@@ -159,8 +159,8 @@ fn redis_cli_word(word: &Name) -> String {
 }
 
 const PLAN: &[Column<ReportedFinding>] = &[
-    Column::of_text("FINDING", |found_value, _| {
-        Cell::text(found_value.finding.id.into_str())
+    Column::of_text("FINDING", |describe_found_value, _| {
+        Cell::text(describe_found_value.finding.id.into_str())
     }),
     Column::of_numbers("COUNT", |found: &ReportedFinding, page| {
         count_cell(found.repairable, found, page)
@@ -179,7 +179,7 @@ const PLAN: &[Column<ReportedFinding>] = &[
 /// The indent of each line of the plan.
 const INDENT: &str = "  ";
 
-/// From this number on, the jobs in no set may be all jobs of a queue.
+/// Jobs in no set are warned of from this number on: they may be all jobs of a queue.
 const MANY_LOST: u64 = 10;
 
 /// The plan of a repair: the action for each finding, and what you decide.

@@ -46,7 +46,7 @@ impl Stats {
     }
 
     /// Sets the rate from the hours of the day that have passed.
-    pub fn set_rate(&mut self, hours: f64) {
+    pub fn set_completed_per_hour(&mut self, hours: f64) {
         let rate = if hours > 0.0 {
             self.completed as f64 / hours
         } else {
@@ -409,7 +409,7 @@ mod tests {
                 completed,
                 ..Stats::default()
             };
-            stats.set_rate(hours);
+            stats.set_completed_per_hour(hours);
             stats
         };
         let (nothing, before, mut today) = (day(0, 24.0), day(240, 24.0), day(30, 2.5));

@@ -363,7 +363,7 @@ mod tests {
             run: DurationSpread::default(),
             ..Stats::default()
         };
-        stats.set_rate(3.0);
+        stats.set_completed_per_hour(3.0);
         stats
     }
 
@@ -435,7 +435,7 @@ mod tests {
             ),
             ..Stats::default()
         };
-        today.set_rate(2.0);
+        today.set_completed_per_hour(2.0);
         today.set_change_since(&before);
         let days = StatsOfQueuesByDay(List::of_all(vec![before, today]));
         expect![[r#"

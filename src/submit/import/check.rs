@@ -22,14 +22,14 @@ pub(super) struct EntryLocation {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
-    pub disposition: Disposition,
+    pub decision: ImportDecision,
     /// The number of the job's queue on the server.
     queue: u32,
 }
 
-/// Whether a job is put.
+/// Whether a job of the file is put, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Disposition {
+pub(super) enum ImportDecision {
     Put,
     /// Skipped because the job is complete.
     SkipComplete,
@@ -158,7 +158,7 @@ impl ArchiveContents {
             }),
             ArchiveLine::Recurring(recurring) => {
                 let location =
-                    self.add_location(row, Disposition::Put, Some(&recurring.queue), options);
+                    self.add_location(row, ImportDecision::Put, Some(&recurring.queue), options);
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
@@ -200,10 +200,10 @@ impl ArchiveContents {
         options: &ImportOptions,
     ) -> Result<(), (&'static str, String)> {
         let failed = job.state == State::Failed;
-        let disposition = match job.state {
-            State::Complete => Disposition::SkipComplete,
-            State::Failed if options.failed == FailedPolicy::Skip => Disposition::SkipFailed,
-            _ => Disposition::Put,
+        let decision = match job.state {
+            State::Complete => ImportDecision::SkipComplete,
+            State::Failed if options.failed == FailedPolicy::Skip => ImportDecision::SkipFailed,
+            _ => ImportDecision::Put,
         };
         if failed && options.failed == FailedPolicy::Keep && job.failure.is_none() {
             let why = format!(
@@ -213,10 +213,11 @@ impl ArchiveContents {
             );
             return Err(("failure", why));
         }
-        let location = self.add_location(row, disposition, job.queue.as_ref(), options);
+        let location = self.add_location(row, decision, job.queue.as_ref(), options);
         self.unreadable += job.history_and_unreadable_count().1 as u64;
         let at = match self.jids.get(&job.jid) {
-            // The later of two saved lines belongs to the later cancellation.
+            // The later line of a job that was saved twice replaces the earlier one: it belongs to the later
+            // cancellation.
             Some(&at) if self.saved => {
                 self.jobs[at as usize] = location;
                 at
@@ -236,7 +237,7 @@ impl ArchiveContents {
         };
         // A job that stays failed has no dependencies.
         let has_dependencies =
-            disposition == Disposition::Put && !(failed && options.failed == FailedPolicy::Keep);
+            decision == ImportDecision::Put && !(failed && options.failed == FailedPolicy::Keep);
         if has_dependencies && !job.depends.is_empty() {
             self.depends.insert(at, job.depends)
         } else {
@@ -248,7 +249,7 @@ impl ArchiveContents {
     fn add_location(
         &mut self,
         row: &TextLine,
-        disposition: Disposition,
+        decision: ImportDecision,
         queue: Option<&Name>,
         options: &ImportOptions,
     ) -> EntryLocation {
@@ -273,7 +274,7 @@ impl ArchiveContents {
             offset: row.offset,
             // `LONGEST_LINE` fits.
             length: row.text.len() as u32,
-            disposition,
+            decision,
             queue: number,
         }
     }
@@ -296,7 +297,7 @@ impl ArchiveContents {
         let put = self
             .jobs
             .iter()
-            .filter(|location| location.disposition == Disposition::Put);
+            .filter(|location| location.decision == ImportDecision::Put);
         for queue in put.filter_map(|location| self.queues.get(location.queue as usize)) {
             *counts.entry(queue).or_default() += 1;
         }
@@ -319,16 +320,16 @@ impl ArchiveContents {
     }
 
     /// Pairs of a job that this file puts and a dependency that it does not put.
-    pub(super) fn dependencies_outside(&self) -> Vec<(&Name, &Name)> {
+    pub(super) fn dependencies_outside_file(&self) -> Vec<(&Name, &Name)> {
         let jids = self.jids_by_number();
         let mut outside = Vec::new();
         for (at, depends) in &self.depends {
             for jid in depends {
-                let disposition = self
+                let decision = self
                     .jids
                     .get(jid)
-                    .map(|&at| self.jobs[at as usize].disposition);
-                if matches!(disposition, None | Some(Disposition::SkipFailed)) {
+                    .map(|&at| self.jobs[at as usize].decision);
+                if matches!(decision, None | Some(ImportDecision::SkipFailed)) {
                     outside.push((jids[*at as usize], jid));
                 }
             }
@@ -342,13 +343,13 @@ impl ArchiveContents {
         let place = self
             .jids
             .get(jid)
-            .map(|&at| self.jobs[at as usize].disposition);
-        place != Some(Disposition::SkipComplete) && !missing.contains(jid)
+            .map(|&at| self.jobs[at as usize].decision);
+        place != Some(ImportDecision::SkipComplete) && !missing.contains(jid)
     }
 
     /// The jobs to put, each after its dependencies.
     pub(super) fn jobs_in_put_order(&self, what: &str) -> Result<Vec<u32>, Error> {
-        let is_put = |at: u32| self.jobs[at as usize].disposition == Disposition::Put;
+        let is_put = |at: u32| self.jobs[at as usize].decision == ImportDecision::Put;
         let mut graph = DependencyGraph::default();
         for at in 0..self.jobs.len() as u32 {
             let depends = self.depends.get(&at).into_iter().flatten();

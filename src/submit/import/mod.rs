@@ -40,7 +40,7 @@ use crate::text::plural;
 mod check;
 mod pack;
 
-use check::{ArchiveContents, Disposition};
+use check::{ArchiveContents, ImportDecision};
 use pack::JobConverter;
 
 pub(crate) const IMPORT: Verb = Verb {
@@ -106,17 +106,17 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     let contents = ArchiveContents::read_archive(&mut file, &options)?;
     let order = contents.jobs_in_put_order(file.source_name())?;
     let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
-    let resumes = bulk_options.resumes_report();
+    let resumes = bulk_options.continues_earlier_report();
     let has_report = bulk_options.report.is_some();
     if resumes && options.existing == ExistingPolicy::Refuse {
-        // None existed when the run began, which may have put more than its report has.
+        // Jobs that exist now were put by the earlier run, which may have ended before it reported all of them.
         options.existing = ExistingPolicy::Skip;
     }
     let now = session.connect()?;
     let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
     let existing = existing_jids(&contents, &options, now, session)?;
     let mut changes =
-        OptionChange::all_changes(&session.core()?.config(now)?, &contents.options, false);
+        OptionChange::changes_to_wanted(&session.core()?.config(now)?, &contents.options, false);
     if options.existing == ExistingPolicy::Skip {
         changes.retain(|change| change.before.is_none());
     }
@@ -210,7 +210,7 @@ fn missing_dependencies(
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
-    let outside = contents.dependencies_outside();
+    let outside = contents.dependencies_outside_file();
     let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let jids: Vec<Name> = jids.into_iter().cloned().collect();
     let found = session.core()?.jobs(now, JobFields::Jid, &jids)?;
@@ -257,7 +257,7 @@ fn existing_jids(
         // The calls that put the jobs find out.
         return Ok(existing);
     }
-    let put = |at: &u32| contents.jobs[*at as usize].disposition == Disposition::Put;
+    let put = |at: &u32| contents.jobs[*at as usize].decision == ImportDecision::Put;
     let jids = contents.jids.iter().filter(|(_, at)| put(at));
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
@@ -446,10 +446,10 @@ fn plan_import(
     let jids = contents.jids_by_number();
     let mut excluded = Vec::new();
     for (location, jid) in contents.jobs.iter().zip(&jids) {
-        let outcome = match location.disposition {
-            Disposition::Put => continue,
-            Disposition::SkipComplete => JobOutcome::already_complete(jid),
-            Disposition::SkipFailed => JobOutcome::refused(
+        let outcome = match location.decision {
+            ImportDecision::Put => continue,
+            ImportDecision::SkipComplete => JobOutcome::already_complete(jid),
+            ImportDecision::SkipFailed => JobOutcome::refused(
                 jid,
                 OutcomeCode::StateChanged,
                 "it has failed, as `--failed skip` says",
@@ -471,7 +471,7 @@ fn plan_import(
             planned.push(JobSnapshot {
                 jid: jid.clone(),
                 // Only a dry run needs the queue: a reply to a put names it.
-                common: interner.share(SharedJobFields {
+                common: interner.intern(SharedJobFields {
                     queue: options
                         .flags
                         .dry_run
@@ -485,7 +485,7 @@ fn plan_import(
     }
     planned.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
         jid: jid.clone(),
-        common: interner.share(SharedJobFields {
+        common: interner.intern(SharedJobFields {
             stored: RECURRING.into(),
             ..SharedJobFields::default()
         }),
@@ -695,7 +695,7 @@ impl Importer<'_> {
                 &pack::template_to_put(&read, &queue, now, note.as_deref()),
             ) {
                 Ok(()) => {
-                    core.raise_template_count(now, &job.jid, read.jobs_put())?;
+                    core.raise_template_count(now, &job.jid, read.put_job_count())?;
                     JobOutcome::done(&job.jid).with_state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
@@ -735,7 +735,7 @@ impl Importer<'_> {
 }
 
 /// Refuses `--map-queue` pairs with the same old name.
-pub(crate) fn refuse_duplicate_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
+pub(crate) fn refuse_duplicate_queue_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
     let mut seen: HashMap<&Name, &Name> = HashMap::new();
     for (old, new) in pairs {
         if seen.insert(old, new).is_some() {

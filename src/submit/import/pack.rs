@@ -10,7 +10,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::template;
 use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedTemplate, FiniteNumber};
 use crate::input::line::{Dependency, NewJid, NewJob, NewName};
-use crate::json::quote::{quote_string, string_array};
+use crate::json::quote::{quote_array, quote_string};
 use crate::model::coordination::CoordinationOption;
 use crate::model::job::State;
 use crate::name::Name;
@@ -48,10 +48,7 @@ impl JobConverter<'_> {
         if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
             past("remaining", remaining.to_string().into());
         }
-        past(
-            "history",
-            string_array(job.history_and_unreadable_count().0),
-        );
+        past("history", quote_array(job.history_and_unreadable_count().0));
         if let Some(template) = &job.spawned_from {
             past("spawned_from_jid", template.as_bytes().to_vec());
         }
@@ -114,7 +111,7 @@ impl JobConverter<'_> {
             coordination, past, ..
         } = new;
         if !job.throttles.is_empty() {
-            coordination.set_option(CoordinationOption::Throttles, string_array(&job.throttles));
+            coordination.set_option(CoordinationOption::Throttles, quote_array(&job.throttles));
         }
         if let Some(backoff) = &job.backoff {
             coordination.set_option(CoordinationOption::Backoff, backoff.as_bytes());
@@ -127,7 +124,7 @@ impl JobConverter<'_> {
         if job.hold == Some(true) {
             coordination.set_option(CoordinationOption::Hold, &b"1"[..]);
         }
-        if !job.is_merge() {
+        if !job.is_merge_job() {
             return;
         }
         coordination.set_option(CoordinationOption::Dup, &b"merge"[..]);

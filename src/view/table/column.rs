@@ -127,8 +127,7 @@ impl<T> Column<T> {
         self
     }
 
-    /// A free text that is not cut to fewer columns than this, or another one to which rows that come one by
-    /// one are aligned at least.
+    /// The minimum width: free text is not cut below it, and cells of rows that come one by one are at least as wide.
     pub(crate) const fn min_width(mut self, least: usize) -> Column<T> {
         self.heading.least = least;
         self
@@ -158,8 +157,8 @@ impl<T> Column<T> {
             CellSource::Name(name) => Cell::text(name(row)),
             CellSource::Count(count) => {
                 let count = count(row);
-                let ink = (self.heading.warns && count > 0).then_some(Style::Yellow);
-                Cell::count(count, page).with_style(ink)
+                let style = (self.heading.warns && count > 0).then_some(Style::Yellow);
+                Cell::count(count, page).with_style(style)
             }
             CellSource::Cell(cell) => cell(row, page),
         }
@@ -295,8 +294,8 @@ impl Cell {
         }
     }
 
-    pub(crate) fn with_style(self, ink: Option<Style>) -> Cell {
-        Cell { style: ink, ..self }
+    pub(crate) fn with_style(self, style: Option<Style>) -> Cell {
+        Cell { style, ..self }
     }
 
     /// The text in a table for people, or in one for programs.

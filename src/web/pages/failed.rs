@@ -5,7 +5,7 @@ use maud::html;
 use super::overview::group_line;
 use crate::error::Error;
 use crate::look::server::SnapshotServer;
-use crate::model::overview::at_least;
+use crate::model::overview::at_least_prefix;
 use crate::name::Name;
 use crate::text::{capitalize, plural};
 use crate::web::page::{Content, Page, Section, server_footer};
@@ -31,7 +31,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
         0 => "Nothing has failed".to_owned(),
         jobs => capitalize(&format!(
             "{}{} failed in {}",
-            at_least(facts.omitted().groups),
+            at_least_prefix(facts.omitted().groups),
             plural(jobs, "job has", "jobs have"),
             plural(count, "group", "groups")
         )),
@@ -44,7 +44,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
                 @for ((group, jobs), job) in groups.iter().zip(&newest) {
                     li data-key=(group) {
                         (group_line(page, group, *jobs, job.as_ref()))
-                        (chart::failure_chart(&server.with_history(|history| history.failures(group))))
+                        (chart::failure_chart(&server.with_history(|history| history.failures_per_ten_minutes(group))))
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::model::overview::at_least;
+use crate::model::overview::at_least_prefix;
 use crate::model::throttle::Throttle;
 use crate::session::Session;
 use crate::text::{capitalize, duration, plural, with_thousands_separators};
@@ -18,7 +18,7 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
         .throttles
         .into_values()
         .partition(|throttle| throttle.lane);
-    let at_least = at_least(u64::from(found.is_cut));
+    let at_least = at_least_prefix(u64::from(found.is_cut));
     let title = match (throttles.len() as u64, lanes.len() as u64) {
         (0, 0) => "No limit is set, and none holds a job back".to_owned(),
         (count, 0) => format!("{at_least}{}", plural(count, "throttle", "throttles")),

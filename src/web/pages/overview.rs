@@ -56,8 +56,8 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
         }
         (histograms(facts, &overview))
     };
-    let first = headline.parts().into_iter().next().unwrap_or_default();
-    let since = server.with_history(|history| history.since());
+    let first = headline.line_parts().into_iter().next().unwrap_or_default();
+    let since = server.with_history(|history| history.watched_since());
     Ok(Content {
         footer: html! {
             (server_footer(facts))
@@ -244,7 +244,7 @@ fn group_list(
             @for (group, job) in groups.iter().zip(newest) {
                 li data-key=(group.group) {
                     (group_line(page, &group.group, group.jobs, job.as_ref()))
-                    (chart::failure_chart(&server.with_history(|history| history.failures(&group.group))))
+                    (chart::failure_chart(&server.with_history(|history| history.failures_per_ten_minutes(&group.group))))
                 }
             }
         }

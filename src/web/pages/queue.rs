@@ -14,7 +14,7 @@ use crate::explain;
 use crate::look::server::SnapshotServer;
 use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
-use crate::model::overview::history::Flow;
+use crate::model::overview::history::JobFlow;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
@@ -50,7 +50,7 @@ pub(in crate::web) fn content(
         ..QueueFacts::default()
     };
     let of_snapshot = found.unwrap_or(&own);
-    let flow = server.with_history(|history| history.flow(name));
+    let flow = server.with_history(|history| history.flow_of_queue(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
     let heading = if explanation.runnable {
         format!("workers can take jobs from {}", visible_name(name))
@@ -119,7 +119,7 @@ pub(in crate::web) fn content(
 }
 
 /// The chart of the last hour, above its beginning, its middle and now.
-fn last_hour_chart(page: &Page, flow: &Flow) -> Markup {
+fn last_hour_chart(page: &Page, flow: &JobFlow) -> Markup {
     let drawn = chart::flow_chart(flow);
     let moment = |ago: &f64| Moment::from_seconds(page.now.seconds() - ago);
     let times = [3600.0, 1800.0, 0.0];

@@ -68,9 +68,9 @@ pub(super) fn queue_table(
 
 fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup {
     let counts = &queue.counts;
-    let flow = server.with_history(|history| history.flow(&counts.name));
+    let flow = server.with_history(|history| history.flow_of_queue(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);
-    let is_late = queue.is_next_job_late(page.now);
+    let is_late = queue.has_head_waited_too_long(page.now);
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
     html! {
         tr data-key=(counts.name) {
@@ -103,8 +103,8 @@ pub(super) fn queue_chips(page: &Page, queue: &QueueFacts) -> Markup {
     html! {
         @if counts.stalled > 0 { span.chip.red { (plural(counts.stalled, "stalled", "stalled")) } " " }
         @if let Some(wait) = queue.hidden_late_wait(page.now) { span.chip.red { "oldest waits " (duration(wait)) } " " }
-        @if let Some(hold) = queue.hold_text(&page.render_options()) {
-            span.chip.amber[counts.paused] title=[paused_by] { (clean_line(hold)) }
+        @if let Some(reason) = queue.blocking_reason_text(&page.render_options()) {
+            span.chip.amber[counts.paused] title=[paused_by] { (clean_line(reason)) }
         }
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::error::Error;
 use crate::look::server::SnapshotServer;
-use crate::model::overview::at_least;
+use crate::model::overview::at_least_prefix;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::{format_interval, owed_text};
 use crate::name::Name;
@@ -29,7 +29,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let page = &*page;
     let count = holding.iter().map(|(_, count)| count).sum::<u64>() + paused;
     let late: u64 = facts.queues.iter().map(|queue| queue.late).sum();
-    let at_least = at_least(facts.omitted().queues);
+    let at_least = at_least_prefix(facts.omitted().queues);
     let title = match (count, late) {
         (0, _) => "No recurring job".to_owned(),
         (count, late) => {

@@ -12,7 +12,9 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::clock::duration;
-use crate::json::object::{ObjectForm, ParsedObject, found_value, shown_text, string_text};
+use crate::json::object::{
+    ObjectForm, ParsedObject, cut_for_message, describe_found_value, string_text,
+};
 use crate::json::syntax::{JsonType, SyntaxFault};
 use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue};
 use crate::name::{Name, refuse_as_new_name, reserved_jid_suffix};
@@ -164,7 +166,7 @@ fn note_ignored_fields(
         let plain = key.strip_suffix("_bytes").unwrap_or(key);
         let is_known = plain == "jid" || known.contains(&key) || known.contains(&plain);
         if !is_known && value.get() != "null" && ignored.len() < MAX_IGNORED {
-            let key = shown_text(key);
+            let key = cut_for_message(key);
             ignored.push(format!("`{key}` is not allowed in a `{kind}` answer"));
         }
     }
@@ -250,7 +252,12 @@ fn read_delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
         JsonType::Number => duration::parse_duration_or_seconds(value.get()),
         _ => Err("seconds or a text".to_owned()),
     };
-    let wrong = |expects| format!("`delay` expects {expects}, not {}", found_value(value));
+    let wrong = |expects| {
+        format!(
+            "`delay` expects {expects}, not {}",
+            describe_found_value(value)
+        )
+    };
     read.map(Some).map_err(wrong)
 }
 
