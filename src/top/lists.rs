@@ -282,7 +282,7 @@ impl TableSource<'_> {
             ]
         };
         let titles =
-            ["WORKER", "SLOTS_WIDTH", "LAST", "HOLDS"].map(|title| (title.to_owned(), Tone::Dim));
+            ["WORKER", "SLOTS", "LAST", "HOLDS"].map(|title| (title.to_owned(), Tone::Dim));
         let row = |worker: &&Worker| {
             let seen = worker
                 .last_seen
