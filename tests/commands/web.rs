@@ -8,6 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use expect_test::expect;
 use regex::Regex;
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::support::config::ConfigHome;
 use crate::support::listening::Listening;
@@ -238,8 +239,11 @@ fn programs_get_the_documents_of_the_commands() {
     ] {
         assert_eq!(web.page(path).trim_end(), qless.run(line).ok(), "{path}");
     }
-    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    assert_eq!(parse(&web.page("/api/v1/status"))["kind"], "status");
+    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let (page, command) = (web.page("/api/v1/status"), qless.run("status -o json").ok());
+    for field in ["kind", "totals", "problems", "paused", "failures"] {
+        assert_eq!(parse(&page)[field], parse(&command)[field], "{field}");
+    }
     let stats = parse(&web.page("/api/v1/stats"));
     assert_eq!(stats["total"]["length"], 3);
     assert_eq!(stats["total"]["morgue_length"], 0);
@@ -358,6 +362,10 @@ fn each_change_is_that_of_its_command() {
         /queues/images/unpause : 303 Unpause: done. | Queues / images
         /failed/upload%2Ferror/cancel : 303 0 cancelled, 1 failed | failed 1 `index` waits for it: first
     "#]].assert_eq(&told);
+    assert_eq!(redis.qless().run("get later --field state").ok(), "waiting");
+    let queues = redis.qless().run("queues mail images -o json").json();
+    let paused = |at: usize| queues["items"][at]["paused_reason"].clone();
+    assert_eq!((paused(0), paused(1)), ("night".into(), Value::Null));
 }
 
 #[test]
