@@ -5,8 +5,8 @@
 -- Refuses: keys, except the two that a prefix with a hash tag needs; a missing or unknown command, a `now` that is
 --   not a finite number, more than 100000 arguments
 if tagged then
-  -- While a slot moves to another node, a call that names two keys which never exist is refused by both nodes.
-  -- With one key or none, the new owner would run it on the part of the data that has arrived.
+  -- Require both keys: while a slot moves to another node, both nodes refuse a call that names two keys which never
+  -- exist. With one or none, the new owner would run it on the part of the data that has arrived.
   if KEYS[1] ~= Keys.prefix or KEYS[2] ~= Keys.prefix .. '.' or KEYS[3] then
     error('Two Keys should be provided: ' .. Keys.prefix .. ' and ' .. Keys.prefix .. '.')
   end

@@ -17,7 +17,7 @@ local function split(run)
 
   function several.rename(name, from, to)
     local value, age = run('dump', from), run('pttl', from)
-    -- The server says what is wrong with a key that it has not, or may not show.
+    -- DUMP returned no content, as for a missing key or right: let RENAME itself raise the error.
     if type(value) ~= 'string' then return run(name, from, to) end
     local reply = run('restore', to, math.max(age, 0), value, 'REPLACE')
     if not reply.err then run('del', from) end

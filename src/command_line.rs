@@ -76,25 +76,27 @@ impl CommandLine {
             return Vec::new();
         }
         let program = [Name::from("qless")].into_iter();
-        program.chain(self.to_destination().own_words()).collect()
+        program
+            .chain(self.with_destination_flags().all_words())
+            .collect()
     }
 
     /// The words without the program and without the flags that name the server. The names are returned apart: none
     /// of them is a flag, a file or a pattern. `None` if no process could run the command.
     pub(crate) fn words_and_names(&self) -> Option<(Vec<Name>, &[Name])> {
         let valid = self.has_valid_arguments();
-        valid.then(|| (self.leading_words().collect(), self.names.as_slice()))
+        valid.then(|| (self.words_before_names().collect(), self.names.as_slice()))
     }
 
-    fn leading_words(&self) -> impl Iterator<Item = Name> {
+    fn words_before_names(&self) -> impl Iterator<Item = Name> {
         self.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
         })
     }
 
-    fn own_words(&self) -> impl Iterator<Item = Name> {
-        let words = self.leading_words();
+    fn all_words(&self) -> impl Iterator<Item = Name> {
+        let words = self.words_before_names();
         let separator = self.double_dash_if_needed().map(Name::from);
         let words: Vec<Name> = words
             .chain(separator)
@@ -106,7 +108,7 @@ impl CommandLine {
     /// The line as a shell reads it; `None` if no process can run it.
     pub(crate) fn shell_line(&self) -> Option<String> {
         let valid = self.has_valid_arguments();
-        valid.then(|| self.to_destination().quoted_line())
+        valid.then(|| self.with_destination_flags().quoted_line())
     }
 
     /// A sentence in which `{}` stands for the line; `None` if no process can run it.
@@ -161,8 +163,8 @@ impl CommandLine {
         line
     }
 
-    /// The command line with the flags of the destination that were typed.
-    fn to_destination(&self) -> CommandLine {
+    /// The command line with the flags that name the server, as the user typed them for this process.
+    fn with_destination_flags(&self) -> CommandLine {
         let mut line = CommandLine::default();
         let first = self.words.first().map(|word| word.text.as_bytes());
         for (flag, value) in destination_flags(first.unwrap_or_default()) {
@@ -183,8 +185,8 @@ impl CommandLine {
         line
     }
 
-    /// The command line without the name of the program.
-    pub(crate) fn without_program(&self) -> String {
+    /// The quoted line without the name of the program.
+    pub(crate) fn line_without_program(&self) -> String {
         let line = self.quoted_line();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
@@ -247,8 +249,9 @@ fn destination_flags(word: &[u8]) -> Vec<(&'static str, Name)> {
     flags
 }
 
-/// A sentence whose commands, which begin with `` `qless ``, go to the server to which this process goes.
-pub(crate) fn direct_commands(sentence: &str) -> String {
+/// The sentence with the flags that name this process's server added to each of its commands, which begin
+/// with `` `qless ``.
+pub(crate) fn add_destination_to_commands(sentence: &str) -> String {
     const START: &str = "`qless ";
     let mut parts = sentence.split(START);
     let mut directed = parts.next().unwrap_or_default().to_owned();
@@ -343,7 +346,7 @@ fn dollar_quoted(name: &[u8]) -> String {
         b'\r' => "\\r".to_owned(),
         b'\\' => "\\\\".to_owned(),
         b' '..=b'&' | b'('..=b'~' => char::from(byte).to_string(),
-        // Exactly three digits: a digit that follows is not a part of it.
+        // An octal escape has at most three digits: with all three, a digit after it is not read as its part.
         byte => format!("\\{byte:03o}"),
     });
     format!("$'{}'", bytes.collect::<String>())

@@ -88,7 +88,7 @@ impl Interrupt {
             while counted < 2 && received.read_exact(&mut [0]).is_ok() {
                 counted += u32::from(requests.is_new_request(Instant::now()));
             }
-            if let Some(kind) = interrupt.received_kind() {
+            if let Some(kind) = interrupt.kind_of_received_signal() {
                 low_level::exit(kind.exit().code().into());
             }
         });
@@ -101,7 +101,7 @@ impl Interrupt {
         thread::spawn(move || {
             let kind = loop {
                 thread::sleep(CHECK);
-                if let Some(kind) = interrupt.received_kind() {
+                if let Some(kind) = interrupt.kind_of_received_signal() {
                     break kind;
                 }
             };
@@ -110,8 +110,8 @@ impl Interrupt {
         });
     }
 
-    /// The kind of the signal that came, if one did.
-    pub(crate) fn received_kind(&self) -> Option<Kind> {
+    /// The error kind for the signal that came: interrupted or terminated. `None` if none came.
+    pub(crate) fn kind_of_received_signal(&self) -> Option<Kind> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Kind::Interrupted);
         }
@@ -120,12 +120,12 @@ impl Interrupt {
             .then_some(Kind::Terminated)
     }
 
-    /// Waits, until a signal comes at most. Returns its kind, if one did.
-    pub(crate) fn wait(&self, time: Duration) -> Option<Kind> {
+    /// Waits for this time, but no longer than until a signal comes. Returns the error kind for the signal.
+    pub(crate) fn wait_for_signal(&self, time: Duration) -> Option<Kind> {
         let begun = Instant::now();
-        while self.received_kind().is_none() && begun.elapsed() < time {
+        while self.kind_of_received_signal().is_none() && begun.elapsed() < time {
             thread::sleep(BLINK.min(time.saturating_sub(begun.elapsed())));
         }
-        self.received_kind()
+        self.kind_of_received_signal()
     }
 }

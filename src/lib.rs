@@ -66,7 +66,7 @@ pub mod internals {
     pub use crate::model::queue::ReadyQueues;
     pub use crate::model::{ending, finding, known_deviations, popped_job, retry_cause, verdict};
     pub use crate::name::Name;
-    pub use crate::session::actor::host;
+    pub use crate::session::actor::host_name;
     pub use crate::text::width;
     pub use crate::trace::Trace;
     pub use crate::work::{machine, process};

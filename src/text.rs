@@ -263,7 +263,7 @@ pub(crate) fn format_bytes(count: u64) -> String {
 }
 
 /// A duration, with a fraction if it is less than a second.
-pub(crate) fn duration_with_fraction(seconds: f64) -> String {
+pub(crate) fn format_duration_with_fraction(seconds: f64) -> String {
     if seconds < 1.0 {
         format_measured_duration(seconds)
     } else {

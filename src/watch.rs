@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Runs a command and shows its result at an interval.
 ///
 /// `run_once` runs the command and writes one frame.
-pub(crate) fn run(
+pub(crate) fn run_repeatedly(
     every: Duration,
     session: &mut Session,
     run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,
@@ -105,7 +105,7 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
         Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
             let now = session.ui.render_options().format_timestamp(session.now());
-            // The members of a context have connections of their own.
+            // If a context names several servers, this session has no connection: the line shows the context's name.
             let address = match session.core_if_open() {
                 Some(core) => core.address(),
                 None => session.label().unwrap_or_default().to_owned(),

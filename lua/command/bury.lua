@@ -45,7 +45,7 @@ return function(argv, now, t, seconds)
   remove_from_indexes(now, jid, state, queue, job[Job.throttles])
   call('publish', Keys.on_log, need('failure/event')(jid, group, message, ''))
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
-  -- A revoked lock leaves the name of its last holder.
+  -- After a revoked lock the job still names its last holder: remove it from that worker's list.
   if worker ~= '' then call('zrem', Keys.worker .. worker .. Keys.held, jid) end
   call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure',
     need('failure/encode')(group, message, seconds, ''))

@@ -21,7 +21,7 @@ local function parse_change(key, item, before, after)
   end
   local kind = need('key/kind')(string.sub(key, #Keys.prefix + 1))
   if not kind then error('Check(): no key of ours: ' .. key) end
-  -- The jid of a job may end like the name of a companion key, and so may the id of a throttle.
+  -- A jid or throttle id may end like a companion key: a key that holds a hash is a job's or throttle's.
   if kind ~= 'hash' and (string.sub(key, 1, #Keys.job) == Keys.job
     or string.sub(key, 1, #Keys.throttle) == Keys.throttle) then
     local held = redis.call('type', key)
@@ -47,7 +47,7 @@ return function(argv)
   -- Whether a list holds a text at this index or behind it. A reverted entry moves back when entries that
   -- were removed before it return, and forward when entries that were added have gone.
   local function holds(key, index, text)
-    -- Anywhere: entries that were added are near the head. Behind an index: the last entry decides.
+    -- At index 0 search from the head, where added entries stand; else the last occurrence decides.
     local place = redis.pcall('lpos', key, text, 'RANK', index == 0 and 1 or -1)
     if type(place) ~= 'table' then return place and place >= index end
     -- Without the right to LPOS, read the list in pages.
@@ -75,7 +75,7 @@ return function(argv)
     if kind == 'expiry' then return call('ttl', key) == -1 end
     if kind == 'delete' then return false end
     local held = current(kind, key, item)
-    -- No field returns to a deleted hash: that would leave a remnant.
+    -- A field is not restored in a hash that was deleted since: that would leave a remnant of a job.
     if kind == 'hash' and not after and call('exists', key) == 0 then return false end
     if kind == 'list' and not after then
       -- The removed entry has not returned, and the list still reaches its index.
@@ -94,7 +94,7 @@ return function(argv)
       if kind == 'move' then
         done = write({{kind, after, false, false, key}}, back > 0)
       elseif kind == 'expiry' then
-        -- 0 would delete the key. If the user has no right to PEXPIRE, the key is left alone.
+        -- An expiry of 0 would delete the key: set at least 1 ms. Without the right to PEXPIRE, it is left alone.
         done = redis.pcall('pexpire', key, math.max(1, tonumber(before))) == 1
       else
         done = write({{kind, key, item, after, before}}, back > 0)

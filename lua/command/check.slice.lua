@@ -83,7 +83,7 @@ return function(argv, now, t)
         check.flush()
         if check.refused then break end
       end
-      -- About 4 milliseconds.
+      -- End the reply after about 4 ms, and name the first item that is left for the next call.
       if check.cost > 4000 and i + step <= #argv and name ~= 'together' then
         check.rows[#check.rows + 1] = {'' .. i + step - 8}
         break

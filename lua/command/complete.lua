@@ -43,7 +43,7 @@ return function(argv, now, t, seconds, known)
   end
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-  -- One command for the usual case: the job is not tracked and has no dependents.
+  -- One EXISTS tells the usual case: the job is not tracked and has no dependents.
   local any, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
   if any then
     tracked = call('zscore', Keys.tracked, jid)
@@ -51,7 +51,7 @@ return function(argv, now, t, seconds, known)
   end
   local history = key .. Keys.history
   if pending and pending[1] then
-    -- A key of another type refuses either of these, so they precede all other writes.
+    -- These two come first, because a key of another type makes them fail before anything is written.
     call('llen', history)
     need('dependency/link')(jid, pending)
   end
@@ -113,7 +113,7 @@ return function(argv, now, t, seconds, known)
   if finish then finish.run(data) end
   local forget = need('job/forget_complete')
   if known then
-    -- An old job that cannot be deleted does not concern the caller.
+    -- Ignore an error: an old job that cannot be deleted does not concern the caller.
     pcall(forget, now, config[Config.jobs_history], config[Config.jobs_history_count])
   else
     forget(now, config[Config.jobs_history], config[Config.jobs_history_count])

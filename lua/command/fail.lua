@@ -12,7 +12,7 @@ return function(argv, now, t, seconds)
   if not worker then error('Fail(): Arg "worker" missing') end
   if not group then error('Fail(): Arg "group" missing') end
   if not message then error('Fail(): Arg "message" missing') end
-  -- The bare document `false` has always meant "no data".
+  -- Data that is the bare document `false` means "no data", as in qless-core.
   if data then
     local value = cjson.decode(data)
     if value == false then

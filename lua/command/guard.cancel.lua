@@ -72,7 +72,7 @@ return function(argv, now)
     for _, name in ipairs(below[jid]) do
       if not going[name] and not stays[name] and not blocked[name] then
         blocked[name], trouble[name] = judge(name)
-        -- The call may have ended before this job.
+        -- This job may also be given further on, behind the end of this call's part: its mark counts all the same.
         local mark = mark_in_call[name] or ''
         if mark ~= '' and mark ~= marks[name] then blocked[name] = blocked[name] or 'state_changed' end
         if not blocked[name] then

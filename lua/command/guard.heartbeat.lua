@@ -37,7 +37,7 @@ return function(argv, now, t)
       if not ok then
         row = {'invalid', need('value/error_text')(value)}
       elseif value == false then
-        -- The bare document `false` has always meant "no data".
+        -- Data that is the bare document `false` means "no data", as in qless-core.
         data = ''
       elseif string.find(data, '\0', 1, true) then
         data = cjson.encode(value)

@@ -38,7 +38,7 @@ return function(argv, now, t, seconds)
   local reply, progress = {}, {}
   local key_fault = need('value/key_fault')(progress)
   local queue_of, put_new, flush = need('job/put_new')(now, t, seconds, key_fault, progress)
-  -- One command for the usual case: all jobs are new. A key counts as existing if the user has no right to read it.
+  -- One EXISTS tells the usual case: all jobs are new. A key counts as existing if the user has no right to read it.
   local keys, seen, put, puts, defaults = {}, {}, nil, false, need('option/of_queues')(jobs)
   for i = 1, #jobs do
     local key = Keys.job .. jobs[i].jid

@@ -40,17 +40,17 @@ return function(argv, now, t, seconds)
       local ok
       ok, reply, taken = pcall(pop, {'pop', t, argv[4 + 2 * i], worker, count}, now, t, seconds, known)
       if not ok then
-        -- The endings stand: an error would hide them.
+        -- Once jobs have been ended or popped, an error would hide them: the refusal becomes this pop's reply.
         if ended == 0 and i == 1 then error(reply, 0) end
         reply, taken = {'invalid', need('value/error_text')(reply)}, 0
       end
     end
     rows[ended + i], left = reply, left - (taken or 0)
   end
-  -- A search that ended at its limit goes on at once.
+  -- If a pop's search ended at its limit, the next job is due now: the next pop continues the search.
   local due = left > 0 and known.slice.unfinished and now
   for i = 1, not due and left > 0 and #counts or 0 do
-    -- The pops have left what was due already.
+    -- Only times after now count: the pops have seen all that was due before.
     local at = need('queue/next_due')(now, argv[4 + 2 * i], '(' .. t)
     if at and at > now and (not due or at < due) then due = at end
   end

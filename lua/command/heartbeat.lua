@@ -9,7 +9,7 @@ return function(argv, now, t)
   local jid, worker, data = argv[3], argv[4], argv[5]
   if not jid then error('Job(): no jid provided') end
   if not worker then error('Heatbeat(): Arg "worker" missing') end
-  -- The bare document `false` has always meant "no data".
+  -- Data that is the bare document `false` means "no data", as in qless-core.
   if data then
     local value = cjson.decode(data)
     if value == false then

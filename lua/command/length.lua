@@ -1,4 +1,4 @@
--- How many jobs of a queue are waiting, running or scheduled.
+-- The number of jobs of a queue that are waiting, running or scheduled, as one sum.
 -- Takes: queue
 -- Refuses: a missing queue
 return function(argv)

@@ -8,7 +8,7 @@ return function(argv, _, _, seconds)
   local entry = '[' .. seconds .. ',' .. cjson.encode(message)
   if data then
     local value = cjson.decode(data)
-    -- The decoder stops at a NUL; the part before it is stored.
+    -- The decoder stops at a NUL: store only the part before it, encoded again.
     if string.find(data, '\0', 1, true) then data = cjson.encode(value) end
     if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
     if string.byte(data) ~= 123 and not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end

@@ -110,7 +110,7 @@ return function(argv, now)
       if wants('dependencies') then add('dependencies', members(key .. Keys.dependencies)) end
       if wants('dependents') then add('dependents', members(key .. Keys.dependents)) end
       if wanted and wanted.unlisted and job.state == 'depends' then
-        -- These dependencies will not release the job when they are complete.
+        -- Dependencies that do not list the job as a dependent: their completion will not release it.
         local unlisted = {}
         for _, name in ipairs(members(key .. Keys.dependencies)) do
           local state = pcall('hget', Keys.job .. name, 'state')

@@ -11,7 +11,7 @@ return function(argv, now, t, seconds)
   if not count then error('Look(): count must be a whole number') end
   if not argv[5] then error('Look(): queue missing') end
   count = math.min(count, 1000)
-  -- What follows calls functions that write.
+  -- The pop below writes: run it and all that follows as a dry run.
   need('dry_run/begin')()
   need('value/rows')(need('value/args_from')(argv, 5), function(queue)
     local want, given

@@ -62,7 +62,7 @@ return function(argv, now, t, seconds)
   add('seen', seen[2])
   add('due', call('zrangebyscore', base .. Keys.scheduled, '(' .. t, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
 
-  -- Any of the entries that a pop of the reference would read stops it if the job does not exist.
+  -- The first entry without a job among those that a pop reads: it would stop a pop of qless-core.
   local function first_missing(members)
     local keys = {}
     for i = 1, #members do keys[i] = Keys.job .. members[i] end
@@ -81,7 +81,7 @@ return function(argv, now, t, seconds)
   local score = jid and call('zscore', work, jid)
   if score then
     local ahead = call('zcount', work, '(' .. score, '+inf')
-    -- Jobs that were put in one call have the same score.
+    -- Jobs that were put in one call have the same score: find the job's rank among these by name.
     local alike = call('zrevrangebyscore', work, score, score, 'LIMIT', 0, 500)
     for i = 1, #alike do
       if alike[i] == jid then break end
@@ -92,7 +92,7 @@ return function(argv, now, t, seconds)
     if ahead > 0 then add('pace', completed_per_minute(now, queue)) end
   end
 
-  -- What follows calls functions that write.
+  -- The pop below writes: run it and all that follows as a dry run.
   need('dry_run/begin')()
   local popped = need('pop', true)({'pop', t, queue, '', '1'}, now, t, seconds)
   local given = cjson.decode(popped)[1]
@@ -104,19 +104,19 @@ return function(argv, now, t, seconds)
     local ready = place and ((tonumber(given.priority) or 0) - tonumber(place)) * 10000000000 or tonumber(due or 0)
     if ready > 0 and ready <= now then add('ready', string.format('%.3f', ready)) end
   else
-    -- A lock that this pop would renew: its worker is warned. Without a pop, nobody has come since the first expired.
+    -- Count the expired locks that this pop would renew. If there are any, no pop has come since the first expired.
     local renewed = redis.call('zcount', locks, t, '+inf') - call('zcount', locks, t, '+inf')
     add('renewed', renewed)
     if renewed > 0 then add('ready', call('zrange', locks, 0, 0, 'WITHSCORES')[2]) end
   end
-  -- The slots that this pop would give away are free now.
+  -- Begin a new dry run for the throttles, in which the slots that the pop took are free again.
   if given then need('dry_run/begin')() end
   local holding = need('throttle/holding')(now, t, seconds, queue)
   need('dry_run/begin')()
   local full, ordered = {}, nil
   if jid then full, ordered = need('throttle/full_for')(now, t, seconds, queue, jid) end
   if ordered then add('ordered', 1) end
-  -- The states of the holders are those of now: the pop may have renewed an expired lock.
+  -- Begin a new dry run for the holders, without the pop, which may have renewed an expired lock.
   need('dry_run/begin')()
   local function add_throttles(name, rows)
     for i = 1, #rows do rows[i] = add_holders(now, {unpack(rows[i], 1, 4)}, rows[i], 5) end

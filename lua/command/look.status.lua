@@ -37,7 +37,7 @@ return function(argv, now, t)
   local named_queues = #queues
 
   local group_count = call('scard', Keys.failures)
-  -- A scan reads a part of a large set, and the same one each time.
+  -- Of a large set, SSCAN from cursor 0 reads a part, and the same part each time.
   add_names(groups, group_count > most and call('sscan', Keys.failures, 0, 'COUNT', most)[2]
     or need('value/sort')(call('smembers', Keys.failures)))
   local queue_count = call('zcard', Keys.queues)
@@ -82,7 +82,7 @@ return function(argv, now, t)
     for i = 1, #workers, 2 do rows[#rows + 1] = worker_row(t, workers[i], workers[i + 1], true) end
     return rows
   end)
-  -- A denied command would leave an entry in the server's log of denials.
+  -- Run INFO only with the right to: a denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')
   if type(info) ~= 'string' then info = false end

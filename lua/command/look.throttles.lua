@@ -31,7 +31,7 @@ return function(argv)
     local reply = redis.pcall(command, key, ...)
     if type(reply) ~= 'table' or not reply.err then return reply end
     if not string.find(reply.err, 'WRONGTYPE', 1, true) then return redis.call(command, key, ...) end
-    -- The key of a list may be that of the maximum of a throttle whose id has the ending of a list.
+    -- The key is no list if it holds the maximum of a throttle whose id ends like a list: then the list is empty.
     if id and command == 'zcard' and type(redis.pcall('hget', key, 'maximum')) ~= 'table' then return 0 end
     local is_list = id and command == 'hget' and need('throttle/reserved')(id)
     if not is_list and not wrong[key] then
@@ -83,7 +83,7 @@ return function(argv)
 
   local function add_holders(queue)
     local held, behind = Keys.queue .. queue .. Keys.throttled, Keys.queue .. queue .. Keys.depends
-    -- One command for a queue without such jobs: most are.
+    -- One EXISTS tells that a queue has no such jobs, as most have none: nothing more is read of it.
     if ask(false, 'exists', held, behind) == 0 then return end
     for _, jid in ipairs(ask(false, 'zrange', held, 0, 99) or {}) do
       cost = cost + 1

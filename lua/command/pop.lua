@@ -33,7 +33,7 @@ return function(argv, now, t, seconds, known)
   if not count or count - count ~= 0 then
     error('Pop(): Arg "count" missing or not a number: ' .. tostring(argv[5]))
   end
-  -- A count that is not an integer is refused, but not while the queue is paused.
+  -- A count that is not an integer is refused, unless the queue is paused: then the pop returns nothing.
   local odd = count % 1 ~= 0 or count > 9e15 or count < -9e15
   if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, odd) then return '{}' end
   if odd then need('value/integer')(count) end
@@ -74,16 +74,16 @@ return function(argv, now, t, seconds, known)
       end
     end
     taken = #jids
-    -- An expired lock costs about as much as two waiting jobs.
+    -- Count an expired lock like two waiting jobs, because it costs about as much.
     rest = math.min(count - taken, 10000 - 2 * #lost)
-    -- A renewed lock takes a place within the limit again.
+    -- Count the running jobs again: a renewed lock takes a place within the limit.
     if free then
       local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + taken
       rest = math.min(rest, math.max(0, math.floor(max) - held))
     end
   end
-  -- One command for the usual case: nothing recurs, is scheduled, held or still to be released.
-  -- EXISTS counts a key as often as it is named, so four or more mean that there is something to release.
+  -- One EXISTS tells the usual case: nothing recurs, is scheduled, held or still to be released. It counts a key as
+  -- often as it is named, so four or more mean that there is something to release.
   local present = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
     base .. Keys.throttled, Keys.releasing, Keys.releasing, Keys.releasing, Keys.releasing) or 0
   if present > 3 then release_rest(now) end

@@ -17,7 +17,7 @@ return function(argv)
   if job[Job.state] == 'waiting' or job[Job.state] == 'stalled' then
     local before = tonumber(job[Job.priority])
     local work = Keys.queue .. job[Job.queue] .. Keys.work
-    -- Beyond 2^53 the score loses its time part.
+    -- Up to 2^53 the score keeps its time part; beyond that it has no exact one, and becomes the priority.
     if before and math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
       call('zadd', work, 'XX', 'INCR', priority - before, jid)
     else
@@ -29,7 +29,7 @@ return function(argv)
     local before = need('value/number')(job[Job.priority]) or 0
     -- Adds the difference of the priorities to the order value in a set of held jobs.
     local function change_order(pending)
-      -- Beyond 2^53 the order value loses its time part.
+      -- Up to 2^53 the order value keeps its time part; beyond that it has no exact one.
       if math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
         redis.pcall('zadd', pending, 'XX', 'INCR', before - priority, jid)
       else

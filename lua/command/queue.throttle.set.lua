@@ -7,7 +7,7 @@ return function(argv, _, t)
   if not maximum or maximum % 1 ~= 0 then
     error('Throttle(): Arg "maximum" not an integer: ' .. tostring(argv[4]))
   end
-  -- Pop takes such a setting for none.
+  -- Refuse a maximum below 0: pop would read such a setting as no limit.
   if maximum < 0 then error('Throttle(): Arg "maximum" below 0, which pause is for: ' .. argv[4]) end
   local id, text = Keys.queue .. queue, string.format('%.0f', maximum)
   redis.call('hmset', Keys.throttle .. id, 'id', id, 'maximum', text)

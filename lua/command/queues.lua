@@ -29,7 +29,7 @@ return function(argv, now, t)
   local names, paused, parts = call('zrange', Keys.queues, 0, -1), {}, {}
   if not names[1] then return '{}' end
   local listed = call('smembers', Keys.paused)
-  -- Without the documents of pauses, no pause ends.
+  -- A pause can end by itself only if it has a document: test its end only if there are any.
   local still_paused = listed[1] and call('exists', Keys.pauses) == 1 and need('queue/paused')
   for _, name in ipairs(listed) do paused[name] = not still_paused or still_paused(now, name) end
   for i = 1, #names do parts[i] = counts(now, t, names[i], paused[names[i]], slice, promote_all) end

@@ -1,4 +1,4 @@
--- Puts a job that exists.
+-- Puts a job, as put does, but only if it exists already.
 -- Takes: the words of put
 -- Result: the jid
 -- Refuses: a missing job, and what put refuses

@@ -31,7 +31,7 @@ return function(argv, now, t)
       for k = 1, #stored, 2 do
         local of = topics[stored[k]] or {}
         topics[stored[k]] = of
-        -- The names have no meaning. As texts, they make an object.
+        -- These keys have no meaning; they are texts only so that the JSON is an object.
         of['q' .. i .. '.' .. k] = stored[k + 1]
       end
       if not stored[1] then gone[#gone + 1] = 'q:' .. queues[i] end

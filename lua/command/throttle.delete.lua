@@ -6,7 +6,7 @@ return function(argv)
   if not id then error('Throttle(): Arg "id" missing') end
   if need('throttle/reserved')(id) then error('Throttle(): Arg "id" ends in -locks or -pending: ' .. id) end
   redis.call('del', Keys.throttle .. id)
-  -- A list of another type has no entry.
+  -- If the key of the list has another type, there is no entry to remove: ignore the error.
   redis.pcall('zrem', Keys.throttles, id)
   need('throttle/wake')(id)
 end, true

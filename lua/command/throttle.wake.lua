@@ -8,7 +8,7 @@ return function(argv)
   if not id then error('Throttle(): Arg "id" missing') end
   if not max_jobs then error('Throttle(): Arg "most" not a positive number: ' .. tostring(argv[4])) end
   local key, woken = Keys.throttle .. id, need('throttle/wake')(id, max_jobs)
-  -- A key of another type has no entries.
+  -- A key of another type counts as an empty set.
   local function size(part) return tonumber(redis.pcall('zcard', key .. part)) or 0 end
   local maximum = need('throttle/maximum')(id)
   return {woken, size(Keys.pending), maximum == 0 and -1 or math.max(0, maximum - size(Keys.locks))}

@@ -21,7 +21,7 @@ return function(argv, now, t, seconds)
     local key, queue, worker = Keys.job .. jid, job[Job.queue] or '', job[Job.worker] or ''
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     local length = call('rpush', key .. Keys.history, entry)
-    -- A job has at least three entries here, so the setting is not read for fewer (README).
+    -- A job has at least three entries here: read the setting only if it has more (README, D-68).
     if length > 3 then
       limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end

@@ -79,13 +79,13 @@ return function(argv, now, t, seconds, named)
     return #leaving
   end
 
-  -- The oldest is the last of the list. Jobs of one lane enter it in the order in which they failed.
+  -- Begin with the oldest failure, the last of the list, so that jobs enter a lane in the order in which they failed.
   for i = #jids, 1, -1 do
     local jid = jids[i]
     local job = call('hmget', Keys.job .. jid, unpack(Job))
     if job[Job.state] == 'failed' then
       requeue(jid, job)
-      -- The failure is usually of this group, and its text shows that without decoding.
+      -- Usually the failure's text shows without decoding that it is of this group, and when it was.
       local text = job[Job.failure] or '{}'
       local at = whens[text]
       if not at and string.find(text, prefix, 1, true) == 1 then
@@ -114,7 +114,7 @@ return function(argv, now, t, seconds, named)
   add_to_work()
   if call('exists', Keys.failed_times) == 1 then need('failure/forget_times')(jids) end
   call('ltrim', list, 0, -count - 1)
-  -- An older script may have left further entries of the same jobs.
+  -- Remove further entries of the same jobs, which an older script may have left.
   local left = #jids < count and 0 or call('llen', list)
   if left > 0 and left <= 1000 then
     local moved, page = {}, call('lrange', list, 0, -1)

@@ -132,7 +132,7 @@ impl Target {
             Err(error) => Err(format!("cannot be read: {error}")),
         };
         target.map_err(|why| match text.rsplit_once('@') {
-            // The error does not say what is wrong: that may be a part of the password.
+            // The error leaves out the reason, whose text may contain a part of the password.
             Some((login, _)) if has_delimiter_in_login(login) => {
                 WrongAddress::from("cannot be read".to_owned())
                     .with_hint("percent-encode the password, or use `--password-file FILE`")
@@ -146,14 +146,14 @@ impl Target {
         self.password.is_some()
     }
 
-    /// The address without its password, such as a printed command has it.
+    /// The address without its password, for printed commands.
     pub(crate) fn without_password(self) -> Target {
         let password = None;
         Target { password, ..self }
     }
 
-    /// One of several servers, with this login.
-    pub(crate) fn with_node(&self, node: &Node) -> Target {
+    /// The address of one of several servers, with the same login.
+    pub(crate) fn for_one_node(&self, node: &Node) -> Target {
         Target {
             address: Address::Tcp(node.clone()),
             ..self.clone()
@@ -237,7 +237,7 @@ pub(crate) fn mask_password(text: &str) -> String {
     mask_query(&shown)
 }
 
-/// A text without the passwords in a query: other clients take them there, `qless` does not.
+/// A text without the passwords in its query, where other clients (but not `qless`) accept them.
 fn mask_query(shown: &str) -> String {
     let query = shown.find('?').map_or(0, |at| at + 1);
     let (before, query) = shown.split_at(query);

@@ -29,10 +29,11 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigFileUse::Nothing);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).config_use(ConfigFileUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    session.ui.write(args.shell.script().as_bytes())?;
+    session.ui.write_bytes(args.shell.script().as_bytes())?;
     Ok(Exit::Ok)
 }

@@ -52,7 +52,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return report_error(&error, &args, &mut ui),
     };
     let mut session = Session::new(cli.globals, cli.command_text, settings, ui, clock);
-    let result = execute(&cli.command, &mut session);
+    let result = run_subcommand(&cli.command, &mut session);
     let unlisted = session.ui.unlisted_jids_error(cli.command.writes());
     let unlisted = session.ui.report_if_incomplete(unlisted);
     let result = result.and_then(|exit| session.ui.flush_stdout().map(|()| exit));
@@ -96,7 +96,7 @@ fn announce_context(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
 }
 
 /// Runs the given subcommand.
-fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
+fn run_subcommand(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     let (writes, watch) = (command.writes(), command.watch_interval());
     session.changes = writes;
     if writes && watch.is_some() {
@@ -104,7 +104,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
             "`--watch` repeats only commands that change nothing",
         ));
     }
-    // A page has no buttons for a server that is only read.
+    // `top` and `web` do not refuse a read-only server: they offer no changes there.
     let is_view = matches!(command.member_use(), MemberUse::Apart);
     if writes && !is_view {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
@@ -116,7 +116,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
         None => command.run(session),
     };
     if let Some(every) = watch {
-        return watch::run(every, session, run_once);
+        return watch::run_repeatedly(every, session, run_once);
     }
     if !writes && !session.globals.no_pager && command.is_paged() {
         session.ui.page_long_output();

@@ -35,7 +35,8 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigFileUse::Nothing);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).config_use(ConfigFileUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -46,9 +47,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(dir) = args.out else {
         for page in &pages {
             if session.ui.is_terminal() && session.ui.is_for_people() {
-                session.ui.manual_page(&page.bytes)?
+                session.ui.show_manual_page(&page.bytes)?
             } else {
-                session.ui.write(&page.bytes)?
+                session.ui.write_bytes(&page.bytes)?
             }
         }
         return Ok(Exit::Ok);
@@ -69,8 +70,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The path to a command with the first name of each part; other words as they are.
-fn canonical_path(words: &[String]) -> Vec<String> {
+/// The path to a command, with each second name replaced by the first one; unknown words stay.
+fn canonical_command_path(words: &[String]) -> Vec<String> {
     let tree = parse::clap_tree();
     let mut command = Some(&tree);
     let first_name = |word: &String| {
@@ -83,7 +84,7 @@ fn canonical_path(words: &[String]) -> Vec<String> {
 /// The page of this name: a command before a format.
 fn find_page(words: &[String], pages: Vec<GeneratedFile>) -> Result<GeneratedFile, Error> {
     let given = words.join(" ");
-    let name = match canonical_path(words).join("-") {
+    let name = match canonical_command_path(words).join("-") {
         name if name.split(['-', '.']).next() == Some("qless") => name,
         name if name.is_empty() => "qless".to_owned(),
         name => format!("qless-{name}"),

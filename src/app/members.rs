@@ -26,7 +26,7 @@ use crate::input::jids::JidArgs;
 use crate::input::source::StdinUse;
 use crate::name::Name;
 use crate::session::{MemberPart, Session, StreamShare};
-use crate::settings::members::{Member, Members};
+use crate::settings::members::{ContextMember, ContextMembers};
 use crate::text::{Sanitized, plural};
 use crate::ui::Ui;
 use crate::ui::member::{
@@ -38,7 +38,7 @@ use crate::work;
 /// Runs the subcommand on the members of the context in use.
 pub(super) fn run(
     command: &Command,
-    members: &Members,
+    members: &ContextMembers,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let member_use = command.member_use();
@@ -58,9 +58,9 @@ pub(super) fn run(
             session.members = members.list.clone();
             command.run(session)
         }
-        MemberUse::Refused(why) => Err(group.refused_error(why)),
+        MemberUse::Refused(why) => Err(group.single_member_error(why)),
         _ if command.writes() && session.canonical_command().has_flag("--limit") => {
-            Err(group.refused_error("`--limit` counts the jobs of one"))
+            Err(group.single_member_error("`--limit` counts the jobs of one"))
         }
         MemberUse::Each => group.run_side_by_side(all().map(Some).collect(), session),
         MemberUse::Jobs([]) | MemberUse::Wait { jids: [], .. } => {
@@ -68,7 +68,7 @@ pub(super) fn run(
         }
         MemberUse::AllJobs(given) => group.run_on_holders(given, session),
         MemberUse::JobsInOrder([]) => group.run_side_by_side(all().map(Some).collect(), session),
-        MemberUse::JobsInOrder(given) => group.run_in_order(given, session),
+        MemberUse::JobsInOrder(given) => group.run_in_job_order(given, session),
         MemberUse::Jobs(given) | MemberUse::Wait { jids: given, .. } => {
             group.run_on_holders(given, session)
         }
@@ -81,12 +81,12 @@ pub(super) fn run(
         MemberUse::NewJob { kept_with, jid } => {
             let fresh = || Cow::Owned(uuid::Uuid::new_v4().as_bytes().to_vec());
             let kept_with = kept_with.unwrap_or_else(fresh);
-            let index = Members::member_index_for(&kept_with, members.list.len());
+            let index = ContextMembers::member_index_of_new_job(&kept_with, members.list.len());
             let index = match jid {
                 Some(jid) => group.find_holder(jid, session).unwrap_or(index),
                 None => index,
             };
-            group.run_on_one(index, MemberPart::default(), session)
+            group.run_on_member(index, MemberPart::default(), session)
         }
         MemberUse::NewJobs(args) => {
             let lines = args.share_lines(members.list.len(), session)?;
@@ -99,13 +99,13 @@ pub(super) fn run(
             });
             group.run_side_by_side(parts.collect(), session)
         }
-        MemberUse::InTurn => group.run_in_turn(session),
-        MemberUse::UntilFound => group.run_until_found(session),
-        MemberUse::Processes => match members.of_this_process()? {
+        MemberUse::InTurn => group.run_one_after_another(session),
+        MemberUse::UntilFound => group.run_until_job_found(session),
+        MemberUse::Processes => match members.member_of_this_process()? {
             Some(member) => {
                 work::members::end_with_parent();
                 let index = members.list.iter().position(|one| one.name == member.name);
-                group.run_on_one(index.unwrap_or(0), MemberPart::default(), session)
+                group.run_on_member(index.unwrap_or(0), MemberPart::default(), session)
             }
             None => work::members::run(members, session),
         },
@@ -115,17 +115,17 @@ pub(super) fn run(
 /// A command, and the members it runs on.
 struct MemberGroup<'g> {
     command: &'g Command,
-    members: &'g Members,
+    members: &'g ContextMembers,
     /// If the command waits for jobs, whether one of them is enough.
     wait_for_any: Option<bool>,
 }
 
 /// How the command ended on a member.
-type MemberResult<'g> = (&'g Member, Result<Exit, Error>);
+type MemberResult<'g> = (&'g ContextMember, Result<Exit, Error>);
 
 impl<'g> MemberGroup<'g> {
-    /// The error for a command that is for one member.
-    fn refused_error(&self, why: &str) -> Error {
+    /// The error for a command that runs on one member only, in a context of several.
+    fn single_member_error(&self, why: &str) -> Error {
         let count = plural(self.members.list.len() as u64, "member", "members");
         let error = Error::usage(format!("{why}, and the context has {count}"));
         match self.members.list.first() {
@@ -150,7 +150,7 @@ impl<'g> MemberGroup<'g> {
     }
 
     /// Runs the command on one member, as if the context were this member alone.
-    fn run_on_one(
+    fn run_on_member(
         &self,
         index: usize,
         part: MemberPart,
@@ -158,7 +158,7 @@ impl<'g> MemberGroup<'g> {
     ) -> Result<Exit, Error> {
         let member = &self.members.list[index];
         let suffix = member.file_suffix();
-        session.use_only(member, MemberPart { suffix, ..part });
+        session.use_only_member(member, MemberPart { suffix, ..part });
         let result = self.command.run(session);
         result.map_err(|error| {
             if is_unreachable(&error) && session.core_if_open().is_none() {
@@ -169,7 +169,7 @@ impl<'g> MemberGroup<'g> {
         })
     }
 
-    /// Runs the command on each member that gets a part, side by side.
+    /// Runs the command on each member that gets a part, in threads at the same time.
     fn run_side_by_side(
         &self,
         mut parts: Vec<Option<MemberPart>>,
@@ -225,13 +225,13 @@ impl<'g> MemberGroup<'g> {
                 refusal: None,
                 ready: Vec::new(),
             };
-            // After an error, the remaining messages are dropped, so that no member waits for them.
-            let received = collected.receive_all(messages, session);
+            // After an error, the receiver drops the remaining messages: so no member waits for a reply to them.
+            let received = collected.receive_messages(messages, session);
             if received.is_err() {
                 called_off.store(true, Ordering::Relaxed);
             }
             received?;
-            collected.show(session)
+            collected.show_results(session)
         })
     }
 
@@ -258,7 +258,8 @@ impl<'g> MemberGroup<'g> {
                     let what = format!("job `{jid}` does not exist; nothing was changed");
                     return Err(Error::not_found(what).about_jid(jid));
                 }
-                [] => own[Members::member_index_for(jid.as_bytes(), count)].push(jid.clone()),
+                [] => own[ContextMembers::member_index_of_new_job(jid.as_bytes(), count)]
+                    .push(jid.clone()),
                 [one] => own[*one].push(jid.clone()),
                 [one, other, ..] => return Err(self.ambiguous_error(jid, *one, *other)),
             }
@@ -297,7 +298,7 @@ impl<'g> MemberGroup<'g> {
                 if from_stdin {
                     part.stdin = StdinUse::Jids;
                 }
-                self.run_on_one(index, part, session)?
+                self.run_on_member(index, part, session)?
             }
             _ => self.run_side_by_side(parts, session)?,
         };
@@ -322,8 +323,9 @@ impl<'g> MemberGroup<'g> {
         found.position(|found| found.as_ref().is_ok_and(|has| has[0]))
     }
 
-    /// Runs the command for jobs in the order given: one member after the other, as often as needed.
-    fn run_in_order(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
+    /// Runs the command for jobs in the order given: on the member of the first jobs, then on the member of the
+    /// next ones.
+    fn run_in_job_order(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
         session.refuse_typed_password()?;
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.find_holders(given.jids(), session);
@@ -335,7 +337,8 @@ impl<'g> MemberGroup<'g> {
         for (at, jid) in given.jids().iter().enumerate() {
             let has = |found: &Result<Vec<bool>, Error>| found.as_ref().is_ok_and(|has| has[at]);
             let holder = found.iter().position(has);
-            let holder = holder.unwrap_or_else(|| Members::member_index_for(jid.as_bytes(), count));
+            let holder = holder
+                .unwrap_or_else(|| ContextMembers::member_index_of_new_job(jid.as_bytes(), count));
             match runs.last_mut() {
                 Some((index, jids)) if *index == holder => jids.push(jid.clone()),
                 _ => runs.push((holder, vec![jid.clone()])),
@@ -351,16 +354,16 @@ impl<'g> MemberGroup<'g> {
                 jids: Some(jids),
                 ..MemberPart::default()
             };
-            let result = self.run_on_one(index, part, session);
+            let result = self.run_on_member(index, part, session);
             results.push((&self.members.list[index], result));
         }
-        self.end(results, session)
+        self.report_and_choose_exit(results, session)
     }
 
     /// Asks each member, side by side, which of the jobs it has.
     fn find_holders(&self, jids: &[Name], session: &Session) -> Vec<Result<Vec<bool>, Error>> {
         thread::scope(|scope| {
-            let look_up = |(index, member): (usize, &'g Member)| {
+            let look_up = |(index, member): (usize, &'g ContextMember)| {
                 let (to, _) = channel();
                 let (_, answers) = channel();
                 let streams = MemberStreams {
@@ -397,37 +400,38 @@ impl<'g> MemberGroup<'g> {
 
     /// Runs the command on one member after the other. The output of each member is complete before the next one
     /// begins.
-    fn run_in_turn(&self, session: &mut Session) -> Result<Exit, Error> {
+    fn run_one_after_another(&self, session: &mut Session) -> Result<Exit, Error> {
         let mut results = Vec::new();
         for (index, member) in self.members.list.iter().enumerate() {
-            let result = self.run_on_one(index, MemberPart::default(), session);
+            let result = self.run_on_member(index, MemberPart::default(), session);
             let exit = result.as_ref().map_or_else(Error::exit, |exit| *exit);
             results.push((member, result));
             if matches!(exit, Exit::Interrupted | Exit::Terminated) {
                 break;
             }
         }
-        self.end(results, session)
+        self.report_and_choose_exit(results, session)
     }
 
-    /// Runs the command on one member after the other, from a random one on, until one has something.
-    fn run_until_found(&self, session: &mut Session) -> Result<Exit, Error> {
+    /// Runs the command on one member after the other, from a random one on, until one exits with another code
+    /// than 4.
+    fn run_until_job_found(&self, session: &mut Session) -> Result<Exit, Error> {
         let count = self.members.list.len();
         let first = uuid::Uuid::new_v4().as_u128() as usize % count;
         let mut results = Vec::new();
         for index in (0..count).map(|step| (first + step) % count) {
             let member = &self.members.list[index];
-            let result = self.run_on_one(index, MemberPart::default(), session);
+            let result = self.run_on_member(index, MemberPart::default(), session);
             match result {
                 Ok(Exit::NotFound) => {}
-                // Without a connection, nothing can have happened.
+                // Without a connection, the member changed nothing: the command goes on with the next member.
                 Err(error) if is_unreachable(&error) && session.core_if_open().is_none() => {
                     results.push((member, Err(error)));
                 }
                 ended => {
                     for (member, result) in &results {
                         if let Err(error) = result {
-                            self.report(member, error, session);
+                            self.report_member_error(member, error, session);
                         }
                     }
                     return ended;
@@ -437,12 +441,12 @@ impl<'g> MemberGroup<'g> {
         if results.is_empty() {
             Ok(Exit::NotFound)
         } else {
-            self.end(results, session)
+            self.report_and_choose_exit(results, session)
         }
     }
 
     /// Reports the error of a member.
-    fn report(&self, member: &Member, error: &Error, session: &mut Session) {
+    fn report_member_error(&self, member: &ContextMember, error: &Error, session: &mut Session) {
         let message = error.message();
         let text = label_with_member(&member.name, &message);
         let own = label_with_member(&member.name, "");
@@ -451,7 +455,7 @@ impl<'g> MemberGroup<'g> {
         } else {
             text
         };
-        // A hint at the address would be about the wrong one.
+        // The hint of an unreachable server is left out: it would name an address that is not that of the member.
         let hint = error.hint_text().filter(|_| !is_unreachable(error));
         let hint = hint.map(str::to_owned);
         session
@@ -459,9 +463,9 @@ impl<'g> MemberGroup<'g> {
             .report_error(&Error::new(error.kind(), text).hint_if(hint));
     }
 
-    /// Whether the error of a member matters if another one has ended well. What one does not know may be
-    /// known to the other; but a change of named things was not made where one of them is missing.
-    fn is_decisive(&self, error: &Error) -> bool {
+    /// Whether the error of a member counts even if another member has succeeded. A thing that one member lacks may
+    /// be on the other one; but a member that lacks a thing to change has not made the change.
+    fn counts_despite_success(&self, error: &Error) -> bool {
         match self.command.member_use() {
             _ if error.kind() != Kind::NotFound => true,
             MemberUse::Jobs(jids) | MemberUse::JobsInOrder(jids) => !jids.is_empty(),
@@ -484,11 +488,15 @@ impl<'g> MemberGroup<'g> {
         )
     }
 
-    /// The end of the command as a whole: reports what failed, and chooses the exit code.
-    fn end(&self, results: Vec<MemberResult>, session: &mut Session) -> Result<Exit, Error> {
+    /// Reports the errors of members, and chooses the exit code of the whole command.
+    fn report_and_choose_exit(
+        &self,
+        results: Vec<MemberResult>,
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
         let errors = results.iter();
         let errors = errors.filter_map(|(member, result)| Some((*member, result.as_ref().err()?)));
-        // A signal ends the whole command. So does a declined question: then nothing is changed.
+        // A signal or a declined question is the result of the whole command, whatever the other members report.
         let is_final = |error: &Error| {
             matches!(
                 error.exit(),
@@ -498,20 +506,22 @@ impl<'g> MemberGroup<'g> {
         if let Some((_, first)) = errors.clone().find(|(_, error)| is_final(error)) {
             let exit = first.exit();
             for (member, error) in errors {
-                self.report(member, error, session);
+                self.report_member_error(member, error, session);
             }
             return Ok(exit);
         }
         let has_ended_well = results.iter().any(|(_, result)| result.is_ok());
-        let errors = errors.filter(|(_, error)| !has_ended_well || self.is_decisive(error));
-        let errors: Vec<(&Member, &Error)> = errors.collect();
+        let errors =
+            errors.filter(|(_, error)| !has_ended_well || self.counts_despite_success(error));
+        let errors: Vec<(&ContextMember, &Error)> = errors.collect();
         if let Some((_, first)) = errors.first() {
-            let is_same = |(_, error): &(&Member, &Error)| error.message() == first.message();
+            let is_same =
+                |(_, error): &(&ContextMember, &Error)| error.message() == first.message();
             if !has_ended_well && errors.iter().all(is_same) && !is_unreachable(first) {
                 return Err((*first).clone());
             }
             let others = errors.iter().filter(|(_, error)| !is_unreachable(error));
-            let kind = |(_, error): &(&Member, &Error)| error.kind();
+            let kind = |(_, error): &(&ContextMember, &Error)| error.kind();
             // If some members answered, their errors decide the kind.
             let kinds: Vec<Kind> = if others.clone().count() > 0 {
                 others.map(kind).collect()
@@ -524,7 +534,7 @@ impl<'g> MemberGroup<'g> {
                 && errors.iter().all(|(_, error)| is_unreachable(error))
             {
                 for (member, error) in &errors[1..] {
-                    self.report(member, error, session);
+                    self.report_member_error(member, error, session);
                 }
                 let (member, first) = errors[0];
                 return Err(Error::new(
@@ -533,11 +543,11 @@ impl<'g> MemberGroup<'g> {
                 ));
             }
             for (member, error) in &errors {
-                self.report(member, error, session);
+                self.report_member_error(member, error, session);
             }
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
             let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
-            // A jid that is nowhere is unknown, but a queue that one member lacks is a part.
+            // Exit 4 is for a jid that no member has; if only some members lack a queue, the result is a partial one.
             let is_whole = match self.command.member_use() {
                 _ if is_unknown && some_away => false,
                 MemberUse::Each => !has_ended_well,
@@ -595,24 +605,24 @@ struct Collector<'c> {
     questions: Vec<(usize, MemberQuestion)>,
     shown: Vec<Vec<ViewOutput>>,
     results: Vec<(usize, Result<Exit, Error>)>,
-    /// Tells the others that the wait is decided.
+    /// Tells the other members that what the command waits for is decided.
     called_off: Arc<AtomicBool>,
-    /// Tells the members that what they show is lost.
+    /// Tells the members that stdout cannot be written to any more.
     stdout_lost: Arc<AtomicBool>,
     /// The result that decided the wait.
     decisive: Option<Result<Exit, Error>>,
     /// Why the question was not answered with yes, or why a part of the input is refused.
     refusal: Option<Error>,
-    /// Members that have checked their part of the input.
+    /// The members that have found their parts of the input valid.
     ready: Vec<usize>,
 }
 
 impl Collector<'_> {
-    fn name(&self, index: usize) -> &str {
+    fn member_name(&self, index: usize) -> &str {
         &self.group.members.list[index].name
     }
 
-    fn receive_all(
+    fn receive_messages(
         &mut self,
         messages: Receiver<(usize, MemberMessage)>,
         session: &mut Session,
@@ -630,17 +640,21 @@ impl Collector<'_> {
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
                     self.show_immediately(index, ViewOutput::Lines(bytes), session)?;
                 }
-                MemberMessage::Bytes(bytes) => session.ui.write(&bytes)?,
+                MemberMessage::Bytes(bytes) => session.ui.write_bytes(&bytes)?,
                 MemberMessage::Note(note) => {
                     let field = self.group.members.kind.field();
                     let text = if session.ui.format().is_json() && note.starts_with(b"{") {
-                        String::from_utf8_lossy(&with_first_field(&note, field, self.name(index)))
-                            .into_owned()
+                        String::from_utf8_lossy(&with_first_field(
+                            &note,
+                            field,
+                            self.member_name(index),
+                        ))
+                        .into_owned()
                     } else {
                         let note = String::from_utf8_lossy(&note);
                         let lines = note
                             .lines()
-                            .map(|line| label_with_member(self.name(index), line) + "\n");
+                            .map(|line| label_with_member(self.member_name(index), line) + "\n");
                         lines.collect()
                     };
                     session.ui.write_stderr(&text);
@@ -674,13 +688,13 @@ impl Collector<'_> {
                 self.refusal = self.refusal.take().or(refused);
             }
             if !self.questions.is_empty() && self.questions.len() + self.results.len() == running {
-                self.ask(session);
+                self.ask_for_members(session);
             }
         }
         Ok(())
     }
 
-    /// Whether this end of a member is the end of the wait as a whole.
+    /// Whether the result of a member ends the wait of the whole command.
     fn decides_wait(&self, result: &Result<Exit, Error>) -> bool {
         let exit = result.as_ref().map_or_else(Error::exit, |exit| *exit);
         match self.group.wait_for_any {
@@ -692,7 +706,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Shows lines as soon as they come: there may be many.
+    /// Shows lines of a member as soon as they arrive, since there may be too many to keep.
     fn show_immediately(
         &self,
         index: usize,
@@ -701,7 +715,7 @@ impl Collector<'_> {
     ) -> Result<(), Error> {
         let joined = JoinedOutput {
             kind: self.group.members.kind,
-            parts: vec![(self.name(index), lines)],
+            parts: vec![(self.member_name(index), lines)],
             away: Vec::new(),
         };
         let shown = joined.into_output(session.ui.render_options());
@@ -709,10 +723,10 @@ impl Collector<'_> {
     }
 
     /// Asks once for all members that wait for an answer.
-    fn ask(&mut self, session: &mut Session) {
+    fn ask_for_members(&mut self, session: &mut Session) {
         let questions = std::mem::take(&mut self.questions);
         let (indices, questions): (Vec<usize>, Vec<MemberQuestion>) = questions.into_iter().unzip();
-        let names = indices.iter().map(|index| self.name(*index));
+        let names = indices.iter().map(|index| self.member_name(*index));
         let questions: Vec<(&str, MemberQuestion)> = names.zip(questions).collect();
         self.refusal = session.ui.confirm_for_members(&questions).err();
         let yes = self.refusal.is_none();
@@ -723,8 +737,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Shows what the members have shown, and ends the command.
-    fn show(mut self, session: &mut Session) -> Result<Exit, Error> {
+    /// Shows the joined results of the members, reports their errors, and chooses the exit code.
+    fn show_results(mut self, session: &mut Session) -> Result<Exit, Error> {
         self.results.sort_unstable_by_key(|(index, _)| *index);
         let members = &self.group.members.list;
         let results: Vec<MemberResult> = self
@@ -739,13 +753,14 @@ impl Collector<'_> {
         });
         let away: Vec<(&str, &Error)> = away.collect();
         if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {
-            // This output was already shown, or there is none: the rows of the others are still missing.
+            // No output is left to show. An empty result still says that the rows of the members out of reach are
+            // missing.
             let answered = results.iter().find(|(_, result)| result.is_ok());
             let at = members.iter().position(|member| {
                 answered.is_some_and(|(answered, _)| answered.name == member.name)
             });
             if let Some(at) = at {
-                self.shown[at].push(session.ui.nothing_shown());
+                self.shown[at].push(session.ui.empty_result());
             }
         }
         let views = self.shown.iter().map(Vec::len).max().unwrap_or(0);
@@ -769,7 +784,7 @@ impl Collector<'_> {
         match (self.refusal, self.decisive) {
             (Some(refusal), _) => Err(refusal),
             (None, Some(decisive)) => decisive,
-            (None, None) => self.group.end(results, session),
+            (None, None) => self.group.report_and_choose_exit(results, session),
         }
     }
 }

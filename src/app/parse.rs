@@ -38,7 +38,7 @@ pub(crate) enum NotRun {
 
 /// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
-    parse_words(args).map_err(|stop| match stop {
+    parse_without_env(args).map_err(|stop| match stop {
         NotRun::Invalid(error) => NotRun::Invalid(session::with_corrected_line(
             error,
             repeatable_line(args).as_ref(),
@@ -47,7 +47,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
     })
 }
 
-fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
+fn parse_without_env(args: &[OsString]) -> Result<Cli, NotRun> {
     let mut tree = named_commands_tree(args);
     let args = &*move_help_flag_last(&mut tree, args);
     let marked = mark_words_after_dashes(&mut tree, args);
@@ -120,7 +120,7 @@ fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine 
         let takes_values = arg.get_action().takes_values();
         let given = matches.get_raw(id).into_iter().flatten();
         for value in given.filter(|_| takes_values) {
-            let (word, is_plain) = plain::strip_mark(value.to_owned());
+            let (word, is_plain) = plain::strip_plain_mark(value.to_owned());
             let value = Name::from(word.as_os_str());
             own = match &long {
                 Some(long) => own.flag(long, value),
@@ -149,7 +149,7 @@ fn mark_words_after_dashes<'a>(
         return Cow::Borrowed(args);
     };
     let (before, after) = args.split_at(end + 1);
-    let after = after.iter().map(|word| plain::mark_plain(word));
+    let after = after.iter().map(|word| plain::mark_as_plain(word));
     Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
@@ -218,8 +218,8 @@ pub(super) fn built_tree(args: &[OsString]) -> clap::Command {
     tree
 }
 
-/// The usage error about a command that does not exist; `None` for an unknown subcommand of a command that
-/// does, unless another word of it means the same.
+/// The usage error about a command that does not exist. `None` for other errors, also for an unknown subcommand
+/// of an existing command that has no synonym of it.
 fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -231,7 +231,7 @@ fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error
     if before.any(is_command) {
         let tree = built_tree(args);
         let names = cursor::named_command(&tree, args).get_subcommands();
-        let meant = suggestion::same_meaning(word, names.map(clap::Command::get_name))?;
+        let meant = suggestion::synonymous_name(word, names.map(clap::Command::get_name))?;
         Some(usage::unknown_command_error(word).hint(format!("did you mean `{meant}`?")))
     } else {
         let hint = suggestion::suggest_command(word, &[]);
@@ -275,7 +275,7 @@ mod tests {
             return None;
         }
         let arg = Arg::new("it").value_parser(arg.get_value_parser().clone());
-        let words = [OsString::from("x"), plain::mark_plain(word.as_ref())];
+        let words = [OsString::from("x"), plain::mark_as_plain(word.as_ref())];
         let mut command = clap::Command::new("x").arg(arg);
         let mut found = command.try_get_matches_from_mut(words).ok()?;
         if is(TypeId::of::<String>()) {

@@ -48,8 +48,8 @@ pub(super) fn suggest_command(given: &str, topics: &[&str]) -> Option<String> {
     }
 }
 
-/// Which of the names means what a word means in another tool, or elsewhere here.
-pub(super) fn same_meaning<'a>(
+/// The name that means the same as a word of another tool, or of another command of `qless`.
+pub(super) fn synonymous_name<'a>(
     typed: &str,
     mut names: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -68,7 +68,7 @@ macro_rules! subcommands {
             /// How the subcommand runs if the context names several prefixes or servers as one.
             pub(super) fn member_use(&self) -> MemberUse<'_> {
                 match self {
-                    $(Command::$name(args) => ($module::SPEC.members)(args),)*
+                    $(Command::$name(args) => ($module::SPEC.member_use)(args),)*
                 }
             }
 

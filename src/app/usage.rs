@@ -16,8 +16,8 @@ use crate::json::Json;
 /// The usage error with a sentence and a hint of `qless`.
 pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => plain::strip_marks(text),
-        Some(ContextValue::Strings(texts)) => plain::strip_marks(&texts.join("`, `")),
+        Some(ContextValue::String(text)) => plain::strip_plain_marks(text),
+        Some(ContextValue::Strings(texts)) => plain::strip_plain_marks(&texts.join("`, `")),
         Some(ContextValue::Number(number)) => number.to_string(),
         _ => String::new(),
     };
@@ -62,7 +62,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
             format!("`{arg}` expects another number of values")
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".into(),
-        _ => plain::sentence_of(error),
+        _ => plain::first_error_line(error),
     };
     let usage = with_hint(Error::usage(sentence), error);
     if arg == "--prefix" {
@@ -154,7 +154,7 @@ pub(super) fn with_detached_value_hint(error: &Error, args: &[OsString]) -> Opti
     let is_possible = matches!(error.kind(), Kind::Usage | Kind::NotFound);
     let tree = is_possible.then(|| parse::built_tree(args))?;
     let (flag, value) = cursor::detached_value(&tree, args)?;
-    // A text may be the data of a job just as well.
+    // A value that is JSON may be meant as the data of a job: then there is no hint.
     let is_data = Json::parse(value.as_bytes()).is_some();
     let meant = command_line::flag_with_value(&flag, value);
     (!is_data).then(|| error.clone().hint(format!("did you mean `{meant}`?")))
@@ -179,7 +179,7 @@ pub(super) fn unexpected_argument_error(error: &clap::Error, args: &[OsString]) 
     if word.starts_with('-') || !takes_flag || !takes_none {
         return None;
     }
-    let word = plain::strip_marks(word);
+    let word = plain::strip_plain_marks(word);
     let meant = command_line::flag_with_value(&format!("--{flag}"), &word);
     let error = Error::usage(format!("unexpected argument `{word}`"));
     Some(error.hint(format!("did you mean `{meant}`?")))

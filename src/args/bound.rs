@@ -21,7 +21,7 @@ pub(crate) fn duration_bound(text: &str) -> Result<SubjectLimit, Invalid> {
 
 /// The lowest number of workers.
 pub(crate) fn worker_bound(text: &str) -> Result<SubjectLimit, Invalid> {
-    let (warning, critical) = read_values(text, false)
+    let (warning, critical) = parse_bound_values(text, false)
         .ok_or_else(|| Invalid::expects("a number such as `2`, or two such as `5,2`"))?;
     if critical > warning {
         return Err(Invalid::because("has a critical number above the first"));
@@ -66,7 +66,7 @@ fn parse_bound(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
         "a limit such as `1000`, `mail=1000` or `mail=1000,5000`"
     };
     let (warning, critical) =
-        read_values(values, is_duration).ok_or_else(|| Invalid::expects(forms))?;
+        parse_bound_values(values, is_duration).ok_or_else(|| Invalid::expects(forms))?;
     if subject.is_some_and(str::is_empty) {
         return Err(Invalid::expects(forms));
     }
@@ -81,7 +81,7 @@ fn parse_bound(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
 }
 
 /// `WARNING`, which is also critical, or `WARNING,CRITICAL`.
-fn read_values(text: &str, is_duration: bool) -> Option<(f64, f64)> {
+fn parse_bound_values(text: &str, is_duration: bool) -> Option<(f64, f64)> {
     let number = |text: &str| {
         if is_duration {
             parse_duration(text).ok().map(|time| time.as_secs_f64())

@@ -89,7 +89,7 @@ pub(crate) struct ThrottleArg {
 
 impl CoordinationFlags {
     /// The options.
-    pub(crate) fn options(&self) -> Coordination<'static> {
+    pub(crate) fn coordination_options(&self) -> Coordination<'static> {
         let mut options = Coordination::default();
         if !self.throttles.is_empty() {
             let ids = self.throttles.iter().map(|one| &one.id);
@@ -110,9 +110,12 @@ impl CoordinationFlags {
 }
 
 impl LaneFlags {
-    /// The options of both groups of flags.
-    pub(crate) fn merged_options(&self, others: &CoordinationFlags) -> Coordination<'static> {
-        let mut options = others.options();
+    /// The coordination options that these flags and those of [`CoordinationFlags`] give.
+    pub(crate) fn lane_and_coordination_options(
+        &self,
+        others: &CoordinationFlags,
+    ) -> Coordination<'static> {
+        let mut options = others.coordination_options();
         let dup = match (self.merge, &self.unique) {
             (true, _) => Some(Name::from("merge")),
             (false, Some(_)) => Some(Name::from("skip")),
@@ -141,7 +144,7 @@ fn set_given_options(options: &mut Coordination, values: &[(CoordinationOption, 
     }
 }
 
-/// Refuses an option whose meaning depends on one that is not given.
+/// Refuses an option that has no effect without another one that is not given.
 pub(crate) fn refuse_unmet_requirements(options: &Coordination) -> Result<(), Error> {
     let Some((option, need)) = options.first_unmet_requirement() else {
         return Ok(());

@@ -21,7 +21,7 @@ pub(crate) enum InputArg {
 impl InputArg {
     /// Reads a word of the command line. After `--` it is the value.
     fn new(word: OsString) -> InputArg {
-        let (word, is_plain) = plain::strip_mark(word);
+        let (word, is_plain) = plain::strip_plain_mark(word);
         match word.as_bytes() {
             _ if is_plain => InputArg::Value(word),
             b"-" => InputArg::Stdin,
@@ -39,8 +39,8 @@ impl InputArg {
         }
     }
 
-    /// Takes a value for the name of a file.
-    pub(crate) fn value_as_file(self) -> InputArg {
+    /// Turns a plain value into the file of that name, as if `@` stood before it.
+    pub(crate) fn treat_value_as_file(self) -> InputArg {
         match self {
             InputArg::Value(path) => InputArg::File(path.into()),
             given => given,
@@ -65,7 +65,7 @@ pub(crate) enum FileArg {
 
 impl FileArg {
     fn new(word: OsString) -> Result<FileArg, Invalid> {
-        let (word, is_plain) = plain::strip_mark(word);
+        let (word, is_plain) = plain::strip_plain_mark(word);
         match word.as_bytes() {
             b"" => Err(Invalid::because("is empty")),
             b"-" if !is_plain => Ok(FileArg::Stream),
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(read("@a"), InputArg::File("a".into()));
         assert_eq!(read("a@"), InputArg::Value("a@".into()));
         for word in ["-", "@a", "a"] {
-            let marked = plain::mark_plain(OsStr::new(word));
+            let marked = plain::mark_as_plain(OsStr::new(word));
             assert_eq!(InputArg::new(marked), InputArg::Value(word.into()));
         }
     }

@@ -1,8 +1,8 @@
 //! The words after `--`: plain names, whatever they look like.
 //!
-//! A parser of a value sees the word, but not what stands before it. [`mark_plain`] therefore puts a NUL,
+//! A parser of a value sees the word, but not what stands before it. [`mark_as_plain`] therefore puts a NUL,
 //! which no argument of a process holds, before each word after `--` that would mean something else
-//! elsewhere. The parsers of [`super::value`] take it off with [`strip_mark`].
+//! elsewhere. The parsers of [`super::value`] take it off with [`strip_plain_mark`].
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -18,8 +18,8 @@ pub(crate) fn has_special_meaning(word: &OsStr) -> bool {
     command_line::is_ambiguous_argument(word) && (word == b"-" || !word.starts_with(b"-"))
 }
 
-/// Marks a word that stands after `--`, if it needs that.
-pub(crate) fn mark_plain(word: &OsStr) -> OsString {
+/// Marks a word after `--` as plain, if it would mean something else before it.
+pub(crate) fn mark_as_plain(word: &OsStr) -> OsString {
     if command_line::is_ambiguous_argument(word.as_bytes()) {
         OsString::from_vec([&[MARK], word.as_bytes()].concat())
     } else {
@@ -28,21 +28,21 @@ pub(crate) fn mark_plain(word: &OsStr) -> OsString {
 }
 
 /// A word without its mark, and whether it had one.
-pub(crate) fn strip_mark(word: OsString) -> (OsString, bool) {
+pub(crate) fn strip_plain_mark(word: OsString) -> (OsString, bool) {
     match word.as_bytes() {
         [MARK, rest @ ..] => (OsStr::from_bytes(rest).to_owned(), true),
         _ => (word, false),
     }
 }
 
-/// The first line of what a parser says, without marks.
-pub(crate) fn sentence_of(error: &clap::Error) -> String {
-    let text = strip_marks(&error.to_string());
+/// The first line of the error of a parser, without `error:` and marks.
+pub(crate) fn first_error_line(error: &clap::Error) -> String {
+    let text = strip_plain_marks(&error.to_string());
     let line = text.lines().next().unwrap_or_default();
     line.trim_start_matches("error: ").to_owned()
 }
 
 /// Removes the marks in a message about words.
-pub(crate) fn strip_marks(message: &str) -> String {
+pub(crate) fn strip_plain_marks(message: &str) -> String {
     message.replace(char::from(MARK), "")
 }

@@ -465,7 +465,7 @@ pub(crate) struct HolderFlags {
 }
 
 impl HolderFlags {
-    pub(crate) fn is_given(&self) -> bool {
+    pub(crate) fn is_holder_given(&self) -> bool {
         self.worker.is_some() || self.as_holder
     }
 }
@@ -484,7 +484,7 @@ pub(crate) struct RunTimeFlags {
 
 impl RunTimeFlags {
     /// Whether one of the flags was given.
-    pub(crate) fn is_given(&self) -> bool {
+    pub(crate) fn is_time_given(&self) -> bool {
         self.delay.is_some() || self.at.is_some()
     }
 

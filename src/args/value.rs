@@ -52,12 +52,12 @@ const MAX_DATA_BYTES: usize = 500 << 20;
 
 /// A word as it is.
 pub(crate) fn word() -> impl TypedValueParser<Value = OsString> {
-    OsStringValueParser::new().map(|word: OsString| plain::strip_mark(word).0)
+    OsStringValueParser::new().map(|word: OsString| plain::strip_plain_mark(word).0)
 }
 
 /// A word of UTF-8 as it is.
 pub(crate) fn text() -> impl TypedValueParser<Value = String> {
-    StringValueParser::new().map(|text: String| plain::strip_marks(&text))
+    StringValueParser::new().map(|text: String| plain::strip_plain_marks(&text))
 }
 
 /// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
@@ -79,7 +79,7 @@ pub(crate) fn name_or_empty() -> impl TypedValueParser<Value = Name> {
 /// A name, or a glob that matches names.
 pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
     OsStringValueParser::new().try_map(|word: OsString| {
-        let (word, is_plain) = plain::strip_mark(word);
+        let (word, is_plain) = plain::strip_plain_mark(word);
         let name = Name::from(word.as_os_str());
         match (name.is_empty(), is_plain) {
             (true, _) => Err(Invalid::because("is empty")),
@@ -127,7 +127,7 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
 /// The class of a job to put. Data in its position means that the class was forgotten, but not after `--`.
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        let (text, is_plain) = plain::strip_mark(text);
+        let (text, is_plain) = plain::strip_plain_mark(text);
         name::refuse_as_new_name(text.as_bytes()).map_err(Invalid::Because)?;
         match text.as_bytes().trim_ascii_start().first() {
             Some(b'{' | b'[') if !is_plain => Err(Invalid::expects(
@@ -151,7 +151,8 @@ pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
     })
 }
 
-/// The prefix of all keys and channels: it goes into patterns of SCAN, ACLs and subscriptions.
+/// Parses the prefix of all keys and channels. It refuses characters that mean something in the patterns of SCAN, ACLs
+/// and subscriptions.
 pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"'\"`\\*?[]".contains(&byte);
     if !(1..=64).contains(&text.len()) || !text.ends_with(':') || !text.bytes().all(plain) {
@@ -170,7 +171,7 @@ pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
     }
 }
 
-/// Adds to the error about a prefix with wrong braces one that works: with one hash tag of its letters.
+/// Adds to the error about a prefix with wrong braces a prefix that works, with one hash tag.
 pub(crate) fn suggest_working_prefix(error: Error, wrong: &str) -> Error {
     let name = wrong.replace(['{', '}'], "");
     let name = name.trim_end_matches(':');
@@ -188,7 +189,7 @@ pub(crate) fn suggest_working_prefix(error: Error, wrong: &str) -> Error {
 pub(crate) fn integer(text: &str) -> Result<i64, Invalid> {
     // A number of a file has no marks.
     let number = text.parse::<i64>();
-    match number.or_else(|_| plain::strip_marks(text).parse()) {
+    match number.or_else(|_| plain::strip_plain_marks(text).parse()) {
         Ok(number) if number.unsigned_abs() <= LARGEST => Ok(number),
         _ => Err(Invalid::expects(format!(
             "a whole number between -{LARGEST} and {LARGEST}"
@@ -236,7 +237,7 @@ pub(crate) fn process_count(text: &str) -> Result<usize, Invalid> {
     }
 }
 
-/// An end of a process after which its jobs are retried.
+/// The parser of a way in which a process ends after which its jobs are retried.
 pub(crate) fn retry_cause(text: &str) -> Result<RetryCause, Invalid> {
     text.parse().map_err(|what: &str| Invalid::expects(what))
 }
@@ -419,7 +420,7 @@ pub(crate) enum Day {
 
 impl Day {
     /// The day's name and its first moment.
-    pub(crate) fn name_and_start(self, now: Moment) -> Result<(String, Moment), Error> {
+    pub(crate) fn date_and_start(self, now: Moment) -> Result<(String, Moment), Error> {
         const DAY: i64 = 86_400_000_000;
         let first = match self {
             Day::Near(days) => (now.micros().div_euclid(DAY) + days) * DAY,

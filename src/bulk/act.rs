@@ -178,7 +178,7 @@ impl OutcomeRecorder {
         };
         for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait_before_slice(slice.len(), &interrupt);
-            if let Some(kind) = interrupt.received_kind() {
+            if let Some(kind) = interrupt.kind_of_received_signal() {
                 stopped_by = Some(interrupt_error(kind, matched, remaining, session));
                 break;
             }
@@ -281,9 +281,9 @@ fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Sessi
 fn resume_hint(remaining: usize, session: &Session) -> String {
     let limited = session.canonical_command().has_flag("--limit");
     let line = if limited {
-        session.typed_line_with("--limit", &remaining.to_string())
+        session.command_line_with_flag("--limit", &remaining.to_string())
     } else {
-        session.typed_line()
+        session.whole_command_line()
     };
     match (limited, remaining, line) {
         (true, 0, _) => "look which of these jobs have changed: the same command would take \

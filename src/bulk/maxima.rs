@@ -95,7 +95,11 @@ impl MaximumChanges {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let question = format!("{}{}", self.describe_changes(), session.on_destination()?);
+        let question = format!(
+            "{}{}",
+            self.describe_changes(),
+            session.on_destination_text()?
+        );
         session.ui.confirm_protected(&question, |_| String::new())?;
         Ok(())
     }

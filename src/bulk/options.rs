@@ -61,7 +61,7 @@ impl BulkOptions {
                 let head = LedgerHead::new("report", session)?;
                 let take = |line: &[u8]| jid_if_done(line).map(|jid| already_done.extend(jid));
                 Some(Ledger::open(
-                    &session.own_file(path),
+                    &session.member_file_path(path),
                     head,
                     flags.dry_run,
                     take,

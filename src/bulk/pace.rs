@@ -36,7 +36,7 @@ impl Pace {
             return;
         };
         let wait = self.next.saturating_duration_since(Instant::now());
-        if interrupt.wait(wait).is_some() {
+        if interrupt.wait_for_signal(wait).is_some() {
             return;
         }
         let now = Instant::now();

@@ -130,7 +130,7 @@ impl BulkTally {
             }
         }
         match ui.format() {
-            Format::Ndjson => ui.write(&json::compact_line(&item).map_err(Error::internal)?),
+            Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
             Format::Jid if changed => ui.write_jids(&[&item.jid]),
             Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
                 ui.write_verbatim(&[raw.as_slice(), b"\n"].concat())
@@ -174,7 +174,7 @@ impl BulkTally {
                 let line = BulkSummaryLine {
                     summary: &self.doc.sum,
                 };
-                ui.write(&json::compact_line(&line).map_err(Error::internal)?)?;
+                ui.write_bytes(&json::compact_line(&line).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }

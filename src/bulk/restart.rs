@@ -53,7 +53,7 @@ impl RestartWatch {
         Ok(RestartWatch {
             begun: core.server_epoch()?,
             node: core.connected_node(),
-            losses: core.lost_connections(),
+            losses: core.lost_connection_count(),
             connection: core.connection_number(),
             first: Vec::new(),
             loss: None,
@@ -71,7 +71,7 @@ impl RestartWatch {
         let first: Vec<Name> = first.collect();
         match self.cause_of_loss(core, present, &first) {
             Some(cause) if has_lost_jobs(core, &first) => {
-                let (address, cause) = (core.address(), cause.clause());
+                let (address, cause) = (core.address(), cause.as_clause());
                 let message = format!(
                     "`{address}` {cause} while the jobs were listed, and has lost some of them; nothing was \
                      changed"
@@ -160,9 +160,9 @@ impl RestartWatch {
         let moved = begun.run_id != present.run_id
             && node.is_some()
             && node != self.node
-            && core.lost_connections() == self.losses
+            && core.lost_connection_count() == self.losses
             && !begun.was_replaced_by(&present);
-        self.losses = core.lost_connections();
+        self.losses = core.lost_connection_count();
         self.node = node;
         if moved {
             // Another node of the cluster serves the slot now: it was moved with all of its keys, so nothing was lost.
@@ -190,7 +190,7 @@ fn has_lost_jobs(core: &mut Core, jids: &[Name]) -> bool {
 impl SuspectedLoss {
     /// The error about changes that may be lost.
     pub(crate) fn loss_error(self, core: &Core) -> Error {
-        let (address, cause) = (core.address(), self.cause.clause());
+        let (address, cause) = (core.address(), self.cause.as_clause());
         let changes = plural(self.acknowledged as u64, "change", "changes");
         Error::new(
             Kind::ServerRestarted,

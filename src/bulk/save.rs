@@ -33,7 +33,7 @@ impl SaveFile {
         session: &Session,
     ) -> Result<SaveFile, Error> {
         let head = LedgerHead::new("export", session)?.with_export_start(session.now());
-        let ledger = Ledger::open(&session.own_file(path), head, dry_run, |_| Ok(()))?;
+        let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |_| Ok(()))?;
         Ok(SaveFile { ledger, reason })
     }
 

@@ -28,8 +28,8 @@ pub(crate) fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> 
     }
 }
 
-/// A thousand years of humantime. That many years after today, or after any day that a job may name,
-/// are still within the calendar.
+/// The longest duration that is accepted: a thousand years. A moment that long after any time of a job is
+/// still within the calendar.
 pub(crate) const LONGEST: Duration = Duration::from_secs(1000 * 31_557_600);
 
 /// The seconds as the core takes them, without an exponent.

@@ -10,15 +10,15 @@ use std::time::Instant;
 use self::moment::Moment;
 use crate::error::Error;
 
-/// The clock of all times. Deadlines do not use it: they run on the real clock.
+/// The clock for the times of jobs and of output. Deadlines do not use it: they run on the real clock.
 #[derive(Clone, Debug)]
 pub struct Clock {
     pinned: Option<Moment>,
     server: Option<(Moment, SteadyInstant)>,
 }
 
-/// A point of the clock that nobody sets and that also runs while the machine sleeps, where there is one:
-/// a worker that woke up must know that its locks are over.
+/// A point in time on a clock that is never set and, if the system has one, also runs while the machine
+/// sleeps: after a sleep, a worker must know that its locks have expired.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SteadyInstant(
     #[cfg(target_os = "linux")] Duration,

@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 impl Args {
     fn writes(&self) -> bool {
-        // Whether the call writes does not depend on the contents of files or stdin.
+        // Files and stdin are not read for this: whether the call writes does not depend on their contents.
         let args = self.args.iter().map(|arg| match arg {
             InputArg::Value(arg) => arg.as_encoded_bytes(),
             InputArg::Stdin => b"-",
@@ -51,7 +51,7 @@ impl Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run)
     .unpaged()
-    .members(|_| MemberUse::Refused("it makes one call"));
+    .member_use(|_| MemberUse::Refused("it makes one call"));
 
 /// Maximum length of an argument: as much as a server takes in one value.
 const LONGEST: ByteLimit = ByteLimit::fixed(512 << 20);

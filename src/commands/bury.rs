@@ -49,7 +49,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);

@@ -75,7 +75,7 @@ impl CancelFlags {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.jobs.check_selection()?;

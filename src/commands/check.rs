@@ -110,7 +110,7 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    fn members(&self) -> MemberUse<'_> {
+    fn member_use(&self) -> MemberUse<'_> {
         match &self.revert {
             Some(_) => MemberUse::Refused("an undo file belongs to one"),
             None => MemberUse::Each,
@@ -142,7 +142,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).members(Args::members);
+    Spec::writes_if(Group::Recover, Args::writes, run).member_use(Args::member_use);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -160,7 +160,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let repair_options = repair::RepairOptions {
             check: options,
             undo: args.undo.as_deref(),
-            command: args.selecting_command().without_program(),
+            command: args.selecting_command().line_without_program(),
             dry_run: args.dry.dry_run,
         };
         return repair::run_repair(repair_options, session);

@@ -78,7 +78,7 @@ const COMPLETE: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).members(|args| MemberUse::Jobs(&args.jids));
+    Spec::writes(Group::Work, run).member_use(|args| MemberUse::Jobs(&args.jids));
 
 /// How jobs are completed.
 struct Completion {
@@ -88,11 +88,11 @@ struct Completion {
 }
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    if args.next.is_none() && args.later.is_given() {
+    if args.next.is_none() && args.later.is_time_given() {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
     }
-    let coordination = args.coordinated.options();
+    let coordination = args.coordinated.coordination_options();
     if args.next.is_none() && !coordination.is_empty() {
         return Err(Error::usage(
             "`--key`, `--hold`, `--lock`, `--throttle` and `--backoff` need `--next`",
@@ -124,14 +124,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match given {
         JidArgs::One(jid) => match args.bulk.flag_for_several_jobs() {
             Some(flag) => Err(Error::usage(format!("`{flag}` needs several jobs"))),
-            None => complete_one(&jid, &completion, throttles, &options, now, session),
+            None => complete_single_job(&jid, &completion, throttles, &options, now, session),
         },
-        JidArgs::Many(_) => complete_many(&given, completion, throttles, options, now, session),
+        JidArgs::Many(_) => {
+            complete_several_jobs(&given, completion, throttles, options, now, session)
+        }
     }
 }
 
 /// Completes one job.
-fn complete_one(
+fn complete_single_job(
     jid: &Name,
     completion: &Completion,
     throttles: &[ThrottleArg],
@@ -142,7 +144,7 @@ fn complete_one(
     let verb = COMPLETE.infinitive;
     let Completion { data, next, worker } = completion;
     let job = worker.read_held_job(session.core()?, now, jid, verb)?;
-    if depends_on_itself(next.as_ref(), jid) {
+    if would_depend_on_itself(next.as_ref(), jid) {
         return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).about_jid(jid));
     }
     refuse_missing_dependencies(next.as_ref(), now, session)?;
@@ -191,8 +193,8 @@ fn complete_one(
     Ok(Exit::Ok)
 }
 
-/// Completes several jobs. A worker's call is not confirmed.
-fn complete_many(
+/// Completes several jobs, without a question: the command acts for a worker.
+fn complete_several_jobs(
     given: &JidArgs,
     completion: Completion,
     throttles: &[ThrottleArg],
@@ -201,7 +203,7 @@ fn complete_many(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     refuse_missing_dependencies(completion.next.as_ref(), now, session)?;
-    let refuse = |job: &JobSnapshot| completion.refuse(job);
+    let refuse = |job: &JobSnapshot| completion.refuse_job(job);
     let plan = BulkPlan::from_jids(session, now, options, given, refuse)?;
     if !plan.is_empty() {
         maxima::set_changed_maxima(throttles, plan.is_dry_run(), now, session)?;
@@ -224,9 +226,9 @@ fn complete_many(
 }
 
 impl Completion {
-    fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    fn refuse_job(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let Completion { data, next, worker } = self;
-        let itself = depends_on_itself(next.as_ref(), &job.jid);
+        let itself = would_depend_on_itself(next.as_ref(), &job.jid);
         let cycle =
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
         let refused = worker.refuse_not_held(job).map(|outcome| {
@@ -237,7 +239,7 @@ impl Completion {
     }
 }
 
-fn depends_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {
+fn would_depend_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {
     next.is_some_and(|next| next.depends.contains(jid))
 }
 

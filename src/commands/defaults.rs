@@ -66,7 +66,7 @@ impl Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
 
-/// The suffix of the option that holds the defaults of a queue, behind the name of the queue.
+/// The suffix after the name of a queue in the name of the option that holds its defaults.
 const SUFFIX: &[u8] = b"-defaults";
 
 /// Maximum number of bytes of the options.

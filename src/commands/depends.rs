@@ -74,7 +74,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
-    .members(|args| MemberUse::Jobs(&args.jobs.jids));
+    .member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--on", &args.on), ("--off", &args.off))?;
@@ -116,7 +116,13 @@ fn remove_all_dependencies(
 ) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &RELEASE, &args.bulk)?;
     let targets = (&args.jobs, given);
-    let mut plan = BulkPlan::from_targets(session, options, targets, &[State::Depends], refuse)?;
+    let mut plan = BulkPlan::from_targets(
+        session,
+        options,
+        targets,
+        &[State::Depends],
+        refuse_not_in_depends,
+    )?;
     let edges = plan.exclude_lane_waiters(session)?;
     let release = BulkAction::new(&RELEASE, |core, slice| {
         let replies = core.remove_dependencies(slice.now, slice.note, slice.jobs, &[]);
@@ -133,7 +139,7 @@ fn remove_all_dependencies(
 }
 
 /// Refuses a job that does not wait for other jobs.
-fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse_not_in_depends(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is_in_state("depends") {
         return None;
     }
@@ -163,7 +169,7 @@ fn change_dependencies(
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
-    if let Some(outcome) = refuse(&job) {
+    if let Some(outcome) = refuse_not_in_depends(&job) {
         return Err(outcome.to_error(ASKS));
     }
     let neighbours = session.core()?.dependencies(now, jid)?;

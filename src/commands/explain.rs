@@ -40,7 +40,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).members(|args| MemberUse::Jobs(&args.targets.jids));
+    Spec::reads(Group::Inspect, run).member_use(|args| MemberUse::Jobs(&args.targets.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

@@ -89,7 +89,8 @@ enum ExportPart {
     Throttles,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).members(|_| MemberUse::InTurn);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::InTurn);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -128,7 +129,9 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => count_jobs(selector, now, session)?,
     };
     let to = match &file {
-        Some(file) => Some(AtomicFile::create(&session.own_file(Path::new(file)))?),
+        Some(file) => Some(AtomicFile::create(
+            &session.member_file_path(Path::new(file)),
+        )?),
         None => None,
     };
     let mut writer = ExportWriter {
@@ -149,7 +152,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &given {
         Some(given) => missing = writer.write_jobs(given.jids(), session)?,
         None => {
-            // With `--all`, some jobs may be in no set, or in a set of a forgotten queue.
+            // With `--all`, the scan of all keys below adds the jobs that no set of a listed queue has.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
             let mut selection = Selection::open(session.core()?, now, selector, JobFields::Jid)?;
@@ -256,14 +259,14 @@ fn note_on_terminal(session: &mut Session, line: &str) {
 }
 
 /// The throttles of the jobs that a recurring job puts.
-fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
+fn throttles_of_recurring(recurring: &Recurring) -> Vec<Name> {
     let coordination = recurring.coordination();
     let ids = coordination.option_value(CoordinationOption::Throttles);
     let ids = ids.and_then(Json::parse).and_then(|ids| ids.names());
     ids.unwrap_or_default()
 }
 
-/// How many of these jobs exist. A job takes far more memory than its jid, so not all are held at once.
+/// Counts the jobs that exist, in slices: a job takes far more memory than its jid.
 fn count_existing(jids: &[Name], now: Moment, session: &mut Session) -> Result<u64, Error> {
     let mut found = 0;
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
@@ -302,7 +305,7 @@ impl ExportWriter {
     fn write_line(&mut self, ui: &mut Ui, line: &[u8]) -> Result<(), Error> {
         match &mut self.to {
             Some(file) => file.write(line),
-            None => ui.write(line),
+            None => ui.write_bytes(line),
         }
     }
 
@@ -312,7 +315,7 @@ impl ExportWriter {
         let mut unwritten = jids.iter();
         let mut savings = ExportReader::new(jids);
         loop {
-            if let Some(kind) = self.stop.received_kind() {
+            if let Some(kind) = self.stop.kind_of_received_signal() {
                 let jobs = plural(self.jobs, "job", "jobs");
                 return Err(Error::new(kind, format!("interrupted after {jobs}")));
             }
@@ -359,7 +362,7 @@ impl ExportWriter {
         let meant = |queue: &Name| matches_any(queues, Some(queue));
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&ExportPart::Recur) {
-            // A recurring job may be in no set, or in the set of a forgotten queue.
+            // A scan of all keys also finds recurring jobs that no set of a listed queue has.
             let (mut scan, mut found) = (StoredIdScan::new("recurring"), BTreeSet::new());
             while let Some(ids) = scan.next_ids(core, now)? {
                 found.extend(ids);
@@ -371,7 +374,7 @@ impl ExportWriter {
                 if !meant(recurring.queue.as_ref().unwrap_or(&nowhere)) {
                     continue;
                 }
-                self.remember_throttles(&throttle_ids(&recurring));
+                self.remember_throttles(&throttles_of_recurring(&recurring));
                 let due = recurring.next;
                 self.write_line(ui, &SavedRecurring::new(recurring, due).export_line()?)?;
             }

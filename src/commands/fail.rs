@@ -67,7 +67,7 @@ const FAIL: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);
@@ -100,13 +100,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     });
     let fail = fail
         .with_default_states(&[State::Running, State::Stalled])
-        .refuse_if(|job| refuse(&name, &why, job))
+        .refuse_if(|job| refuse_job_not_held(&name, &why, job))
         .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group));
     BulkPlan::open_with_jids(session, options, &fail, &targets, &given)?.ask_and_run(fail, session)
 }
 
 /// Refuses a job that the worker does not hold.
-fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse_job_not_held(
+    name: &ActingWorker,
+    why: &FailureReason,
+    job: &JobSnapshot,
+) -> Option<JobOutcome> {
     let outcome = name
         .refuse_not_held(job)?
         .with_already_as_asked(job.has_failed_in_group(&why.group));

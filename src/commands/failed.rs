@@ -97,7 +97,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).watch(|args| args.watch.every);
+    Spec::writes_if(Group::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.writes() {
@@ -199,7 +199,7 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
     let first = groups.items.first().map(|group| group.group.clone());
     groups.keep_page(selector.offset, selector.limit.or(out.default_row_limit()));
     out.show(&groups)?;
-    out.note_cut(
+    out.note_rows_left_out(
         groups.items.len() as u64,
         groups.total,
         selector.offset,
@@ -218,7 +218,7 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
     Ok(Exit::Ok)
 }
 
-/// The core's own `failed`, which takes one group.
+/// The call of the core's own `failed` for `-o raw`, which takes one group.
 fn raw_failed_call(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
         [group] if selector.narrows_only_by_group() && selector.states == [State::Failed] => {

@@ -55,8 +55,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
-    .watch(|args| args.watch.every)
-    .members(|args| {
+    .watch_interval(|args| args.watch.every)
+    .member_use(|args| {
         if args.data || args.field.is_some() {
             MemberUse::JobsInOrder(&args.targets.jids)
         } else {
@@ -213,9 +213,9 @@ fn blocking_reason(
     if !is_open {
         return Ok(None);
     }
-    let explanation = match explain::explain_read_job(session.core()?, now, job) {
+    let explanation = match explain::explain_single_job(session.core()?, now, job) {
         Ok(explanation) => explanation,
-        // The job can be shown although a key of its queue is damaged.
+        // A key of the queue has a wrong type: the job is shown without a reason.
         Err(error) if error.kind() == Kind::Damaged => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -297,7 +297,7 @@ fn print_raw(
             not_found::refuse_missing_jobs(&[jid]).map(|()| Exit::Ok)
         }
         Some(JidArgs::Many(jids)) => {
-            // The reply does not say which jobs are missing.
+            // The reply does not say which jobs are missing, so they are read once more.
             session.ui.write_verbatim(&text)?;
             let mut jobs = session
                 .core()?

@@ -67,7 +67,7 @@ pub(crate) struct Args {
     full: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).members(|args| {
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_use(|args| {
     let is_picture = matches!(args.form, Some(GraphForm::Dot | GraphForm::Mermaid));
     match args.targets.jids.as_slice() {
         [InputArg::Value(_)] => MemberUse::Jobs(&args.targets.jids),
@@ -78,7 +78,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).members(|ar
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    refuse_form_of_document(&args, session)?;
+    refuse_form_with_document(&args, session)?;
     let request = GraphRequest {
         dependencies: !args.down,
         dependents: !args.up,
@@ -126,8 +126,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_unknown_jobs(&missing, now, session)
 }
 
-/// Refuses `--as` beside a document. A format that was not given gives way to `--as`.
-fn refuse_form_of_document(args: &Args, session: &Session) -> Result<(), Error> {
+/// Refuses `--as` with `-o` for a document. If `-o` is not on the command line, `--as` wins over the default format.
+fn refuse_form_with_document(args: &Args, session: &Session) -> Result<(), Error> {
     let Some(form) = args.form else {
         return Ok(());
     };

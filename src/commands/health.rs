@@ -55,7 +55,7 @@ pub(crate) struct Args {
     nagios: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).members(|args| {
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_use(|args| {
     if args.nagios {
         MemberUse::Refused("`--nagios` prints the line of one")
     } else {
@@ -83,7 +83,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .0
             .extend(bounds.into_iter().map(|bound| (kind, bound)));
     }
-    let mut health = judge(&limits, session)?;
+    let mut health = judge_health(&limits, session)?;
     if !nagios {
         if session.ui.is_quiet() && session.ui.format() == Format::Table {
             health.drop_ok_items();
@@ -95,7 +95,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(health.exit());
     }
     session.ui.print_text(&health.nagios_line())?;
-    // The codes of plugins mean something else than ours.
+    // Nagios defines the exit codes of plugins, which differ from those of `qless`.
     Ok(Exit::from_code(match health.level {
         HealthLevel::Ok => 0,
         HealthLevel::Warning => 1,
@@ -103,7 +103,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }))
 }
 
-/// The line of a plugin that could not judge, and the code to exit with.
+/// The line and the exit code of a Nagios plugin that failed before it knew the health.
 pub(crate) fn nagios_failure(error: &Error) -> (String, Exit) {
     let (level, code) = match error.exit() {
         Exit::Server => ("CRITICAL", 2),
@@ -116,7 +116,7 @@ pub(crate) fn nagios_failure(error: &Error) -> (String, Exit) {
     )
 }
 
-fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
+fn judge_health(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
     let request = SnapshotRequest {
         groups: limits.queue_or_group_names(true),
         queues: limits.queue_or_group_names(false),
@@ -124,5 +124,5 @@ fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
     };
     let (facts, now) = look::read_snapshot(look::RECENT, request, &limits.queue_globs(), session)?;
     let problems = look::find_problems(&facts, look::RECENT, now);
-    Ok(health::judge(&facts, &problems, limits, now))
+    Ok(health::judge_health(&facts, &problems, limits, now))
 }

@@ -63,7 +63,7 @@ const HEARTBEAT: Verb = Verb {
 const VERB: &str = "heartbeat";
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).members(|args| MemberUse::Jobs(&args.jids));
+    Spec::writes(Group::Work, run).member_use(|args| MemberUse::Jobs(&args.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -77,13 +77,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let worker = ActingWorker::from_holder_flags(&args.holder)?;
     let dry = args.dry.dry_run;
     match given {
-        JidArgs::One(jid) => extend_one(jid, data.as_deref(), &worker, dry, now, session),
-        JidArgs::Many(_) => extend_many(&given, data.as_deref(), &worker, dry, now, session),
+        JidArgs::One(jid) => extend_lock(jid, data.as_deref(), &worker, dry, now, session),
+        JidArgs::Many(_) => extend_locks(&given, data.as_deref(), &worker, dry, now, session),
     }
 }
 
 /// Extends the lock on one job.
-fn extend_one(
+fn extend_lock(
     jid: Name,
     data: Option<&[u8]>,
     worker: &ActingWorker,
@@ -128,7 +128,7 @@ fn extend_one(
 }
 
 /// Extends the locks on several jobs, without a question: the command acts for a worker.
-fn extend_many(
+fn extend_locks(
     given: &JidArgs,
     data: Option<&[u8]>,
     worker: &ActingWorker,

@@ -70,8 +70,8 @@ pub(crate) struct Args {
     bulk: BulkFlags,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Operate, run).members(|_| MemberUse::Refused("an export belongs to one"));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run)
+    .member_use(|_| MemberUse::Refused("an export belongs to one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

@@ -46,7 +46,8 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.selector.refuse_contradictions()?;
@@ -81,7 +82,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     exit_or_no_match_error(args.require_match, listed)
 }
 
-/// The exit code. With `--require-match`, a complete list without jobs is an error.
+/// The exit code of a list. With `required` (`--require-match`), a complete list without jobs is an error.
 fn exit_or_no_match_error(required: bool, listed: ListSummary) -> Result<Exit, Error> {
     match listed {
         ListSummary {
@@ -96,7 +97,7 @@ fn exit_or_no_match_error(required: bool, listed: ListSummary) -> Result<Exit, E
 pub(crate) struct ListSummary {
     /// The number of jobs that were shown.
     pub jobs: u64,
-    /// The exit code: a queue that cannot be read is left out.
+    /// The exit code, which says whether a queue was left out because it cannot be read.
     pub exit: Exit,
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn list_jobs(
     let table = session.ui.format() == Format::Table;
     selector.limit = selector.limit.or(session.ui.default_row_limit());
     if table && session.ui.has_sort_flag() {
-        // The first rows of a sorted table are known only when all rows have been read.
+        // A sorted table needs all rows: the limit applies after the sort, not to the read.
         session
             .ui
             .set_shown_rows(selector.offset, selector.limit.take());
@@ -142,7 +143,7 @@ pub(crate) fn list_jobs(
         jobs.list.items.append(&mut slice);
         if streams && !jobs.list.items.is_empty() {
             out.show(&jobs)?;
-            // A reader of the stream gets these jobs before the rest is found.
+            // Flush, so that a reader of the stream gets these jobs before the next ones are read.
             out.flush_stdout()?;
             out.omit_next_headers();
             jobs.list.items.clear();
@@ -165,13 +166,13 @@ pub(crate) fn list_jobs(
             out.note_on_terminal("no jobs");
             nothing::hint_why_empty(session, now, Some(&selector))?;
         }
-        _ => out.note_cut(shown, jobs.list.total, selector.offset, "jobs"),
+        _ => out.note_rows_left_out(shown, jobs.list.total, selector.offset, "jobs"),
     }
     let exit = session.ui.report_if_incomplete(left_out);
     Ok(ListSummary { jobs: shown, exit })
 }
 
-/// The core's own `jobs`, which takes one state of one queue, or completed jobs.
+/// The call of the core's own `jobs` for `-o raw`, which takes one state of one queue, or completed jobs.
 fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.as_plain_name(),

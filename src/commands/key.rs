@@ -56,7 +56,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .core()?
         .index_members(now, &Index::Lane(lane.clone()))?;
     if jids.is_empty() {
-        // A lane that spans all queues is in no queue.
+        // A key with a slash in front has a lane across all queues, so the queue need not exist.
         if !args.key.as_bytes().starts_with(b"/") {
             let core = session.core()?;
             core.require_queue(now, &args.queue).map_err(|error| {

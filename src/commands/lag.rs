@@ -50,7 +50,8 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let raw: &[Format] = if args.older_than.is_some() {

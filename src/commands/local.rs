@@ -68,7 +68,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Operate, Args::writes, run).members(|_| MemberUse::Itself);
+    Spec::writes_if(Group::Operate, Args::writes, run).member_use(|_| MemberUse::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -51,7 +51,7 @@ const TAKEN: [&[u8]; 7] = [
 ];
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).members(|args| MemberUse::Job(&args.jid));
+    Spec::writes(Group::Submit, run).member_use(|args| MemberUse::Job(&args.jid));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

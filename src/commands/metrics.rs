@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::at_least_one, requires = "statsd")]
     count: Option<u64>,
     /// Begin each name with this and a dot
-    #[arg(long, value_name = "NAME", requires = "statsd", value_parser = namespace)]
+    #[arg(long, value_name = "NAME", requires = "statsd", value_parser = statsd_namespace)]
     namespace: Option<String>,
     #[command(flatten)]
     series: SeriesArgs,
@@ -83,12 +83,12 @@ pub(crate) struct SeriesArgs {
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "100")]
     max_groups: u64,
     /// Add a label to each series
-    #[arg(long, value_name = "NAME=VALUE", value_parser = label, conflicts_with = "statsd")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = series_label, conflicts_with = "statsd")]
     label: Vec<Label>,
 }
 
 impl SeriesArgs {
-    fn choice(&self) -> SeriesChoice {
+    fn series_choice(&self) -> SeriesChoice {
         SeriesChoice {
             max_groups: usize::try_from(self.max_groups).unwrap_or(usize::MAX),
             queues: self.queue.clone(),
@@ -97,7 +97,7 @@ impl SeriesArgs {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).members(|_| MemberUse::Refused("each series is of one"));
+    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::Refused("each series is of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -114,12 +114,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         names.push(name);
     }
     if let Some(address) = &args.listen.listen {
-        return serve(address, &args, session);
+        return serve_metrics(address, &args, session);
     }
     if let Some(server) = &args.statsd {
         return send_to_statsd(server, &args, session);
     }
-    let choice = args.series.choice();
+    let choice = args.series.series_choice();
     let core = Script::new(session.prefix()).sha().to_owned();
     let begun = Instant::now();
     let read = read_facts(&choice, session);
@@ -146,34 +146,45 @@ fn read_facts(
     choice: &SeriesChoice,
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
-    look::read_snapshot(look::RECENT, choice.request(), &choice.globs(), session)
+    look::read_snapshot(
+        look::RECENT,
+        choice.snapshot_request(),
+        &choice.queue_globs(),
+        session,
+    )
 }
 
-/// How long a snapshot is used for all requests.
+/// How long a snapshot answers all requests before a new one is read.
 const SHARED_FOR: Duration = Duration::from_secs(1);
 
 /// Answers requests until a signal comes.
-fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<Exit, Error> {
+fn serve_metrics(
+    address: &ListenAddress,
+    args: &Args,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let access = args
         .listen
         .access
-        .read(|warning| session.ui.warn(warning))?;
+        .read_access(|warning| session.ui.warn(warning))?;
     session.globals.timeout = Some(session.timeout().min(PATIENCE));
     if args.no_retry {
         session.connect()?;
     }
     let listener = Listener::bind(address, access)?;
     session.ui.note(&format!("listening on {}", listener.url()));
-    let (choice, labels) = (args.series.choice(), args.series.label.clone());
+    let (choice, labels) = (args.series.series_choice(), args.series.label.clone());
     let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
-    server.try_snapshot()?;
+    server.require_snapshot()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
     listener.serve(
         |request| server.respond(request),
-        || interrupt.received_kind().is_some(),
+        || interrupt.kind_of_received_signal().is_some(),
     );
-    Ok(interrupt.received_kind().map_or(Exit::Ok, Kind::exit))
+    Ok(interrupt
+        .kind_of_received_signal()
+        .map_or(Exit::Ok, Kind::exit))
 }
 
 fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Exit, Error> {
@@ -183,7 +194,7 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
             .hint("--statsd takes HOST:PORT, such as localhost:8125")
     };
     let found: Vec<_> = server.to_socket_addrs().map_err(unreachable)?.collect();
-    // A name with both kinds of addresses is mostly this machine, and statsd listens on IPv4 by default.
+    // Prefer IPv4: a name with both kinds of addresses is mostly `localhost`, and statsd listens on IPv4 by default.
     let address = found
         .iter()
         .find(|address| address.is_ipv4())
@@ -196,7 +207,7 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
     };
     let socket = UdpSocket::bind(local).map_err(unreachable)?;
     socket.connect(address).map_err(unreachable)?;
-    let choice = args.series.choice();
+    let choice = args.series.series_choice();
     let namespace = args.namespace.as_deref();
     let interrupt = Interrupt::listen();
     let mut last = None;
@@ -207,7 +218,7 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
                     session.ui.note("note: the queues can be read again");
                 }
                 for datagram in statsd_datagrams(&facts, &choice, namespace, now) {
-                    // Nobody may listen yet: statsd promises no delivery.
+                    // A failure to send is ignored: no statsd may listen yet, and its protocol promises no delivery.
                     _ = socket.send(datagram.as_bytes());
                 }
             }
@@ -223,15 +234,15 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
         if args.count.is_some_and(|count| sent >= count) {
             break;
         }
-        if let Some(kind) = interrupt.wait(args.interval) {
+        if let Some(kind) = interrupt.wait_for_signal(args.interval) {
             return Ok(kind.exit());
         }
     }
     last.map_or(Ok(Exit::Ok), Err)
 }
 
-/// The beginning of names: parts with dots between them.
-fn namespace(given: &str) -> Result<String, Invalid> {
+/// Parses the namespace that begins all names: parts separated by dots.
+fn statsd_namespace(given: &str) -> Result<String, Invalid> {
     let is_part = |part: &str| {
         let mut chars = part.chars();
         !part.is_empty() && chars.all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
@@ -245,8 +256,8 @@ fn namespace(given: &str) -> Result<String, Invalid> {
     }
 }
 
-/// A label as given.
-fn label(given: &str) -> Result<Label, Invalid> {
+/// Parses a label for all series, such as `site=berlin`.
+fn series_label(given: &str) -> Result<Label, Invalid> {
     let wants = "a label such as `site=berlin`, its name of letters, digits and `_`";
     let expects = || Invalid::expects(wants);
     let (name, value) = given.split_once('=').ok_or_else(expects)?;

@@ -89,7 +89,7 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
     session.ui.show(&JobList { list, missing })
 }
 
-/// The error about a job that does not exist, with the traces that are left of it.
+/// The error about a job that does not exist. Its hint names keys and lists that still have the jid.
 fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
     let found = session.core()?.traces_of_jid(now, jid)?;
     let error = not_found::missing_job_error(jid);
@@ -99,7 +99,7 @@ fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<E
     })
 }
 
-/// Refuses jobs that were asked for and do not exist, if there are any.
+/// Reports requested jobs that do not exist as an error, if there are any.
 fn refuse_unknown_jobs(
     missing: &[Name],
     now: Moment,
@@ -111,7 +111,7 @@ fn refuse_unknown_jobs(
     }
 }
 
-/// Whether a word in the position of a name asks for the list of all instead, as in `qless tag ls`.
+/// Whether a word in the place of a name is `list` or `ls`, and so asks for the list of all names.
 fn is_list_word(word: &Name) -> bool {
     matches!(word.as_bytes(), b"list" | b"ls")
 }
@@ -120,42 +120,42 @@ fn is_list_word(word: &Name) -> bool {
 pub(crate) enum MemberUse<'a> {
     /// The command uses no server, or only a server that its own arguments name.
     Itself,
-    /// On each, side by side; what they show is joined.
+    /// The command runs on all members at the same time, and their output is joined.
     Each,
-    /// On each, one after the other: the output is too long to be kept.
+    /// The command runs on one member after the other: the output is too long to be kept and joined.
     InTurn,
-    /// On one after the other, until one has something.
+    /// The command runs on one member after the other, until one has what it asks for.
     UntilFound,
-    /// On those that hold these jobs; on each if none is named.
+    /// The command runs on the members that hold these jobs; on all members if no job is named.
     Jobs(&'a [InputArg]),
-    /// On those that hold these jobs, if all of them exist.
+    /// The command runs on the members that hold these jobs, but only if all of the jobs exist.
     AllJobs(&'a [InputArg]),
-    /// On those that hold these jobs, one after the other in the order given: the output has no names.
+    /// The command runs for these jobs in the order given, since its output does not name them.
     JobsInOrder(&'a [InputArg]),
-    /// As `Jobs`, until one decides the wait: the first that has what is waited for, or if not `any`, the
-    /// first that cannot have it.
+    /// As `Jobs`, until a member decides the wait: with `any`, the first one that succeeds; without it, the first one
+    /// that cannot succeed.
     Wait { jids: &'a [InputArg], any: bool },
-    /// On the one that holds this job.
+    /// The command runs on the member that holds this job.
     Job(&'a Name),
-    /// On the member that a new job belongs to: the one that has its jid, else the one of the jobs that it is kept
-    /// together with, or any member.
+    /// The command runs on the member that has the jid; else on the member of the jobs that the new job is kept
+    /// together with, or on any member.
     NewJob {
         kept_with: Option<Cow<'a, [u8]>>,
         jid: Option<&'a Name>,
     },
-    /// Each job of a file on the member that the job belongs to.
+    /// Each member puts the jobs of the file that belong to it.
     NewJobs(&'a put::Args),
-    /// By a process for each.
+    /// A process of its own runs the command on each member.
     Processes,
-    /// Once, with a session for each of them.
+    /// The command runs once, and opens a session for each member itself.
     Apart,
-    /// Not at all, for this reason.
+    /// The command is refused, for this reason.
     Refused(&'static str),
 }
 
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.
 pub(crate) struct Spec<A> {
-    /// The heading under which `qless --help` lists it.
+    /// The group of subcommands in which `qless --help` lists it.
     pub(crate) group: Group,
     /// The settings of the config file that apply.
     pub(crate) config: ConfigFileUse,
@@ -167,7 +167,7 @@ pub(crate) struct Spec<A> {
     pub(crate) always_writes: bool,
     /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
-    pub(crate) members: fn(&A) -> MemberUse<'_>,
+    pub(crate) member_use: fn(&A) -> MemberUse<'_>,
     pub(crate) run: fn(A, &mut Session) -> Result<Exit, Error>,
 }
 
@@ -196,24 +196,24 @@ impl<A> Spec<A> {
             writes,
             always_writes: false,
             watch: |_| None,
-            members: |_| MemberUse::Each,
+            member_use: |_| MemberUse::Each,
             run,
         }
     }
 
     /// Sets which settings of the config file apply.
-    pub(crate) const fn config(self, config: ConfigFileUse) -> Spec<A> {
+    pub(crate) const fn config_use(self, config: ConfigFileUse) -> Spec<A> {
         Spec { config, ..self }
     }
 
-    /// Adds `--watch`.
-    pub(crate) const fn watch(self, watch: fn(&A) -> Option<Duration>) -> Spec<A> {
+    /// Lets `--watch` repeat the command, at the interval that the arguments give.
+    pub(crate) const fn watch_interval(self, watch: fn(&A) -> Option<Duration>) -> Spec<A> {
         Spec { watch, ..self }
     }
 
-    /// Sets how the command runs on several members.
-    pub(crate) const fn members(self, members: fn(&A) -> MemberUse<'_>) -> Spec<A> {
-        Spec { members, ..self }
+    /// Sets how the command runs if the context has several members.
+    pub(crate) const fn member_use(self, member_use: fn(&A) -> MemberUse<'_>) -> Spec<A> {
+        Spec { member_use, ..self }
     }
 
     /// Keeps the output of the command out of the pager.
@@ -248,7 +248,7 @@ pub(crate) enum Group {
 
 impl Group {
     /// The heading.
-    pub(crate) const fn title(self) -> &'static str {
+    pub(crate) const fn heading(self) -> &'static str {
         match self {
             Group::Inspect => "Inspect",
             Group::Submit => "Submit and manage",

@@ -104,7 +104,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     |args| args.action != MorgueAction::List,
     run,
 )
-.members(|args| MemberUse::Jobs(&args.jids));
+.member_use(|args| MemberUse::Jobs(&args.jids));
 
 /// The message of buried jobs, if none is given.
 const MESSAGE: &str = "buried while it was retrying";
@@ -117,7 +117,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.require_format(&[Format::Jid])?;
             session.ui.check_columns::<JobList>()?;
             let now = session.connect()?;
-            jobs::list_jobs(&morgue.selector(), true, now, session).map(|listed| listed.exit)
+            jobs::list_jobs(&morgue.morgue_selector(), true, now, session).map(|listed| listed.exit)
         }
         MorgueAction::Requeue => {
             let options = RetryOptions::default();
@@ -219,7 +219,7 @@ impl QueueMorgue {
         }
     }
 
-    fn selector(&self) -> Selector {
+    fn morgue_selector(&self) -> Selector {
         Selector {
             groups: self.group.iter().cloned().map(Pattern::Plain).collect(),
             ..Selector::from(Filters {
@@ -231,7 +231,7 @@ impl QueueMorgue {
         }
     }
 
-    fn contains(&self, job: &Job) -> bool {
+    fn contains_job(&self, job: &Job) -> bool {
         let group = job.failure.as_ref().map(|failure| &failure.group);
         job.queue.as_ref() == Some(&self.queue)
             && match &self.group {
@@ -254,13 +254,16 @@ impl QueueMorgue {
         let options = BulkOptions::new(session, verb, &args.bulk)?;
         let now = session.connect()?;
         if args.all {
-            return BulkPlan::from_selector(session, now, options, &self.selector(), refuse);
+            return BulkPlan::from_selector(session, now, options, &self.morgue_selector(), refuse);
         }
         let fields = "jid,queue,shown,failure,remaining";
         let jobs = session
             .core()?
             .jobs_with_fields(now, fields, given.jids())?;
-        let dead = jobs.into_iter().flatten().filter(|job| self.contains(job));
+        let dead = jobs
+            .into_iter()
+            .flatten()
+            .filter(|job| self.contains_job(job));
         let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
         // The snapshots are newer than `dead`.
         let refuse = |job: &JobSnapshot| {

@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Submit, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = MoveOptions {

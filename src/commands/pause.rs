@@ -86,7 +86,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             ""
         };
         let count = plural(queues.len() as u64, "queue", "queues");
-        let what = format!("pause {count}{}{revoke}", session.on_destination()?);
+        let what = format!("pause {count}{}{revoke}", session.on_destination_text()?);
         let details = |_: &_| format!("  {}\n", comma_list(&queues));
         session.ui.confirm_protected(&what, details)?;
     }

@@ -52,7 +52,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).members(|_| MemberUse::UntilFound);
+    Spec::writes(Group::Work, run).member_use(|_| MemberUse::UntilFound);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -61,7 +61,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.continue_without_reader();
     let now = session.connect()?;
     if args.dry.dry_run {
-        return preview(&args, now, session);
+        return preview_pop(&args, now, session);
     }
     let mut jids = Vec::new();
     let popped = pop_jobs(&args, &worker, now, session, &mut jids);
@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(return_unshown_jobs(lost, &jids, &worker, session));
     }
     let done = plural(jids.len() as u64, "job was", "jobs were");
-    popped.map_err(|error| error.after(&format!("{done} popped")))?;
+    popped.map_err(|error| error.after_doing(&format!("{done} popped")))?;
     Ok(Exit::Ok)
 }
 
@@ -149,13 +149,13 @@ fn pop_jobs(
             if count == 0 {
                 return Ok(());
             }
-            if let Some(kind) = interrupt.received_kind() {
+            if let Some(kind) = interrupt.kind_of_received_signal() {
                 return Err(Error::new(kind, "interrupted"));
             }
             let (core, out) = session.core_and_ui()?;
             let reply = core.pop(now, queue, worker, count)?;
-            let got =
-                parse_popped_jids(&reply).map_err(|error| error.hint_if(shows_jobs_of(worker)))?;
+            let got = parse_popped_jids(&reply)
+                .map_err(|error| error.hint_if(hint_at_jobs_of(worker)))?;
             if out.format() == Format::Raw && !got.is_empty() {
                 out.write_verbatim(&[&reply[..], b"\n"].concat())?;
             }
@@ -169,19 +169,19 @@ fn pop_jobs(
     Ok(())
 }
 
-/// Says on a terminal that there was nothing to pop, and for queues in which jobs wait, why.
+/// Notes on a terminal that nothing could be popped, and why not from queues in which jobs wait.
 fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
     let mut is_told = false;
     if session.ui.shows_hints() {
         for queue in queues {
-            // The reasons are an extra: without them, the result is the same.
+            // A failure to find the reasons is ignored: they are only a note.
             let Ok(found) = session
                 .core()
                 .and_then(|core| explain::explain_queue(core, now, queue))
             else {
                 continue;
             };
-            // Another client may have put a job in the meantime.
+            // If a job can be popped by now, since another client has put one, there is no reason to report.
             if let Some(reason) = found.reasons.first().filter(|_| !found.runnable) {
                 let why = reason.reason_line(session.ui.render_options());
                 session
@@ -217,17 +217,17 @@ fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
         error.kind(),
         format!("popped {names}, but cannot show it: {}", error.message()),
     )
-    .hint_if(shows_jobs_of(worker))
+    .hint_if(hint_at_jobs_of(worker))
 }
 
-/// The hint at the command that shows the jobs of a worker.
-fn shows_jobs_of(worker: &Name) -> Option<String> {
+/// The hint that names the command which shows the jobs of a worker.
+fn hint_at_jobs_of(worker: &Name) -> Option<String> {
     let command = CommandLine::new("workers").name(worker);
     command.fill_sentence("{} shows it")
 }
 
 /// Shows the jobs that a pop would get now.
-fn preview(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+fn preview_pop(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     let found = core.next_jobs(now, &args.queues, args.count, PausedQueuePolicy::Count)?;
     let count = found.len() as u64;

@@ -44,7 +44,7 @@ const PRIORITY: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Submit, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let priority = BulkAction::new(&PRIORITY, |core, slice| {

@@ -35,7 +35,8 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -68,7 +69,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (core, out) = session.core_and_ui()?;
     if out.shows_hints() {
-        let groups = core.failed_counts(now)?;
+        let groups = core.failed_jobs_by_group(now)?;
         let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
         if jobs > 0 {
             let verb = if jobs == 1 { "has" } else { "have" };

@@ -90,10 +90,10 @@ const HOLDER_RETRY: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let by_holder = args.holder.is_given();
+    let by_holder = args.holder.is_holder_given();
     if args.fail_group.is_some() && !by_holder {
         return Err(
             Error::usage("`--fail-group` needs `--worker` or `--as-holder`")

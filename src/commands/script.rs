@@ -30,21 +30,22 @@ pub(crate) struct Args {
     lib: bool,
     /// Print the script with the defaults and replies of another client's core
     #[arg(long = "for", value_name = "CLIENT", conflicts_with = "lib")]
-    client: Option<ClientLibrary>,
+    client: Option<CoreVariant>,
 }
 
-/// A client whose core differs from qless-core.
+/// The variant of the script for clients whose own core differs from qless-core.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum ClientLibrary {
+enum CoreVariant {
     QlessPhp,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).members(|_| MemberUse::Itself);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let script = match (args.client, args.lib) {
-        (Some(ClientLibrary::QlessPhp), _) => Script::for_qless_php(session.prefix()),
+        (Some(CoreVariant::QlessPhp), _) => Script::for_qless_php(session.prefix()),
         (None, true) => Script::library_form(session.prefix()),
         (None, false) => Script::new(session.prefix()),
     };

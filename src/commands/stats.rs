@@ -49,7 +49,8 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -80,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         out.show(&stats::StatsOfQueuesOnDay { list, picture })?;
         return Ok(Exit::Ok);
     };
-    days.insert(0, Day::Near(-i64::from(count)).name_and_start(now)?);
+    days.insert(0, Day::Near(-i64::from(count)).date_and_start(now)?);
     let mut shown: Vec<Stats> = Vec::new();
     for queue in core.stats(now, &names, &days)?.chunk_by_mut(is_same_queue) {
         for at in 1..queue.len() {
@@ -100,10 +101,10 @@ fn is_same_queue(one: &Stats, other: &Stats) -> bool {
 /// The days to show, oldest first: their names and first moments.
 fn days_to_show(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
-        None => Ok(vec![args.day.name_and_start(now)?]),
+        None => Ok(vec![args.day.date_and_start(now)?]),
         Some(count) => (0..i64::from(count))
             .rev()
-            .map(|ago| Day::Near(-ago).name_and_start(now))
+            .map(|ago| Day::Near(-ago).date_and_start(now))
             .collect(),
     }
 }

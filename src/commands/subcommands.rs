@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// The given subcommand, with its arguments.
+/// The subcommands of a command as an enum: a value is the given subcommand with its arguments.
 pub(crate) trait Subcommands {
     /// Whether the subcommand may change something.
     fn writes(&self) -> bool;
@@ -42,7 +42,7 @@ macro_rules! nested_subcommands {
 
 pub(super) use nested_subcommands;
 
-/// The words in front of a subcommand in `nested_subcommands!`.
+/// Whether a subcommand may change something: the word before it in `nested_subcommands!` names one of these constants.
 #[allow(non_upper_case_globals)]
 pub(crate) const reads: bool = false;
 #[allow(non_upper_case_globals)]

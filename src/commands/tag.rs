@@ -63,13 +63,13 @@ impl Args {
     }
 
     /// Whether the only word asks for the list of tags.
-    fn is_list(&self) -> bool {
+    fn asks_for_tag_list(&self) -> bool {
         let jids = self.jobs.jids.as_slice();
         matches!(jids, [word] if !self.writes() && is_list_word(&word.as_typed()))
     }
 
-    fn members(&self) -> MemberUse<'_> {
-        if self.is_list() {
+    fn member_use(&self) -> MemberUse<'_> {
+        if self.asks_for_tag_list() {
             MemberUse::Each
         } else {
             MemberUse::Jobs(&self.jobs.jids)
@@ -78,10 +78,10 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Submit, Args::writes, run).members(Args::members);
+    Spec::writes_if(Group::Submit, Args::writes, run).member_use(Args::member_use);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
-    if args.is_list() {
+    if args.asks_for_tag_list() {
         args.jobs.jids.clear();
     }
     let selector = &args.jobs.selector;
@@ -138,7 +138,7 @@ fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
             cells: job.tags.clone(),
         };
         let rows: Vec<BulkRow> = found.iter().map(row).collect();
-        out.show(&tag_table(rows))?;
+        out.show(&tag_report(rows))?;
     } else {
         out.show(&JobList {
             list: List::of_all(found),
@@ -151,7 +151,7 @@ fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-fn tag_table(rows: Vec<BulkRow>) -> BulkReport {
+fn tag_report(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
         sum: BulkTotals::new("tag", false, 0),
         items: Vec::new(),
@@ -182,7 +182,7 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
     let total = tags.items.len();
     tags.keep_page(offset, limit.or(out.default_row_limit()));
     out.show(&tags)?;
-    out.note_cut(tags.items.len() as u64, tags.total, offset, "tags");
+    out.note_rows_left_out(tags.items.len() as u64, tags.total, offset, "tags");
     if total == 0 {
         out.note_on_terminal("no tags");
     }

@@ -43,7 +43,7 @@ const TIMEOUT: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let timeout = BulkAction::new(&TIMEOUT, |core, slice| {
@@ -54,11 +54,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     });
     let timeout = timeout
         .with_default_states(&[State::Running, State::Stalled])
-        .refuse_if(refuse);
+        .refuse_if(refuse_not_running);
     timeout.run(&args.bulk, &args.jobs, session)
 }
 
-fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse_not_running(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is_in_state("running") {
         return None;
     }

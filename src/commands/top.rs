@@ -41,9 +41,10 @@ pub(crate) struct Args {
     no_retry: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).members(|_| MemberUse::Apart);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run).member_use(|_| MemberUse::Apart);
 
-/// The longest that a connection to Redis, and a call, takes while somebody looks.
+/// Time limit of a connection to Redis and of a call, so that the screen never stands still for longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -54,7 +55,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let mut sessions = session.sessions_of_members();
     if sessions.is_empty() {
-        sessions.push(session.copy());
+        sessions.push(session.with_own_connection());
     }
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(PATIENCE));

@@ -72,8 +72,8 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
-    .watch(|args| args.watch.every)
-    .members(|args| MemberUse::Jobs(&args.jobs.jids));
+    .watch_interval(|args| args.watch.every)
+    .member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {
@@ -83,7 +83,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if no_jobs && !args.remove {
         return list_tracked(session);
     }
-    let track = action(&args);
+    let track = tracking_action(&args);
     let mut plan = BulkPlan::open(session, &track, &args.bulk, &args.jobs)?;
     if args.remove && plan.has_missing_jobs() {
         let now = session.now();
@@ -97,7 +97,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.ask_and_run(track, session)
 }
 
-fn action(args: &Args) -> BulkAction<'static> {
+fn tracking_action(args: &Args) -> BulkAction<'static> {
     let tracked = !args.remove && !args.prune;
     let verb = if tracked { &TRACK } else { &UNTRACK };
     BulkAction::new(verb, move |core, slice| {
@@ -115,7 +115,7 @@ fn untrack_missing(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let tracked = JidArgs::Many(session.core()?.index_members(now, &Index::Tracked)?);
     let mut plan = BulkPlan::from_jids(session, now, options, &tracked, |_| None)?;
     plan.keep_only_nonexistent();
-    plan.ask_and_run(action(args), session)
+    plan.ask_and_run(tracking_action(args), session)
 }
 
 fn list_tracked(session: &mut Session) -> Result<Exit, Error> {

@@ -46,8 +46,8 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).members(|_| MemberUse::Refused("it counts the jobs of one"));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run)
+    .member_use(|_| MemberUse::Refused("it counts the jobs of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;

@@ -17,7 +17,8 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).members(|_| MemberUse::Itself);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::Itself);
 
 fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -64,13 +64,12 @@ pub(crate) struct Args {
     require_match: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run)
-        .unpaged()
-        .members(|args| MemberUse::Wait {
-            jids: &args.targets.jids,
-            any: args.any,
-        });
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
+    .unpaged()
+    .member_use(|args| MemberUse::Wait {
+        jids: &args.targets.jids,
+        any: args.any,
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
@@ -89,7 +88,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         allow_gone: args.allow_gone,
         must_exist: by_jid,
     };
-    let waiter = Waiter::open(options, session)?;
+    let waiter = Waiter::subscribe(options, session)?;
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {
@@ -130,11 +129,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
             let summary = &wait.totals;
             let line = json::compact_line(&WaitSummary { summary }).map_err(Error::internal)?;
-            session.ui.write(&line)?;
+            session.ui.write_bytes(&line)?;
         }
         _ => {}
     }
-    match wait::wait_error(&wait, &options, session) {
+    match wait::require_awaited_state(&wait, &options, session) {
         // The document has the outcome.
         Err(error) if session.ui.format().is_json() => Ok(error.exit()),
         Err(error) => Err(error),
@@ -161,5 +160,5 @@ fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
 }
 
 fn show_line(item: &WaitItem, ui: &mut Ui) -> Result<(), Error> {
-    ui.write(&json::compact_line(item).map_err(Error::internal)?)
+    ui.write_bytes(&json::compact_line(item).map_err(Error::internal)?)
 }

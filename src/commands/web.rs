@@ -66,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long)]
     hide_data: bool,
     /// A path in front of all others, for a proxy that leaves it there
-    #[arg(long, value_name = "PATH", value_parser = base_path, default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "PATH", value_parser = parse_base_path, default_value = "", hide_default_value = true)]
     base_path: String,
     /// Keep what was counted in a file, for a day
     #[arg(long, value_name = "FILE", value_parser = value::file_to_write())]
@@ -76,10 +76,10 @@ pub(crate) struct Args {
     no_retry: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Inspect, |args| args.allow_changes, run).members(|_| MemberUse::Apart);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Inspect, |args| args.allow_changes, run)
+    .member_use(|_| MemberUse::Apart);
 
-/// The longest file that can be a history: a day of a thousand queues and groups has a third of it.
+/// Maximum size of a history file, in bytes: three times that of a day with a thousand queues and groups.
 const LONGEST_HISTORY: u64 = 128 << 20;
 
 /// How often the history is written.
@@ -87,7 +87,9 @@ const SAVED_EVERY: Duration = Duration::from_secs(60);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let access = args.access.read(|warning| session.ui.warn(warning))?;
+    let access = args
+        .access
+        .read_access(|warning| session.ui.warn(warning))?;
     let mut members = session.sessions_of_members();
     if args.history.is_some() && members.len() > 1 {
         return Err(
@@ -114,7 +116,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.connect()?;
         }
     }
-    let kept = args.history.as_deref().map(take_history).transpose()?;
+    let kept = args
+        .history
+        .as_deref()
+        .map(read_writable_history)
+        .transpose()?;
     let listener = Listener::bind(&args.listen, access)?.accepting_posts();
     let place = format!("listening on {}{}/", listener.url(), args.base_path);
     sessions[0].ui.note(&place);
@@ -135,7 +141,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     listener.serve(
         |request| server.respond(request),
         || {
-            let is_over = interrupt.received_kind().is_some();
+            let is_over = interrupt.kind_of_received_signal().is_some();
             if let (Some(path), Some(first)) = (&args.history, server.first_server())
                 && (is_over || saved.get().elapsed() >= SAVED_EVERY)
             {
@@ -150,12 +156,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             is_over
         },
     );
-    Ok(interrupt.received_kind().map_or(Exit::Ok, Kind::exit))
+    Ok(interrupt
+        .kind_of_received_signal()
+        .map_or(Exit::Ok, Kind::exit))
 }
 
-/// Reads what was counted before, and writes it again: a file that cannot be written is of no use. A file that is not
-/// there yet is empty.
-fn take_history(path: &Path) -> Result<History, Error> {
+/// Reads the history and writes it back, so that a file that cannot be written is an error at the start. A missing
+/// file is an empty history.
+fn read_writable_history(path: &Path) -> Result<History, Error> {
     const ANOTHER: &str = "name a file in a directory that exists and that you may write to";
     let history = read_history(path)?;
     let text = serde_json::to_vec(&history).map_err(Error::internal)?;
@@ -189,7 +197,7 @@ fn save_history(path: &Path, server: &SnapshotServer) -> Result<(), Error> {
 }
 
 /// A path that begins with `/` and does not end with one.
-fn base_path(given: &str) -> Result<String, Invalid> {
+fn parse_base_path(given: &str) -> Result<String, Invalid> {
     let path = given.trim_end_matches('/');
     let is_plain = path
         .bytes()
@@ -203,7 +211,7 @@ fn base_path(given: &str) -> Result<String, Invalid> {
     }
 }
 
-/// Runs one of the commands that pages need, and takes what it prints.
+/// Runs a command for a page, and returns its output instead of printing it.
 fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> CommandOutput {
     let Some((leading, names)) = line.words_and_names() else {
         let why = "an empty name or a NUL byte cannot be given to a command";
@@ -214,8 +222,8 @@ fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> Comm
     };
     let word = |name: &Name| OsStr::from_bytes(name.as_bytes()).to_owned();
     let mut words: Vec<OsString> = leading.iter().map(word).collect();
-    // A request names jobs; it cannot name stdin, files or patterns.
-    let names = names.iter().map(|name| plain::mark_plain(&word(name)));
+    // The names of a request are marked as plain, so that none of them means stdin, a file or a pattern.
+    let names = names.iter().map(|name| plain::mark_as_plain(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
     if matches!(mode, RunMode::DryRun) {
@@ -226,32 +234,32 @@ fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> Comm
         session.ui.answer_yes(label);
     }
     let result = match name.to_str() {
-        Some("status") => run_words(&status::SPEC, words, session),
-        Some("queues") => run_words(&queues::SPEC, words, session),
-        Some("get") => run_words(&get::SPEC, words, session),
-        Some("failed") => run_words(&failed::SPEC, words, session),
-        Some("workers") => run_words(&workers::SPEC, words, session),
-        Some("retry") => run_words(&retry::SPEC, words, session),
-        Some("cancel") => run_words(&cancel::SPEC, words, session),
-        Some("promote") => run_words(&promote::SPEC, words, session),
-        Some("priority") => run_words(&priority::SPEC, words, session),
-        Some("tag") => run_words(&tag::SPEC, words, session),
-        Some("track") => run_words(&track::SPEC, words, session),
-        Some("pause") => run_words(&pause::SPEC, words, session),
-        Some("unpause") => run_words(&unpause::SPEC, words, session),
+        Some("status") => parse_and_run(&status::SPEC, words, session),
+        Some("queues") => parse_and_run(&queues::SPEC, words, session),
+        Some("get") => parse_and_run(&get::SPEC, words, session),
+        Some("failed") => parse_and_run(&failed::SPEC, words, session),
+        Some("workers") => parse_and_run(&workers::SPEC, words, session),
+        Some("retry") => parse_and_run(&retry::SPEC, words, session),
+        Some("cancel") => parse_and_run(&cancel::SPEC, words, session),
+        Some("promote") => parse_and_run(&promote::SPEC, words, session),
+        Some("priority") => parse_and_run(&priority::SPEC, words, session),
+        Some("tag") => parse_and_run(&tag::SPEC, words, session),
+        Some("track") => parse_and_run(&track::SPEC, words, session),
+        Some("pause") => parse_and_run(&pause::SPEC, words, session),
+        Some("unpause") => parse_and_run(&unpause::SPEC, words, session),
         _ => Err(Error::internal("a page has no such command")),
     };
     let text = session.ui.end_capture();
     CommandOutput { text, result }
 }
 
-fn run_words<A: clap::Args>(
+fn parse_and_run<A: clap::Args>(
     spec: &Spec<A>,
     words: Vec<OsString>,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let command = A::augment_args(clap::Command::new("page").no_binary_name(true));
-    let refused = |error: clap::Error| Error::usage(plain::sentence_of(&error));
+    let refused = |error: clap::Error| Error::usage(plain::first_error_line(&error));
     let matches = command.try_get_matches_from(words).map_err(refused)?;
     let args = A::from_arg_matches(&matches).map_err(refused)?;
     (spec.run)(args, session)

@@ -181,7 +181,7 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run)
     .unpaged()
-    .members(|_| MemberUse::Processes);
+    .member_use(|_| MemberUse::Processes);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.refuse_whole_document("work")?;
@@ -190,7 +190,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let error = Error::usage("every queue is left out");
         return Err(error.hint("name a queue, or `*` for all others"));
     }
-    // Without these flags, the words would have no effect.
+    // `crash` and `time-limit` have no effect without these flags, so they are refused.
     if args.retry_on.contains(&RetryCause::Crash) && !args.persistent {
         return Err(Error::usage("`--retry-on crash` requires `--persistent`"));
     }
@@ -227,7 +227,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         heartbeat: args.heartbeat,
         directory: match (args.chdir, args.sandbox) {
             (Some(directory), _) => Directory::Shared(directory),
-            (None, Some(directory)) => Directory::Sandbox(session.own_file(&directory)),
+            (None, Some(directory)) => Directory::Sandbox(session.member_file_path(&directory)),
             (None, None) => Directory::Inherited,
         },
         hooks: HookCommands {
@@ -262,7 +262,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
                 "point `--redis` at its primary"
             } else {
-                rights::hint(&session.target()?)
+                rights::missing_rights_hint(&session.target()?)
             }))
         }
         WorkResult::Vanished(count) => {
@@ -282,11 +282,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// The first part of the worker's name. It becomes part of a channel's name, so it is text.
+/// The first part of the worker's name. Only UTF-8 is accepted, since the name of a channel contains it.
 fn worker_name_prefix(given: Option<Name>) -> Result<Name, Error> {
     let name =
         match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {
-            None => return Ok(Name::from(actor::host())),
+            None => return Ok(Name::from(actor::host_name())),
             Some(name) => name,
         };
     let refused = |why: &str| Error::usage(format!("the name of the worker {why}"));

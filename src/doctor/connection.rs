@@ -11,23 +11,23 @@ use crate::core::call::reach::ReachReport;
 use crate::env;
 use crate::json::Number;
 use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
-use crate::session::{Session, one_primary_sentences};
+use crate::session::{Session, one_primary_warning_and_remedy};
 use crate::settings::ConfigSource;
 use crate::text::{Sanitized, comma_list, duration, plural};
 
-/// How long before its end a certificate is a warning.
+/// How long before its expiry a certificate is a warning, in seconds.
 const CERTIFICATE_WARNING: f64 = 14.0 * 86_400.0;
 
 /// Maximum number of names of a certificate that are shown.
 const NAMES: usize = 5;
 
 /// Seconds as documents show them, to the microsecond.
-pub(super) fn seconds(elapsed: Duration) -> Number {
+pub(super) fn seconds_number(elapsed: Duration) -> Number {
     Number(elapsed.as_micros() as f64 / 1e6)
 }
 
 /// `3.1 ms`
-pub(super) fn milliseconds(elapsed: Duration) -> String {
+pub(super) fn format_milliseconds(elapsed: Duration) -> String {
     format!("{:.1} ms", elapsed.as_secs_f64() * 1000.0)
 }
 
@@ -94,7 +94,7 @@ pub(super) fn address_item(session: &Session, target: &Target) -> DoctorItem {
     })
 }
 
-/// The connection to the server that has the data.
+/// The result of the connection to the server that has the data.
 pub(super) fn connect_item(
     target: &Target,
     core: Option<&Core>,
@@ -110,13 +110,13 @@ pub(super) fn connect_item(
         what.push_str(&format!(", the master `{}`", sentinels.master));
     }
     if let Some(elapsed) = reached.resolved {
-        what.push_str(&format!(", resolved in {}", milliseconds(elapsed)));
+        what.push_str(&format!(", resolved in {}", format_milliseconds(elapsed)));
     }
     if let Some(elapsed) = reached.connected {
-        what.push_str(&format!(", connected in {}", milliseconds(elapsed)));
+        what.push_str(&format!(", connected in {}", format_milliseconds(elapsed)));
     }
     let item = match &reached.error {
-        // The core is connected, and a second connection is not possible.
+        // Only a warning: the core is connected, although the second connection, for the measurement, failed.
         Some(error) if reached.connected.is_none() => {
             let hint = error.hint_text().unwrap_or("run the command again");
             DoctorItem::warning(DoctorCheck::Connect, error.message(), hint)
@@ -125,13 +125,13 @@ pub(super) fn connect_item(
     };
     item.with_evidence(DoctorEvidence {
         node: Some(place),
-        resolve_s: reached.resolved.map(seconds),
-        connect_s: reached.connected.map(seconds),
+        resolve_s: reached.resolved.map(seconds_number),
+        connect_s: reached.connected.map(seconds_number),
         ..DoctorEvidence::default()
     })
 }
 
-/// The encryption of a connection to a port.
+/// The result of the TLS handshake, for a connection to a port.
 pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> Option<DoctorItem> {
     let check = DoctorCheck::Tls;
     if matches!(target.address, Address::Unix(_) | Address::Local { .. }) {
@@ -155,7 +155,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     let what = format!(
         "{}, certificate for {names}{until}, {}",
         session.protocol,
-        milliseconds(elapsed)
+        format_milliseconds(elapsed)
     );
     let left = session.expires.map(|end| end.since(now));
     let item = match left.filter(|left| *left < CERTIFICATE_WARNING) {
@@ -168,14 +168,14 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     };
     Some(item.with_evidence(DoctorEvidence {
         protocol: Some(session.protocol.clone()),
-        handshake_s: Some(seconds(elapsed)),
+        handshake_s: Some(seconds_number(elapsed)),
         names: Some(session.names.clone()),
         expires: session.expires,
         ..DoctorEvidence::default()
     }))
 }
 
-/// The other servers that the address names.
+/// The result of connecting to the other servers that the address names.
 pub(super) fn nodes_item(core: &Core) -> Option<DoctorItem> {
     let nodes = core.probe_named_nodes();
     let away = nodes
@@ -221,11 +221,11 @@ pub(super) fn login_item(target: &Target) -> DoctorItem {
     })
 }
 
-/// The prefix, and whether it fits the server.
+/// The result for the prefix: whether it fits the server.
 pub(super) fn prefix_item(prefix: &str, core: Option<&Core>) -> DoctorItem {
     let check = DoctorCheck::Prefix;
-    let item = if core.is_some_and(Core::is_untagged_in_cluster) {
-        let (fact, way_out) = one_primary_sentences(prefix);
+    let item = if core.is_some_and(Core::has_untagged_prefix_in_cluster) {
+        let (fact, way_out) = one_primary_warning_and_remedy(prefix);
         DoctorItem::warning(check, fact, way_out)
     } else {
         DoctorItem::ok(check, prefix)

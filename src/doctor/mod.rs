@@ -13,15 +13,15 @@ use strum::VariantArray;
 
 use crate::address::Target;
 use crate::core::call::Core;
-use crate::core::call::reach::{ReachReport, reach};
+use crate::core::call::reach::{ReachReport, probe_server};
 use crate::error::{Cause, Error, Kind};
 use crate::model::doctor::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
 use crate::session::Session;
 
-/// The longest that each step takes on a screen that tells why nothing can be seen.
+/// The timeout of each step for a screen that shows why the server cannot be read.
 const BRIEFLY: Duration = Duration::from_secs(1);
 
-/// Makes all checks, each in a second: a screen that has waited for Redis waits no longer for them.
+/// Makes all checks with at most a second for each, for a screen that has already waited for Redis.
 pub(crate) fn diagnose_briefly(session: &mut Session) -> Result<Diagnosis, Error> {
     let brief = Some(session.timeout().min(BRIEFLY));
     let timeout = mem::replace(&mut session.globals.timeout, brief);
@@ -47,9 +47,9 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
     let reached = match &failed {
         // The error says it all.
         Some((DoctorCheck::Connect, _)) => ReachReport::default(),
-        _ => reach_server(&target, core.as_ref(), session),
+        _ => probe_data_server(&target, core.as_ref(), session),
     };
-    // The address cannot be used, with or without a server.
+    // An unusable address is wrong usage, not a result of a check.
     if let Some(error) = reached
         .error
         .as_ref()
@@ -66,11 +66,11 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
         Some(connection::login_item(&target)),
         Some(connection::prefix_item(session.prefix(), core.as_ref())),
     ];
-    let mut checks = Checks::default();
+    let mut checks = CheckResults::default();
     for item in on_the_way.into_iter().flatten() {
         match &failed {
             Some((check, error)) if *check == item.check => checks.add_error(*check, error),
-            _ => checks.add(item),
+            _ => checks.add_item(item),
         }
     }
     match (&mut core, &failed) {
@@ -82,13 +82,13 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
 }
 
 /// Measures a connection to the server with the data, or to the first one that the address names.
-fn reach_server(target: &Target, core: Option<&Core>, session: &Session) -> ReachReport {
+fn probe_data_server(target: &Target, core: Option<&Core>, session: &Session) -> ReachReport {
     let node = core.and_then(Core::reached_node).or(target.first_node());
-    let server = node.map_or_else(|| target.clone(), |node| target.with_node(node));
-    reach(&server, session.timeout())
+    let server = node.map_or_else(|| target.clone(), |node| target.for_one_node(node));
+    probe_server(&server, session.timeout())
 }
 
-/// The check that an error of connecting belongs to.
+/// The check that an error of connecting is a result of.
 fn check_of_error(error: &Error) -> DoctorCheck {
     match error.kind() {
         Kind::Tls | Kind::Config => DoctorCheck::Tls,
@@ -108,7 +108,7 @@ fn check_of_error(error: &Error) -> DoctorCheck {
 }
 
 /// The hint for an error that has none.
-fn next_step(kind: Kind) -> &'static str {
+fn default_hint(kind: Kind) -> &'static str {
     match kind {
         Kind::Unreachable => {
             "is the name of the host right? `getent hosts NAME` asks the same source"
@@ -132,17 +132,17 @@ fn next_step(kind: Kind) -> &'static str {
 
 /// The results so far.
 #[derive(Default)]
-struct Checks {
+struct CheckResults {
     items: Vec<DoctorItem>,
     /// The check after which nothing more can be checked.
     stopped_by: Option<DoctorCheck>,
 }
 
-impl Checks {
+impl CheckResults {
     /// Adds a result. After an error in the steps to the server, the checks of the server are skipped.
-    fn add(&mut self, item: DoctorItem) {
+    fn add_item(&mut self, item: DoctorItem) {
         match self.stopped_by {
-            Some(by) if !is_made_after(by, item.check) => self.skip(item.check, by),
+            Some(by) if !is_made_after(by, item.check) => self.add_skipped(item.check, by),
             Some(_) => self.items.push(item),
             None => {
                 let is_on_the_way = item.check as u8 <= DoctorCheck::Server as u8;
@@ -154,11 +154,11 @@ impl Checks {
     }
 
     fn add_error(&mut self, check: DoctorCheck, error: &Error) {
-        self.add(DoctorItem::error(check, error, next_step(error.kind())));
+        self.add_item(DoctorItem::error(check, error, default_hint(error.kind())));
     }
 
-    fn skip(&mut self, check: DoctorCheck, by: DoctorCheck) {
-        self.items.push(skipped_after(check, by));
+    fn add_skipped(&mut self, check: DoctorCheck, by: DoctorCheck) {
+        self.items.push(skipped_item(check, by));
     }
 
     /// Adds a line for each check that was not made.
@@ -171,21 +171,21 @@ impl Checks {
                 missing.filter(|check| !matches!(check, DoctorCheck::Tls | DoctorCheck::Nodes));
             let missing: Vec<DoctorCheck> = missing.filter(|check| !made(check)).collect();
             for check in missing {
-                self.skip(check, by);
+                self.add_skipped(check, by);
             }
         }
         Diagnosis::of_items(self.items)
     }
 }
 
-/// A check that another one made useless.
-fn skipped_after(check: DoctorCheck, failed: DoctorCheck) -> DoctorItem {
+/// The result of a check that was skipped because an earlier one failed.
+fn skipped_item(check: DoctorCheck, failed: DoctorCheck) -> DoctorItem {
     let why = format!("not looked at: `{}` failed", failed.into_str());
     DoctorItem::skipped(check, why)
 }
 
-/// Whether a check was made although one before it failed: that the address is of another kind than the server
-/// shows only after the login.
+/// Whether a check is made although the earlier one failed: only the login shows that the server is of another kind
+/// than the address, so the steps up to it were made.
 fn is_made_after(failed: DoctorCheck, check: DoctorCheck) -> bool {
     failed == DoctorCheck::Address && (check as u8) <= DoctorCheck::Login as u8
 }

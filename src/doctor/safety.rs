@@ -1,6 +1,6 @@
 //! Whether the server accepts changes and keeps jobs: replication, eviction, memory, persistence, connections.
 
-use super::next_step;
+use super::default_hint;
 use crate::core::api::doctor::{ServerReport, ServerSettings};
 use crate::core::call::Core;
 use crate::error::Kind;
@@ -8,7 +8,7 @@ use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
 use crate::model::overview::ProblemCode;
 use crate::model::queue::RoundedSeconds;
 use crate::model::server::{NO_EVICTION, eviction_sentence};
-use crate::session::silence_of_primary;
+use crate::session::silent_primary_message;
 use crate::text::{Sanitized, duration, format_bytes, plural};
 
 /// The hint for a server without an append-only file.
@@ -36,7 +36,7 @@ pub(super) fn replication_item(
         };
         let item = if report.good_replicas.is_some_and(|good| good < required) {
             let error = core.refusal_error("NOREPLICAS");
-            DoctorItem::error(check, &error, next_step(error.kind()))
+            DoctorItem::error(check, &error, default_hint(error.kind()))
         } else if required > 0 {
             DoctorItem::ok(
                 check,
@@ -57,9 +57,9 @@ pub(super) fn replication_item(
         let hint = format!("{hint}, `{primary}`, or add `--read-only`");
         DoctorItem::error(check, &error.hint(hint), "")
     } else if let Some(lost) = report.facts.problem_sentence(ProblemCode::Replica) {
-        DoctorItem::warning(check, lost, next_step(Kind::Stale))
-    } else if let Some(silence) = silence_of_primary(report.lag) {
-        DoctorItem::warning(check, silence, next_step(Kind::Stale))
+        DoctorItem::warning(check, lost, default_hint(Kind::Stale))
+    } else if let Some(silence) = silent_primary_message(report.lag) {
+        DoctorItem::warning(check, silence, default_hint(Kind::Stale))
     } else {
         DoctorItem::ok(check, format!("replica of {primary}, connected"))
     };
@@ -100,7 +100,7 @@ pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
         limit => format!("{} of {}", format_bytes(used), format_bytes(limit)),
     };
     let item = if limit > 0 && used >= limit && !facts.evicts_jobs() {
-        DoctorItem::error(check, &core.refusal_error("OOM"), next_step(Kind::Oom))
+        DoctorItem::error(check, &core.refusal_error("OOM"), default_hint(Kind::Oom))
     } else if let Some(full) = facts.problem_sentence(ProblemCode::Memory) {
         let hint = "raise `maxmemory`, or shorten `jobs-history`";
         DoctorItem::warning(check, format!("{full}: {sizes}"), hint)
@@ -126,9 +126,9 @@ pub(super) fn persistence_item(
         settings.is_some_and(|settings| settings.stops_writes && !settings.save.is_empty());
     let item = if report.append_failed || facts.save_failed && refuses {
         let error = core.refusal_error("MISCONF");
-        DoctorItem::error(check, &error, next_step(error.kind()))
+        DoctorItem::error(check, &error, default_hint(error.kind()))
     } else if let Some(failed) = facts.problem_sentence(ProblemCode::Persistence) {
-        DoctorItem::warning(check, failed, next_step(Kind::Misconf))
+        DoctorItem::warning(check, failed, default_hint(Kind::Misconf))
     } else if facts.append_only {
         append_only_item(settings)
     } else {
@@ -166,7 +166,7 @@ fn snapshots_item(
     core: &Core,
 ) -> DoctorItem {
     let last_save = report.facts.last_save;
-    // Without the right to read the setting, a snapshot is a sign of it.
+    // If the user may not read the setting `save`, an existing snapshot shows that snapshots are made.
     let has_snapshots = settings.map_or(last_save.is_some(), |settings| !settings.save.is_empty());
     let what = if has_snapshots {
         let last = last_save.map_or_else(

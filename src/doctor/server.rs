@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::connection::{milliseconds, seconds};
+use super::connection::{format_milliseconds, seconds_number};
 use super::safety::{clients_item, eviction_item, memory_item, persistence_item, replication_item};
-use super::{Checks, next_step, skipped_after};
+use super::{CheckResults, default_hint, skipped_item};
 use crate::address::{Address, Target};
 use crate::clock::moment::Moment;
 use crate::command_line::flag_with_value;
@@ -27,7 +27,7 @@ const BINARY: &str = concat!("qless ", env!("CARGO_PKG_VERSION"));
 
 /// Adds the checks that need a connection.
 pub(super) fn add_server_items(
-    checks: &mut Checks,
+    checks: &mut CheckResults,
     core: &mut Core,
     target: &Target,
     session: &Session,
@@ -43,29 +43,31 @@ pub(super) fn add_server_items(
             checks.add_error(DoctorCheck::Server, error);
             return;
         }
-        Ok(report) => checks.add(server_item(report, target)),
-        Err(_) => checks.add(untold_server_item(core)),
+        Ok(report) => checks.add_item(server_item(report, target)),
+        Err(_) => checks.add_item(unreported_server_item(core)),
     }
-    let made = core.try_core(now);
+    let made = core.time_core_call(now);
     let is_blocked = made.as_ref().is_err_and(would_block_next_calls);
-    let (rights, tells_settings) = if is_blocked {
-        (skipped_after(DoctorCheck::Rights, DoctorCheck::Core), true)
+    let (rights, may_read_settings) = if is_blocked {
+        (skipped_item(DoctorCheck::Rights, DoctorCheck::Core), true)
     } else {
         rights_item(core, now)
     };
-    checks.add(rights);
-    checks.add(core_item(made, core.script_sha()));
+    checks.add_item(rights);
+    checks.add_item(core_item(made, core.script_sha()));
     match &report {
         Ok(report) => {
-            // A refusal would stand in the server's log of denied commands.
-            let settings = tells_settings.then(|| core.server_settings(now)).flatten();
+            // Ask only with the right to: a refusal would leave an entry in the server's log of denied commands.
+            let settings = may_read_settings
+                .then(|| core.server_settings(now))
+                .flatten();
             let settings = settings.as_ref();
             let read_only = session.globals.read_only;
-            checks.add(replication_item(report, settings, core, read_only));
-            checks.add(eviction_item(report));
-            checks.add(memory_item(report, core));
-            checks.add(persistence_item(report, settings, core));
-            checks.add(clients_item(report, settings));
+            checks.add_item(replication_item(report, settings, core, read_only));
+            checks.add_item(eviction_item(report));
+            checks.add_item(memory_item(report, core));
+            checks.add_item(persistence_item(report, settings, core));
+            checks.add_item(clients_item(report, settings));
         }
         Err(error) => {
             for check in [
@@ -75,20 +77,21 @@ pub(super) fn add_server_items(
                 DoctorCheck::Persistence,
                 DoctorCheck::Clients,
             ] {
-                checks.add(unreported_item(check, error));
+                checks.add_item(unreported_item(check, error));
             }
         }
     }
-    checks.add(clock_item(core.clock_skew(now), session.is_time_pinned()));
-    checks.add(if is_blocked {
-        skipped_after(DoctorCheck::Keys, DoctorCheck::Core)
+    checks.add_item(clock_item(core.clock_skew(now), session.is_time_pinned()));
+    checks.add_item(if is_blocked {
+        skipped_item(DoctorCheck::Keys, DoctorCheck::Core)
     } else {
         keys_item(core, session, now)
     });
-    checks.add(scripts_item(core, now));
+    checks.add_item(scripts_item(core, now));
 }
 
-/// Whether the server serves no call now, so that the next calls would also wait until the timeout.
+/// Whether this error shows that the server serves no call now, so that the next calls would also wait until the
+/// timeout.
 fn would_block_next_calls(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -103,7 +106,7 @@ fn would_block_next_calls(error: &Error) -> bool {
     )
 }
 
-/// Whether the server is there and does not tell: the user lacks a right, or the service lacks the command.
+/// Whether the server replied but did not report the facts: the user lacks a right, or the service lacks the command.
 fn is_not_reported(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -124,7 +127,7 @@ fn failed_item(check: DoctorCheck, error: &Error) -> DoctorItem {
     if is_not_reported(error) {
         unreported_item(check, error)
     } else {
-        DoctorItem::error(check, error, next_step(error.kind()))
+        DoctorItem::error(check, error, default_hint(error.kind()))
     }
 }
 
@@ -148,7 +151,7 @@ fn server_item(report: &ServerReport, target: &Target) -> DoctorItem {
     })
 }
 
-fn untold_server_item(core: &Core) -> DoctorItem {
+fn unreported_server_item(core: &Core) -> DoctorItem {
     let version = match core.version() {
         "" => "it does not tell its version".to_owned(),
         version => format!("Redis {version}"),
@@ -165,9 +168,9 @@ fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     }
     let missing = match core.test_rights(now) {
         Ok(missing) => missing,
-        // The user is not allowed to run EVAL at all.
+        // The test itself runs by EVAL: an error means that the user may run no script at all.
         Err(error) => {
-            let item = DoctorItem::error(check, &error, next_step(error.kind()));
+            let item = DoctorItem::error(check, &error, default_hint(error.kind()));
             return (item, false);
         }
     };
@@ -190,19 +193,19 @@ fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
         missing: Some([missing.needed, missing.optional].concat()),
         ..DoctorEvidence::default()
     });
-    (item, missing.tells_settings)
+    (item, missing.may_read_settings)
 }
 
 fn core_item(made: Result<Duration, Error>, sha: &str) -> DoctorItem {
     let check = DoctorCheck::Core;
-    let call_s = made.as_ref().ok().copied().map(seconds);
+    let call_s = made.as_ref().ok().copied().map(seconds_number);
     let item = match made {
         Ok(elapsed) => {
-            let (core, time) = (short_jid(sha), milliseconds(elapsed));
+            let (core, time) = (short_jid(sha), format_milliseconds(elapsed));
             let what = format!("loads: {BINARY}, core {core}, {time} a call");
             DoctorItem::ok(check, what)
         }
-        Err(error) => DoctorItem::error(check, &error, next_step(error.kind())),
+        Err(error) => DoctorItem::error(check, &error, default_hint(error.kind())),
     };
     item.with_evidence(DoctorEvidence {
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -251,7 +254,7 @@ fn clock_item(skew: Result<ClockSkew, Error>, is_pinned: bool) -> DoctorItem {
 fn keys_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Keys;
     let (stored, empty) = match (
-        core.stored_keys(now),
+        core.queue_and_worker_counts(now),
         not_found::empty_prefix_hint(core, now),
     ) {
         (Ok(stored), Ok(empty)) => (stored, empty),
@@ -278,17 +281,17 @@ fn keys_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
     })
 }
 
-/// Whether the server has run scripts that are not of this core. It does not tell whose they are.
+/// The result for other scripts in the server's cache. The server does not report whose they are.
 fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Scripts;
-    let cached = match core.cached_scripts(now) {
+    let cached = match core.cached_script_count(now) {
         Ok(Some(cached)) => cached,
         Ok(None) => {
             return DoctorItem::skipped(check, "the server does not tell how many it keeps");
         }
         Err(error) => return failed_item(check, &error),
     };
-    // This command itself leaves the core, and the test of rights if the server has one.
+    // Subtract the scripts that this command itself cached: the core, and the test of rights if the server has one.
     let own = 1 + u64::from(core.scripts_can_read_rights());
     let others = cached.saturating_sub(own);
     let what = match others {

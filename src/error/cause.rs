@@ -13,7 +13,7 @@ pub enum Cause {
     NoPassword,
     /// The server has as many clients as it allows.
     ClientLimit,
-    /// The server reads no text as long as one of the call. Nothing was changed.
+    /// An argument of the call is longer than the server reads. Nothing was changed.
     TooLong,
     /// The address is of another kind than the server. With these flags the command works.
     Address {

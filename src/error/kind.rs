@@ -70,7 +70,7 @@ pub enum Kind {
     Stale,
     /// The prefix has no hash tag, and the server is a cluster.
     ClusterPrefix,
-    /// A cluster serves no call, or its node with the data is away.
+    /// A cluster serves no call, or its node with the data cannot be reached.
     ClusterDown,
     /// The keys are on their way to another node of the cluster.
     SlotMoving,

@@ -86,8 +86,9 @@ impl Error {
         self
     }
 
-    /// Says what the command had done before the error. So it is not true that nothing was changed.
-    pub fn after(mut self, done: &str) -> Error {
+    /// Puts before the sentence what the command had done before the error, and drops the claim that nothing was
+    /// changed.
+    pub fn after_doing(mut self, done: &str) -> Error {
         self.reason = format!("{done}, and then: {}", self.reason);
         self.effect = self
             .effect
@@ -101,7 +102,7 @@ impl Error {
         self
     }
 
-    /// Drops the hint, which does not fit the place where the error is shown.
+    /// Drops the hint, for a place where it would not help.
     pub fn without_hint(self) -> Error {
         Error { hint: None, ..self }
     }
@@ -156,8 +157,7 @@ impl Error {
         }
     }
 
-    /// The sentence without what the call did to the data, for a sentence that has its own account of
-    /// that.
+    /// The sentence without the effect on the data, for a text that reports that effect itself.
     pub fn message_without_effect(&self) -> &str {
         &self.reason
     }
@@ -242,7 +242,7 @@ mod tests {
         let error = Error::new(Kind::Oom, "out of memory").with_effect(EffectOnData::Unchanged);
         assert_eq!(error.message(), "out of memory; nothing was changed");
         assert_eq!(error.message_without_effect(), "out of memory");
-        let error = error.after("2 jobs were popped");
+        let error = error.after_doing("2 jobs were popped");
         assert_eq!(
             error.message(),
             "2 jobs were popped, and then: out of memory"

@@ -11,14 +11,14 @@ use crate::args::format::Format;
 use crate::args::moment::TypedMoment;
 use crate::clock::moment::Moment;
 use crate::core::api::event::{EventNotice, EventStream};
-use crate::core::call::{Loss, may_answer_later};
+use crate::core::call::{ConnectionLoss, may_answer_later};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::event::{Event, EventKind};
 use crate::name::Name;
 use crate::session::{Session, StreamShare};
-use crate::text::{duration_with_fraction, plural};
+use crate::text::{format_duration_with_fraction, plural};
 
 use filter::EventFilter;
 
@@ -56,7 +56,7 @@ pub(crate) fn run(
         time_left: None,
         deadline: None,
         interrupt,
-        called_off: session.called_off(),
+        called_off: session.called_off_flag(),
         share: session.stream_share(),
     };
     watcher.set_deadline(limits, session.now());
@@ -112,7 +112,7 @@ impl EventWatcher<'_> {
         session.open_within(limit)?;
         let mut core = session.take_core()?;
         core.set_call_deadline(end);
-        core.event_stream(&self.filter.sources)
+        core.subscribe_to_events(&self.filter.sources)
     }
 
     /// Shows the events of the stream until it ends. A member that is not reached at the start is tried again if
@@ -126,12 +126,12 @@ impl EventWatcher<'_> {
             Ok(stream) => (stream, None),
             Err(error) if may_answer_later(&error) => {
                 session.note_unreached();
-                if !session.may_others_be_reached() {
+                if !session.is_any_member_reachable() {
                     return Err(error);
                 }
                 let since = session.now();
                 let reason = error.message().into_owned();
-                let loss = Loss {
+                let loss = ConnectionLoss {
                     since,
                     at: since,
                     reason,
@@ -164,7 +164,7 @@ impl EventWatcher<'_> {
         loop {
             let again = Instant::now() + AGAIN;
             while Instant::now() < again {
-                if !session.may_others_be_reached() {
+                if !session.is_any_member_reachable() {
                     return Err(first);
                 }
                 if self.exit_if_ended()?.is_some() {
@@ -222,7 +222,7 @@ impl EventWatcher<'_> {
 
     /// The exit code if the stream has ended.
     fn exit_if_ended(&self) -> Result<Option<Exit>, Error> {
-        let shown = self.share.lines();
+        let shown = self.share.line_count();
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));
         }
@@ -234,7 +234,7 @@ impl EventWatcher<'_> {
             None => plural(shown, "event", "events"),
         };
         let is_endless = self.count.is_none() && self.deadline.is_none();
-        match self.interrupt.received_kind() {
+        match self.interrupt.kind_of_received_signal() {
             // An endless stream has no other end.
             Some(Kind::Interrupted) if is_endless => return Ok(Some(Exit::Ok)),
             Some(kind) if is_endless => return Ok(Some(kind.exit())),
@@ -247,7 +247,7 @@ impl EventWatcher<'_> {
             (Some(_), None) => Ok(Some(Exit::Ok)),
             (Some(_), Some(_)) => {
                 let time_left = self.time_left.unwrap_or_default();
-                let time = duration_with_fraction(time_left.as_secs_f64());
+                let time = format_duration_with_fraction(time_left.as_secs_f64());
                 let why = format!("the deadline of {time} passed after {}", so_far());
                 Err(Error::new(Kind::Deadline, why))
             }
@@ -255,7 +255,7 @@ impl EventWatcher<'_> {
     }
 
     /// Says that events are missed from now on.
-    fn report_gap(&self, loss: &Loss, session: &mut Session) -> Result<(), Error> {
+    fn report_gap(&self, loss: &ConnectionLoss, session: &mut Session) -> Result<(), Error> {
         let since = session.ui.render_options().time_of_day(loss.since);
         let reason = &loss.reason;
         session.ui.note(&format!(
@@ -275,7 +275,7 @@ impl EventWatcher<'_> {
     ) -> Result<(), Error> {
         let page = session.ui.render_options();
         let (begun, ended) = (page.time_of_day(since), page.time_of_day(at));
-        let lasted = duration_with_fraction(at.since(since).max(0.0));
+        let lasted = format_duration_with_fraction(at.since(since).max(0.0));
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"
         ));

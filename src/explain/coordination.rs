@@ -4,7 +4,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::job::{Job, Neighbor, State};
-/// The jobs before a job in its lane, in order. `ordered`: a pop would not give it away because of them.
+/// The jobs before a job in its lane, in order. With `ordered`, a pop would not return the job because of them.
 pub(super) fn lane_jobs_before(
     core: &mut Core,
     now: Moment,

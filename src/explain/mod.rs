@@ -103,7 +103,7 @@ fn read_jobs_and_templates(
 }
 
 /// Why a job does not run.
-pub(crate) fn explain_read_job(
+pub(crate) fn explain_single_job(
     core: &mut Core,
     now: Moment,
     job: &Job,
@@ -135,8 +135,8 @@ fn explain_job_with_facts(
     })
 }
 
-/// The cause by which a job that has used retries was scheduled. Its newest history entry tells a lost lock; a
-/// retry of another client leaves none.
+/// Why a job that has used retries is scheduled: after a lost lock, as its newest history entry says, or after a
+/// retry, which leaves no entry if another client made it.
 fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);
@@ -172,7 +172,7 @@ pub(crate) fn explain_queue(
         .pop()
         .flatten();
     let Some(facts) = found else {
-        return Err(not_found::missing_queue(core, now, name)?);
+        return Err(not_found::missing_queue_error(core, now, name)?);
     };
     let reasons = reasons::queue_reasons(&facts, now);
     let explanation = build_explanation(reasons, Some(&facts), now);

@@ -12,10 +12,10 @@ use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
-/// How long the next job may wait while pops are possible, before that means that no worker pops.
+/// How many seconds the next job may wait while pops are possible before the reason is that no worker pops.
 const PATIENCE: f64 = 10.0;
 
-/// Patience in seconds if workers of any queue are seen: they may poll seldom.
+/// How many seconds instead of [`PATIENCE`] if any queue has workers: they may poll seldom.
 const LONG_PATIENCE: f64 = 60.0;
 
 /// Maximum number of jobs that the evidence names.
@@ -86,7 +86,8 @@ pub(super) fn job_reasons(
             reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).into_delay_only());
         }
         Some(State::Throttled) if full.is_empty() => {
-            // A slot of the throttle has become free: one of the next pops returns the job to the queue.
+            // The throttle has a free slot again, so the job is only delayed: one of the next pops returns it to the
+            // queue.
             let fix = CommandLine::new("get").name(jid);
             let reason = DelayReason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
             reasons.push(reason.into_delay_only());
@@ -141,7 +142,7 @@ pub(super) fn job_reasons(
             None,
         ));
     }
-    // A reason that blocks is more decisive than one that delays.
+    // Reasons that block a job come before reasons that only delay it.
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons
 }
@@ -213,7 +214,8 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
         reasons.push(unless_popped(depends));
     }
     if queue.throttled > 0 && facts.throttles.is_empty() {
-        // The throttles of these jobs have free slots: each of the next pops looks at some of the jobs.
+        // The throttles of these jobs have free slots, so they are only delayed: each of the next pops checks some of
+        // them.
         let code = ReasonCode::Throttled;
         reasons.push(count(code, queue.throttled, State::Throttled, None).into_delay_only());
     }
@@ -243,7 +245,7 @@ pub(super) fn recurring_reasons(
         add_queue_reasons(facts, false, now, &mut reasons);
     }
     if recurring.is_paused() {
-        // Nothing puts a job of a paused template: not its time, and not a pop.
+        // A paused template has no further reason: neither its time nor a pop puts a job.
         return reasons;
     }
     let (code, evidence, fix) = if is_late {
@@ -252,7 +254,7 @@ pub(super) fn recurring_reasons(
             owed: Some(recurring.owed_runs(now)),
             ..ReasonEvidence::default()
         };
-        // `recur run` would put one job more, and leave these.
+        // The fix is a worker that pops: `recur run` would put one more job and leave the owed ones.
         let fix = CommandLine::new("workers");
         (ReasonCode::RecurringNotPolled, evidence, fix)
     } else {

@@ -30,7 +30,7 @@ pub(super) struct DependencyWalk {
     pub is_cut: bool,
 }
 
-/// The dependencies of a job that waits for them.
+/// The dependencies of a job in state `depends`; none for any other job, which does not wait for them.
 fn awaited_dependencies(job: &Job) -> &[Name] {
     if job.state == Some(State::Depends) {
         &job.dependencies
@@ -92,7 +92,8 @@ pub(super) fn walk_dependencies(
 /// A cycle that can be reached from a job, if there is one.
 fn find_cycle(start: &Name, edges: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
     let none: Vec<Name> = Vec::new();
-    // Positions of the jobs on the path, and the jobs that are on no cycle.
+    // A depth-first search: the path with its position in each job's dependencies, and the jobs that lead to no
+    // cycle.
     let mut path: Vec<(&Name, usize)> = vec![(start, 0)];
     let mut on_path: HashMap<&Name, usize> = HashMap::from([(start, 0)]);
     let mut done: std::collections::HashSet<&Name> = std::collections::HashSet::new();

@@ -14,7 +14,7 @@ use super::{PRIVATE_FILE, temporary_file_for};
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
-/// A file for its owner only. The old content stays until [`AtomicFile::finish`]. Without that call no
+/// A file that replaces another one only in [`AtomicFile::finish`]. Without that call, the old content stays and no
 /// new file remains.
 pub(crate) struct AtomicFile {
     file: BufWriter<File>,
@@ -42,12 +42,12 @@ impl AtomicFile {
             route.refuse_foreign_links()?;
         }
         let (file, path, temporary) = match fs::metadata(path) {
-            // Its lines before and after would be lost.
+            // Refuse a file that the caller opened: replacing it would lose what else is written to it.
             Ok(found) if found.is_file() && is_descriptor(path) => {
                 let refused = Unopened::refused("it is a file that is open already");
                 return Err(refused.hint("name the file itself, or `>` it without the flag"));
             }
-            // A terminal, a pipe or another device is not replaced.
+            // Write directly to a terminal, a pipe or another device: it cannot be replaced.
             Ok(found) if !found.is_file() => (open::open_device(path)?, path.to_owned(), None),
             _ => {
                 // The target of a link is replaced, not the link.

@@ -66,7 +66,7 @@ fn is_device(found: FileType) -> bool {
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
 pub(super) fn open_device(path: &Path) -> Result<File, Unopened> {
     let file = open_without_waiting(path, OpenOptions::new().write(true), OFlags::empty())?;
-    // Regular files are replaced, not opened. This one has appeared since the caller looked.
+    // Refuse a regular file that has appeared in place of the device: such files are replaced, never opened to write.
     if !is_descriptor(path) && file.metadata()?.is_file() {
         return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
     }
@@ -98,7 +98,7 @@ fn open_without_waiting(
     match refuse_file_type(file.metadata()?.file_type()) {
         Some(refused) => Err(refused),
         None => {
-            // A terminal has nothing to read before somebody types.
+            // Reads may wait again: a terminal has nothing to read before the user types.
             make_blocking(&file)?;
             Ok(file)
         }

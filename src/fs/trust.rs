@@ -39,17 +39,17 @@ const STICKY: u32 = 0o1000;
 /// Maximum number of symbolic links on a path, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Whether the group or others have any right to what has this mode.
+/// Whether this mode gives the group or others any right.
 pub(crate) fn others_may_use(mode: u32) -> bool {
     mode & OTHERS != 0
 }
 
-/// Whether the group or others may write what has this mode.
+/// Whether this mode lets the group or others write.
 pub(crate) fn others_may_write(mode: u32) -> bool {
     mode & OTHERS_WRITE != 0
 }
 
-/// Whether everybody may write what has this mode.
+/// Whether this mode lets everybody write.
 pub(crate) fn everybody_may_write(mode: u32) -> bool {
     mode & ALL_WRITE != 0
 }
@@ -165,7 +165,7 @@ impl ResolvedPath {
         match &self.strange_link {
             None => Ok(()),
             Some(link) => {
-                let link = sanitized(link);
+                let link = sanitized_path(link);
                 let why = format!("the symbolic link `{link}` belongs to another user");
                 Err(Unopened::refused(why).hint("name another file"))
             }
@@ -177,11 +177,11 @@ impl ResolvedPath {
         self.refuse_foreign_links()?;
         for directory in &self.directories {
             let about = match fs::metadata(directory) {
-                // The directory above a missing one is trusted, so nobody else can create the missing one.
+                // A missing directory is safe: the directory above it is trusted, so no other user can create it.
                 Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
                 about => about?,
             };
-            let shown = sanitized(directory);
+            let shown = sanitized_path(directory);
             if !is_own_or_root(about.uid()) {
                 let why = format!("the directory `{shown}` belongs to another user");
                 let hint = "name a path on which all directories belong to you or root";
@@ -202,7 +202,7 @@ impl ResolvedPath {
     }
 }
 
-fn sanitized(path: &Path) -> Sanitized<&[u8]> {
+fn sanitized_path(path: &Path) -> Sanitized<&[u8]> {
     Sanitized(path.as_os_str().as_bytes())
 }
 

@@ -39,8 +39,8 @@ impl Unopened {
         }
     }
 
-    /// The error that begins with `what`, such as ``cannot write `F` ``. A refused file is bad usage; a
-    /// failure of the system has this kind.
+    /// The error that begins with `what`, such as ``cannot write `F` ``. Its kind is `Usage` for a refused file,
+    /// `kind` for a failure of the system.
     pub(crate) fn into_error(self, what: &str, kind: Kind) -> Error {
         match &self {
             Unopened::Failed(_) => self.into_error_of_kind(what, kind),
@@ -48,7 +48,7 @@ impl Unopened {
         }
     }
 
-    /// The error that begins with `what`, of this kind also for what is refused.
+    /// The error that begins with `what` and has this kind, also for a refused file.
     pub(crate) fn into_error_of_kind(self, what: &str, kind: Kind) -> Error {
         let (why, hint) = match self {
             Unopened::Failed(fault) => (io_message(&fault), None),

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 use url::Host;
 
 use super::address::split_port;
-use super::request::Head;
+use super::request::RequestHead;
 use super::response::{Response, Status};
 use crate::address::secret::Secret;
 use crate::text::{Sanitized, cut};
@@ -28,12 +28,12 @@ pub struct Access {
 
 impl Access {
     /// Refuses a request for another host, or without the token.
-    pub(super) fn verify(&self, head: &Head) -> Result<(), Response<'static>> {
+    pub(super) fn verify_request(&self, head: &RequestHead) -> Result<(), Response<'static>> {
         self.verify_host(head)?;
         self.verify_token(head)
     }
 
-    fn verify_host(&self, head: &Head) -> Result<(), Response<'static>> {
+    fn verify_host(&self, head: &RequestHead) -> Result<(), Response<'static>> {
         let host = match head.header("host")? {
             Some(host) => String::from_utf8_lossy(host),
             // Browsers send a host.
@@ -61,11 +61,11 @@ impl Access {
         Err(Response::text(Status::MisdirectedRequest, why))
     }
 
-    fn verify_token(&self, head: &Head) -> Result<(), Response<'static>> {
+    fn verify_token(&self, head: &RequestHead) -> Result<(), Response<'static>> {
         let Some(token) = &self.token else {
             return Ok(());
         };
-        let given = head.header("authorization")?.and_then(token_of);
+        let given = head.header("authorization")?.and_then(token_in_header);
         if given.is_some_and(|given| given.ct_eq(token.reveal()).into()) {
             return Ok(());
         }
@@ -77,7 +77,7 @@ impl Access {
 }
 
 /// The token of a request: a bearer token, or the password that a browser asked for.
-fn token_of(authorization: &[u8]) -> Option<Vec<u8>> {
+fn token_in_header(authorization: &[u8]) -> Option<Vec<u8>> {
     let end = authorization.iter().position(|byte| *byte == b' ')?;
     let (scheme, given) = authorization.split_at(end);
     let given = given.trim_ascii();

@@ -63,7 +63,7 @@ pub(super) fn split_port(text: &str) -> (&str, Option<&str>) {
 }
 
 /// The addresses that a host stands for.
-pub(super) fn resolve(host: &Host, port: u16) -> io::Result<Vec<SocketAddr>> {
+pub(super) fn resolve_host(host: &Host, port: u16) -> io::Result<Vec<SocketAddr>> {
     match host {
         Host::Ipv4(address) => Ok(vec![(*address, port).into()]),
         Host::Ipv6(address) => Ok(vec![(*address, port).into()]),

@@ -36,7 +36,7 @@ struct CacheState<T> {
 struct LastValue<T> {
     value: T,
     has_failed: bool,
-    /// When the read of this value began: later changes are not in the value.
+    /// When the read of this value began: the value lacks changes made after that.
     begun: Instant,
     elapsed: Duration,
 }
@@ -55,7 +55,8 @@ impl<T> LastValue<T> {
 }
 
 impl<T: Clone> CachedValue<T> {
-    /// `is_success`: whether a value comes from a read that succeeded.
+    /// A value that is read at most once per `interval`. `is_success` says whether a value comes from a read that
+    /// succeeded.
     pub fn new(interval: Duration, is_success: fn(&T) -> bool) -> CachedValue<T> {
         let pace = ReadPace::new(interval);
         CachedValue {
@@ -67,7 +68,7 @@ impl<T: Clone> CachedValue<T> {
 
     /// The interval of now.
     pub fn interval(&self) -> Duration {
-        self.state().pace.interval
+        self.lock_state().pace.interval
     }
 
     /// Whether the last read failed.
@@ -94,7 +95,7 @@ impl<T: Clone> CachedValue<T> {
         let value = read();
         let elapsed = begun.elapsed();
         let has_failed = !(self.is_success)(&value);
-        let mut state = self.state();
+        let mut state = self.lock_state();
         if !has_failed {
             state.pace.note_read(elapsed);
         }
@@ -109,13 +110,13 @@ impl<T: Clone> CachedValue<T> {
 
     /// The last value, if it fits the interval and the moment.
     fn last_value_if(&self, fits: impl Fn(&LastValue<T>, Duration, Instant) -> bool) -> Option<T> {
-        let state = self.state();
+        let state = self.lock_state();
         let last = state.last.as_ref();
         let last = last.filter(|last| fits(last, state.pace.interval, Instant::now()));
         last.map(|last| last.value.clone())
     }
 
-    fn state(&self) -> MutexGuard<'_, CacheState<T>> {
+    fn lock_state(&self) -> MutexGuard<'_, CacheState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,11 +31,11 @@ impl<'l> Connection<'l> {
     /// Answers requests until either side ends the connection.
     pub(super) fn run<'a>(mut self, respond: impl Fn(&Request) -> Response<'a>) {
         for number in 1..=MAX_REQUESTS {
-            let request = match self.reader.read(&self.entry.socket) {
+            let request = match self.reader.read_request(&self.entry.socket) {
                 Ok(request) => request,
                 Err(NoRequest::Ended) => return,
                 Err(NoRequest::Refused(refused)) => {
-                    _ = self.send(refused, Method::Get, false);
+                    _ = self.send_response(refused, Method::Get, false);
                     break;
                 }
             };
@@ -47,19 +47,19 @@ impl<'l> Connection<'l> {
                 && number < MAX_REQUESTS
                 && !response.is_stream()
                 && !self.entry.is_stopping();
-            if self.send(response, request.method, stays).is_err() {
+            if self.send_response(response, request.method, stays).is_err() {
                 return;
             }
             if !self.entry.end_response() || !stays {
                 break;
             }
         }
-        self.entry.socket.linger();
+        self.entry.socket.end_sending_and_drain();
     }
 
-    fn send(&self, response: Response, method: Method, stays: bool) -> io::Result<()> {
+    fn send_response(&self, response: Response, method: Method, stays: bool) -> io::Result<()> {
         let socket = &self.entry.socket;
-        socket.send(&response.head(stays))?;
+        socket.send(&response.head_bytes(stays))?;
         match response.body {
             _ if method == Method::Head => Ok(()),
             Body::Bytes(body) => socket.send(&body),

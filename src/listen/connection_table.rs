@@ -21,23 +21,23 @@ const LEAVE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub(super) struct ConnectionTable {
-    entries: Mutex<Vec<Row>>,
+    entries: Mutex<Vec<ConnectionRow>>,
     left: Condvar,
     stopping: AtomicBool,
 }
 
 #[derive(Debug)]
-struct Row {
+struct ConnectionRow {
     socket: Arc<Socket>,
-    phase: Phase,
+    phase: ConnectionPhase,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    /// No whole request has arrived since then, or a stream has been sent.
+enum ConnectionPhase {
+    /// The connection waits for a complete request, or sends a stream, since this moment.
     Waiting(Instant),
     Responding,
-    /// The connection made room for another one, and its thread is about to end.
+    /// The connection was closed to make room for another one; its thread is about to end.
     Closed,
 }
 
@@ -51,20 +51,23 @@ pub(super) struct TableEntry<'t> {
 impl ConnectionTable {
     /// Adds a connection. In a full table, the one that has waited longest for its request is closed, so
     /// that slow clients do not lock out others. Returns the socket if all are being answered.
-    pub(super) fn enter(&self, socket: Socket) -> Result<TableEntry<'_>, Socket> {
-        let mut rows = self.rows();
+    pub(super) fn add_connection(&self, socket: Socket) -> Result<TableEntry<'_>, Socket> {
+        let mut rows = self.lock_rows();
         if rows.len() >= MAX_THREADS {
-            rows = self.wait(rows, LEAVE);
+            rows = self.wait_for_departure(rows, LEAVE);
         }
-        let open = rows.iter().filter(|row| row.phase != Phase::Closed).count();
+        let open = rows
+            .iter()
+            .filter(|row| row.phase != ConnectionPhase::Closed)
+            .count();
         let has_room = open < MAX_CONNECTIONS || close_longest_waiting(&mut rows);
         if !has_room || rows.len() >= MAX_THREADS {
             return Err(socket);
         }
         let socket = Arc::new(socket);
-        rows.push(Row {
+        rows.push(ConnectionRow {
             socket: socket.clone(),
-            phase: Phase::Waiting(Instant::now()),
+            phase: ConnectionPhase::Waiting(Instant::now()),
         });
         Ok(TableEntry {
             table: self,
@@ -72,12 +75,12 @@ impl ConnectionTable {
         })
     }
 
-    /// Closes the connection that has waited longest for its request. Waits until one has ended, but not
-    /// longer than this.
-    pub(super) fn end_one(&self, patience: Duration) {
-        let mut rows = self.rows();
+    /// Closes the connection that has waited longest for its request. Waits until a connection has ended, but not
+    /// longer than `patience`.
+    pub(super) fn make_room(&self, patience: Duration) {
+        let mut rows = self.lock_rows();
         close_longest_waiting(&mut rows);
-        drop(self.wait(rows, patience));
+        drop(self.wait_for_departure(rows, patience));
     }
 
     pub(super) fn is_stopping(&self) -> bool {
@@ -85,10 +88,10 @@ impl ConnectionTable {
     }
 
     /// Lets connections finish the responses under way, and ends those that only wait for requests.
-    pub(super) fn stop(&self) {
+    pub(super) fn stop_connections(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         let deadline = Instant::now() + FINISH;
-        let mut rows = self.rows();
+        let mut rows = self.lock_rows();
         rows.iter()
             .for_each(|row| row.socket.shut_down(Shutdown::Read));
         while !rows.is_empty() {
@@ -96,39 +99,39 @@ impl ConnectionTable {
             if rest.is_zero() {
                 break;
             }
-            rows = self.wait(rows, rest);
+            rows = self.wait_for_departure(rows, rest);
         }
         rows.iter()
             .for_each(|row| row.socket.shut_down(Shutdown::Both));
     }
 
-    fn rows(&self) -> MutexGuard<'_, Vec<Row>> {
+    fn lock_rows(&self) -> MutexGuard<'_, Vec<ConnectionRow>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until a connection leaves the table.
-    fn wait<'t>(
+    fn wait_for_departure<'t>(
         &self,
-        rows: MutexGuard<'t, Vec<Row>>,
+        rows: MutexGuard<'t, Vec<ConnectionRow>>,
         patience: Duration,
-    ) -> MutexGuard<'t, Vec<Row>> {
+    ) -> MutexGuard<'t, Vec<ConnectionRow>> {
         let waited = self.left.wait_timeout(rows, patience);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-fn close_longest_waiting(rows: &mut [Row]) -> bool {
+fn close_longest_waiting(rows: &mut [ConnectionRow]) -> bool {
     let longest = rows
         .iter_mut()
         .filter_map(|row| match row.phase {
-            Phase::Waiting(since) => Some((since, row)),
-            Phase::Responding | Phase::Closed => None,
+            ConnectionPhase::Waiting(since) => Some((since, row)),
+            ConnectionPhase::Responding | ConnectionPhase::Closed => None,
         })
         .min_by_key(|(since, _)| *since);
     let Some((_, row)) = longest else {
         return false;
     };
-    row.phase = Phase::Closed;
+    row.phase = ConnectionPhase::Closed;
     row.socket.shut_down(Shutdown::Both);
     true
 }
@@ -136,31 +139,31 @@ fn close_longest_waiting(rows: &mut [Row]) -> bool {
 impl TableEntry<'_> {
     /// Notes that a whole request has arrived. False if the connection was closed meanwhile.
     pub(super) fn begin_response(&self) -> bool {
-        self.set_phase(Phase::Responding)
+        self.set_phase(ConnectionPhase::Responding)
     }
 
     /// Notes that a stream begins. In a full table, a stream is closed as a connection without a request is: its client
     /// connects again. False if the connection was closed meanwhile.
     pub(super) fn begin_stream(&self) -> bool {
-        self.set_phase(Phase::Waiting(Instant::now()))
+        self.set_phase(ConnectionPhase::Waiting(Instant::now()))
     }
 
     /// Notes that the response was sent. False if no further request may follow.
     pub(super) fn end_response(&self) -> bool {
-        self.set_phase(Phase::Waiting(Instant::now())) && !self.is_stopping()
+        self.set_phase(ConnectionPhase::Waiting(Instant::now())) && !self.is_stopping()
     }
 
     pub(super) fn is_stopping(&self) -> bool {
         self.table.is_stopping()
     }
 
-    fn set_phase(&self, phase: Phase) -> bool {
-        let mut rows = self.table.rows();
+    fn set_phase(&self, phase: ConnectionPhase) -> bool {
+        let mut rows = self.table.lock_rows();
         let own = rows
             .iter_mut()
             .find(|row| Arc::ptr_eq(&row.socket, &self.socket));
         match own {
-            Some(row) if row.phase != Phase::Closed => {
+            Some(row) if row.phase != ConnectionPhase::Closed => {
                 row.phase = phase;
                 true
             }
@@ -171,7 +174,7 @@ impl TableEntry<'_> {
 
 impl Drop for TableEntry<'_> {
     fn drop(&mut self) {
-        let mut rows = self.table.rows();
+        let mut rows = self.table.lock_rows();
         rows.retain(|row| !Arc::ptr_eq(&row.socket, &self.socket));
         self.table.left.notify_all();
     }

@@ -24,7 +24,7 @@ impl<'t> EventStream<'t> {
     }
 
     /// Sends a part. Fails if the client has left or reads too slowly, or if the listener stops.
-    pub fn send(&mut self, part: &[u8]) -> io::Result<()> {
+    pub fn send_part(&mut self, part: &[u8]) -> io::Result<()> {
         if self.entry.is_stopping() {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }

@@ -91,13 +91,13 @@ impl Listener {
                 let socket = match self.socket.accept(CHECK) {
                     Ok(Some(socket)) => socket,
                     Ok(None) => continue,
-                    // There are no descriptors or no memory left: a connection less gives some back.
+                    // The system has no descriptors or memory left: closing one connection frees some.
                     Err(_) => {
-                        table.end_one(CHECK);
+                        table.make_room(CHECK);
                         continue;
                     }
                 };
-                match table.enter(socket) {
+                match table.add_connection(socket) {
                     Ok(entry) => {
                         let connection = Connection::new(entry, &self.access, self.takes_posts);
                         let run = || connection.run(&respond);
@@ -107,7 +107,7 @@ impl Listener {
                     Err(socket) => refuse_busy(&socket),
                 }
             }
-            table.stop();
+            table.stop_connections();
         });
     }
 }
@@ -119,7 +119,7 @@ fn refuse_busy(socket: &Socket) {
         "too many requests at the same time",
     );
     let busy = busy.with_header("Retry-After", "1");
-    let mut bytes = busy.head(false);
+    let mut bytes = busy.head_bytes(false);
     if let Body::Bytes(body) = busy.body {
         bytes.extend(body);
     }

@@ -37,10 +37,10 @@ pub struct AccessOptions {
 
 impl AccessOptions {
     /// Reads the token. `warn` gets a warning if other users may read it, too.
-    pub fn read(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
+    pub fn read_access(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
         let token = match &self.token_file {
             Some(path) => {
-                // A user who may write the file chooses the token.
+                // A file that another user may write is refused: that user would choose the token.
                 trust::refuse_untrusted_path(path)?;
                 Some(secret_file::read_secret("token file", path, warn)?)
             }

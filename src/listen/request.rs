@@ -15,7 +15,7 @@ pub enum Method {
     Post,
 }
 
-/// A whole request of a client that may ask.
+/// A complete request, with its body, of a client that was not refused.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: Method,
@@ -47,7 +47,7 @@ impl Request {
 
 /// The first part of a request, with all its headers.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     pub method: String,
     /// A path and perhaps a query: ASCII without blanks.
     target: String,
@@ -56,12 +56,12 @@ pub(super) struct Head {
     headers: Vec<(String, Vec<u8>)>,
 }
 
-impl Head {
+impl RequestHead {
     /// Parses the beginning of a request, and returns it with its length; `None` if it is not whole.
     ///
     /// What two programs could read in two ways is refused, so that a proxy in front of this one never sees
     /// another request.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Response<'static>> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, usize)>, Response<'static>> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
         let length = match parsed.parse(bytes) {
@@ -79,7 +79,7 @@ impl Head {
             return Err(Response::text(Status::BadRequest, why));
         }
         let headers = parsed.headers.iter();
-        let head = Head {
+        let head = RequestHead {
             method: parsed.method.unwrap_or_default().to_owned(),
             target: target.to_owned(),
             is_http_1_0: parsed.version == Some(0),
@@ -92,7 +92,7 @@ impl Head {
 
     /// The value of a header that may be there once.
     pub(super) fn header(&self, name: &str) -> Result<Option<&[u8]>, Response<'static>> {
-        let mut values = self.values(name);
+        let mut values = self.header_values(name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
             _ => {
@@ -102,7 +102,7 @@ impl Head {
         }
     }
 
-    fn values<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
+    fn header_values<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
         let named = self.headers.iter().filter(move |(found, _)| found == name);
         named.map(|(_, value)| value.as_slice())
     }
@@ -110,7 +110,7 @@ impl Head {
     /// The length of the body.
     pub(super) fn body_length(&self, method: Method) -> Result<usize, Response<'static>> {
         let needs_length = |why| Err(Response::text(Status::LengthRequired, why));
-        if self.values("transfer-encoding").next().is_some() {
+        if self.header_values("transfer-encoding").next().is_some() {
             return needs_length(
                 "send the body with `Content-Length`, without `Transfer-Encoding`",
             );
@@ -156,7 +156,7 @@ impl Head {
     fn keeps_connection(&self) -> bool {
         let has_option = |wanted: &[u8]| {
             let mut options = self
-                .values("connection")
+                .header_values("connection")
                 .flat_map(|value| value.split(|byte| *byte == b','));
             options.any(|option| option.trim_ascii().eq_ignore_ascii_case(wanted))
         };

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::access::Access;
-use super::request::{Head, Method, Request};
+use super::request::{Method, Request, RequestHead};
 use super::response::{Response, Status};
 use super::socket::Socket;
 
@@ -51,15 +51,15 @@ impl<'l> RequestReader<'l> {
     }
 
     /// Reads the next request. What is wrong with its head is refused before its body is read.
-    pub(super) fn read(&mut self, socket: &Socket) -> Result<Request, NoRequest> {
+    pub(super) fn read_request(&mut self, socket: &Socket) -> Result<Request, NoRequest> {
         if self.buffer.is_empty() {
             let arrived = socket.receive(LONGEST_HEAD, Instant::now() + IDLE);
             self.buffer = arrived.map_err(|_| NoRequest::Ended)?;
         }
         let deadline = Instant::now() + ARRIVAL;
         let head = self.read_head(socket, deadline)?;
-        self.access.verify(&head)?;
-        let method = self.method(&head)?;
+        self.access.verify_request(&head)?;
+        let method = self.check_method(&head)?;
         let length = head.body_length(method)?;
         if length > LONGEST_BODY {
             let why = format!("the body is longer than {LONGEST_BODY} bytes");
@@ -70,16 +70,16 @@ impl<'l> RequestReader<'l> {
             sent.map_err(|_| NoRequest::Ended)?;
         }
         while self.buffer.len() < length {
-            self.fill(socket, length, deadline)?;
+            self.fill_buffer(socket, length, deadline)?;
         }
         let rest = self.buffer.split_off(length.min(self.buffer.len()));
         let body = std::mem::replace(&mut self.buffer, rest);
         Ok(head.with_body(method, body))
     }
 
-    fn read_head(&mut self, socket: &Socket, deadline: Instant) -> Result<Head, NoRequest> {
+    fn read_head(&mut self, socket: &Socket, deadline: Instant) -> Result<RequestHead, NoRequest> {
         loop {
-            if let Some((head, length)) = Head::parse(&self.buffer)? {
+            if let Some((head, length)) = RequestHead::parse(&self.buffer)? {
                 self.buffer.drain(..length.min(self.buffer.len()));
                 return Ok(head);
             }
@@ -96,12 +96,12 @@ impl<'l> RequestReader<'l> {
                 let why = format!("{what} is longer than {LONGEST_HEAD} bytes");
                 return Err(Response::text(status, why).into());
             }
-            self.fill(socket, LONGEST_HEAD, deadline)?;
+            self.fill_buffer(socket, LONGEST_HEAD, deadline)?;
         }
     }
 
-    /// Reads more, up to this many bytes in the buffer.
-    fn fill(
+    /// Reads more of the request, until the buffer has up to `max_bytes` bytes.
+    fn fill_buffer(
         &mut self,
         socket: &Socket,
         max_bytes: usize,
@@ -121,7 +121,7 @@ impl<'l> RequestReader<'l> {
         }
     }
 
-    fn method(&self, head: &Head) -> Result<Method, Response<'static>> {
+    fn check_method(&self, head: &RequestHead) -> Result<Method, Response<'static>> {
         match head.method.parse() {
             Ok(Method::Post) if !self.takes_posts => {}
             Ok(method) => return Ok(method),

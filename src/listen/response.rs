@@ -71,7 +71,7 @@ impl<'a> Response<'a> {
         Response::new(status, "text/plain; charset=utf-8", line + "\n")
     }
 
-    /// Server-sent events. The connection ends with them, and when `produce` returns.
+    /// A response of server-sent events. It ends when `produce` returns, and the connection with it.
     pub fn events(
         produce: impl FnOnce(&mut EventStream<'_>) -> io::Result<()> + 'a,
     ) -> Response<'a> {
@@ -79,7 +79,7 @@ impl<'a> Response<'a> {
             body: Body::Stream(Box::new(produce)),
             ..Response::new(Status::Ok, "text/event-stream", "")
         };
-        // Otherwise nginx would collect the events.
+        // The header keeps nginx from buffering the events.
         stream.with_header("X-Accel-Buffering", "no")
     }
 
@@ -96,7 +96,7 @@ impl<'a> Response<'a> {
     }
 
     /// The bytes before the body.
-    pub(super) fn head(&self, keeps_connection: bool) -> Vec<u8> {
+    pub(super) fn head_bytes(&self, keeps_connection: bool) -> Vec<u8> {
         let reason: &str = self.status.into();
         let mut head = format!("HTTP/1.1 {} {reason}\r\n", self.status as u16);
         let mut add = |name: &str, value: &str| {

@@ -30,7 +30,7 @@ impl ServerSocket {
     pub(super) fn bind(address: &ListenAddress, has_token: bool) -> Result<ServerSocket, Error> {
         match address {
             ListenAddress::Tcp { host, port } => {
-                let found = address::resolve(host, *port);
+                let found = address::resolve_host(host, *port);
                 let found = found.map_err(|fault| bind_error(address, &fault))?;
                 if !has_token && !found.iter().all(|found| found.ip().is_loopback()) {
                     let message = format!(
@@ -67,14 +67,14 @@ impl ServerSocket {
         let accepted = match self {
             ServerSocket::Tcp(listener, _) => listener
                 .accept()
-                .and_then(|(stream, _)| Socket::tcp(stream)),
+                .and_then(|(stream, _)| Socket::from_tcp(stream)),
             ServerSocket::Unix(listener, _) => listener
                 .accept()
-                .and_then(|(stream, _)| Socket::unix(stream)),
+                .and_then(|(stream, _)| Socket::from_unix(stream)),
         };
         match accepted {
             Ok(socket) => Ok(Some(socket)),
-            Err(fault) if is_of_one_connection(&fault) => Ok(None),
+            Err(fault) if concerns_one_connection(&fault) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
@@ -98,7 +98,7 @@ impl AsFd for ServerSocket {
 }
 
 /// Whether a fault says nothing about the next connection: the client has left, or a signal came.
-fn is_of_one_connection(fault: &io::Error) -> bool {
+fn concerns_one_connection(fault: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
 
     matches!(

@@ -29,15 +29,15 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    pub(super) fn tcp(stream: TcpStream) -> io::Result<Socket> {
-        // Some systems hand on the mode of the socket that accepts.
+    pub(super) fn from_tcp(stream: TcpStream) -> io::Result<Socket> {
+        // On some systems a new connection inherits the non-blocking mode of the listening socket.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(STALLED))?;
         Ok(Socket::Tcp(stream))
     }
 
-    pub(super) fn unix(stream: UnixStream) -> io::Result<Socket> {
+    pub(super) fn from_unix(stream: UnixStream) -> io::Result<Socket> {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(STALLED))?;
         Ok(Socket::Unix(stream))
@@ -67,7 +67,7 @@ impl Socket {
                     return Ok(bytes);
                 }
                 // The deadline decides.
-                Err(fault) if is_repeatable(&fault) => {}
+                Err(fault) if may_retry(&fault) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -91,7 +91,7 @@ impl Socket {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(sent) => part = part.get(sent..).unwrap_or_default(),
                 // The deadline decides.
-                Err(fault) if is_repeatable(&fault) => {}
+                Err(fault) if may_retry(&fault) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -123,8 +123,8 @@ impl Socket {
         };
     }
 
-    /// Says that nothing follows, and waits a moment until the client has read that.
-    pub(super) fn linger(&self) {
+    /// Ends the sending direction, and waits a moment until the client has closed its end.
+    pub(super) fn end_sending_and_drain(&self) {
         self.shut_down(Shutdown::Write);
         let deadline = Instant::now() + LINGER;
         let mut read = 0;
@@ -138,7 +138,7 @@ impl Socket {
 }
 
 /// Whether to try again: a signal came, or the system, which rounds time limits, ended the wait early.
-fn is_repeatable(fault: &io::Error) -> bool {
+fn may_retry(fault: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
 
     matches!(fault.kind(), Interrupted | TimedOut | WouldBlock)

@@ -24,13 +24,15 @@ pub(super) struct SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        if fs::symlink_metadata(&self.path).is_ok_and(|found| identity(&found) == self.identity) {
+        if fs::symlink_metadata(&self.path)
+            .is_ok_and(|found| file_identity(&found) == self.identity)
+        {
             _ = fs::remove_file(&self.path);
         }
     }
 }
 
-fn identity(about: &Metadata) -> (u64, u64) {
+fn file_identity(about: &Metadata) -> (u64, u64) {
     (about.dev(), about.ino())
 }
 
@@ -42,7 +44,7 @@ pub(super) fn bind_unix(path: &Path) -> Result<(UnixListener, SocketFile), Unope
     bind(&socket, &address).map_err(io::Error::from)?;
     let file = SocketFile {
         path: path.to_owned(),
-        identity: identity(&fs::symlink_metadata(path)?),
+        identity: file_identity(&fs::symlink_metadata(path)?),
     };
     // Nobody can connect before `listen`.
     fs::set_permissions(path, Permissions::from_mode(PRIVATE_FILE))?;

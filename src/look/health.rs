@@ -7,8 +7,8 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::text::nearest_spelling;
 
-/// The verdict of the limits; without limits, the verdict of the problems.
-pub(crate) fn judge(
+/// Judges the health of the system by the given limits; without limits, by the problems that `status` shows.
+pub(crate) fn judge_health(
     facts: &SystemFacts,
     problems: &[StatusProblem],
     limits: &Limits,
@@ -36,13 +36,18 @@ pub(crate) fn judge(
         let bounds = limits.0.iter().filter(|(other, _)| *other == kind);
         let bounds: Vec<&SubjectLimit> = bounds.map(|(_, bound)| bound).collect();
         if !bounds.is_empty() {
-            add_items(kind, &measure(kind, facts, now), &bounds, &mut items);
+            add_limit_items(
+                kind,
+                &measured_values(kind, facts, now),
+                &bounds,
+                &mut items,
+            );
         }
     }
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
     let groups: Vec<Name> = groups.map(|group| group.group.clone()).collect();
     for subject in unknown_subjects(limits.subjects(true), &groups) {
-        // A group is gone with its last job, so that its absence is no warning.
+        // A group disappears with its last job, so an unknown group is no warning: only note a similar name.
         let items = items.iter_mut();
         let mut items = items.filter(|item| item.group.as_ref() == subject.as_plain_name());
         let near = nearest_spelling(subject.as_typed(), &groups);
@@ -60,8 +65,8 @@ pub(crate) fn judge(
     Health::new(items, omitted)
 }
 
-/// The values of a kind with what they belong to; `None` is a value that nobody knows.
-fn measure(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Option<f64>)> {
+/// The values that a kind of limit is about, each with its queue or group; `None` for an unknown value.
+fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Option<f64>)> {
     let queues = facts.queues.iter().map(|queue| &queue.counts);
     match kind {
         LimitKind::MaxWaiting => queues
@@ -95,8 +100,8 @@ fn measure(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Opti
     }
 }
 
-/// Adds an item for each value with a limit: that which names its subject, the last of several, or else that for all.
-fn add_items(
+/// Adds an item for each value that has a limit: the last limit that names its subject, else the limit for all.
+fn add_limit_items(
     kind: LimitKind,
     values: &[(Name, Option<f64>)],
     bounds: &[&SubjectLimit],

@@ -8,7 +8,7 @@ use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::pattern::{Pattern, matches_any};
 use crate::name::Name;
 
-/// Which series there are.
+/// Which time series the metrics have: how many failure groups, and which queues.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesChoice {
     /// Maximum number of groups of failures that are named.
@@ -23,7 +23,7 @@ impl SeriesChoice {
     }
 
     /// The request that reads the facts for the metrics.
-    pub(crate) fn request(&self) -> SnapshotRequest {
+    pub(crate) fn snapshot_request(&self) -> SnapshotRequest {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
         SnapshotRequest {
             spreads: true,
@@ -32,8 +32,8 @@ impl SeriesChoice {
         }
     }
 
-    /// The globs over queues.
-    pub(crate) fn globs(&self) -> Vec<Pattern> {
+    /// The patterns of queue names that are globs, not plain names.
+    pub(crate) fn queue_globs(&self) -> Vec<Pattern> {
         let queues = self.queues.iter();
         let globs = queues.filter(|pattern| pattern.as_plain_name().is_none());
         globs.cloned().collect()

@@ -21,12 +21,12 @@ use crate::session::Session;
 
 pub(crate) use problems::find_problems;
 
-/// How far back failures count as a problem where nobody chose a time, in seconds.
+/// How far back failures count as a problem by default, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;
 
-/// Reads a snapshot of the system as `request` says. The moment in `request` becomes the one `since_s` seconds
-/// before the snapshot. If there are more queues than one call reads, those that match a glob are read before all
-/// others, too.
+/// Reads a snapshot of the system as `request` says. Sets the moment in `request` from which failures count to
+/// `since_s` seconds before the snapshot. If there are more queues than one call reads, those that match a glob are
+/// read before all others, too.
 pub(crate) fn read_snapshot(
     since_s: f64,
     mut request: SnapshotRequest,

@@ -14,7 +14,8 @@ use crate::text::{comma_list, count_with_noun, duration};
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
 
-/// How long a worker may be silent with a lock of which that is more than half, in seconds.
+/// How long a worker that holds a lock may be silent before it is a problem, in seconds, if that is more than half of
+/// the lock's time.
 const LONG_SILENCE: f64 = 3600.0;
 
 /// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
@@ -23,23 +24,23 @@ const NAMED: usize = 3;
 /// The problems that need attention. First come those that endanger data, then those that keep the most jobs from
 /// running; last come states that an operator chose.
 pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
-    let mut problems: Vec<StatusProblem> = damage(facts).into_iter().collect();
+    let mut problems: Vec<StatusProblem> = damage_problem(facts).into_iter().collect();
     if let Some(server) = &facts.server {
         add_server_problems(server, &mut problems);
     }
-    problems.extend(missing_workers(facts, now));
+    problems.extend(missing_workers_problem(facts, now));
     add_blocked_jobs(facts, &mut problems);
     add_failing_groups(&facts.groups, since_s, &mut problems);
-    problems.extend(stalled_jobs(facts, now));
+    problems.extend(stalled_jobs_problem(facts, now));
     add_late_queues(facts, now, &mut problems);
-    problems.extend(silent_holders(facts, now));
-    problems.extend(late_recurring(facts, now));
+    problems.extend(silent_holders_problem(facts, now));
+    problems.extend(late_recurring_problem(facts, now));
     add_pauses(facts, now, &mut problems);
     problems
 }
 
 /// Keys of wrong types, which keep queues or workers from being read.
-fn damage(facts: &SystemFacts) -> Option<StatusProblem> {
+fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
     let named = facts.damaged_queues.iter().take(NAMED);
     let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
     let more = facts.damaged_queues.len().saturating_sub(NAMED);
@@ -78,8 +79,8 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 }
 
 /// Jobs wait, and nobody comes for them.
-fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    // Jobs of a paused queue wait for the end of the pause, not for a worker.
+fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+    // Leave out paused queues: their jobs wait for the end of the pause, not for a worker.
     let open = || {
         let queues = facts.queues.iter().map(|queue| &queue.counts);
         queues.filter(|queue| !queue.paused)
@@ -87,7 +88,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
     let least = at_least_prefix(facts.omitted().queues);
-    // The server forgets a worker that has ended, but the jobs that it completed show that there was one.
+    // Recently completed jobs show that there is a worker, even if it ended and was forgotten: no problem.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
         return None;
@@ -102,7 +103,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
         let problem = StatusProblem::new(ProblemCode::NoWorkers, what);
         return Some(problem.with_jobs(waiting).with_fix(list));
     }
-    // A worker that holds a lock may be silent because it is busy.
+    // Only idle workers count here: a worker that holds a lock may be silent because it is busy.
     let idle = facts.workers.iter().filter(|worker| worker.running == 0);
     let silence = now.since(idle.filter_map(|worker| worker.last_seen).max()?);
     if waiting + held == 0 || silence <= SILENT_AFTER {
@@ -146,7 +147,7 @@ fn add_blocked_jobs(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
         };
         known.push(id);
         let held = queue.waiting.unwrap_or(0);
-        // Pops hold the jobs that they meet: without a pop, no job is held yet.
+        // Only pops make a throttle hold jobs: before the first pop the number is 0 although jobs need the throttle.
         let jobs = match held {
             0 => "at least one job needs it".to_owned(),
             held => format!("it holds {}", count_with_noun(held, "job", "jobs")),
@@ -200,7 +201,7 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     }
 }
 
-fn stalled_jobs(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let jobs: u64 = facts.queues.iter().map(|queue| queue.counts.stalled).sum();
     if jobs == 0 {
         return None;
@@ -279,7 +280,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
 
 /// Workers that hold locks and have been silent for long. Such a worker may be busy: a client need not extend a long
 /// lock.
-fn silent_holders(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let silence = |worker: &&Worker| worker.silence_with_locks(now).unwrap_or_default();
     let mut silent: Vec<&Worker> = facts.workers.iter().collect();
     silent.retain(|worker| silence(worker) > LONG_SILENCE);
@@ -303,7 +304,7 @@ fn silent_holders(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
 }
 
 /// Recurring jobs that no pop has put, unless a pause is the reason.
-fn late_recurring(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+fn late_recurring_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let age = |queue: &QueueFacts| queue.due.map_or(0.0, |due| now.since(due));
     let queues = facts
         .queues

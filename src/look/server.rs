@@ -26,18 +26,18 @@ use crate::session::Session;
 /// Maximum number of sets of named groups and queues for which snapshots are kept.
 const MAX_NAMED: usize = 32;
 
-/// The longest time that any request waits for Redis: for the connection, for a call, and for a snapshot that
-/// another request reads.
+/// Maximum time that a request waits for Redis: for the connection, for a call, and for a snapshot that another
+/// request reads.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Answers requests from snapshots that it shares among them.
 pub(crate) struct SnapshotServer<'s> {
-    /// Apart from the session, which a search or a change may use for long.
-    reader: Mutex<Reader>,
+    /// Reads snapshots with a session of its own, because a search or a change may use the other one for long.
+    reader: Mutex<SnapshotReader>,
     session: Mutex<&'s mut Session>,
     history: Mutex<History>,
     clock: Mutex<Clock>,
-    /// How long a snapshot is used for all requests.
+    /// How long all requests use a snapshot before it is read again.
     interval: Duration,
     /// The snapshots, by the groups, queues and globs that each of them reads before all others.
     shared: Mutex<HashMap<ReadFirst, Arc<SharedSnapshot>>>,
@@ -52,7 +52,7 @@ type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
 type SharedSnapshot = CachedValue<Arc<Snapshot>>;
 
-struct Reader {
+struct SnapshotReader {
     session: Session,
     /// Whether the last read failed.
     is_away: bool,
@@ -79,8 +79,8 @@ impl<'s> SnapshotServer<'s> {
             clock: Mutex::new(session.clock().clone()),
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,
-            reader: Mutex::new(Reader {
-                session: session.copy(),
+            reader: Mutex::new(SnapshotReader {
+                session: session.with_own_connection(),
                 is_away: false,
             }),
             session: Mutex::new(session),
@@ -113,8 +113,8 @@ impl<'s> SnapshotServer<'s> {
         }
     }
 
-    /// Reads one snapshot. An error if there will never be one; a server that is away may come back.
-    pub(crate) fn try_snapshot(&self) -> Result<(), Error> {
+    /// Reads one snapshot. An error only if no later attempt can succeed either: an unreachable server may come back.
+    pub(crate) fn require_snapshot(&self) -> Result<(), Error> {
         match &self.snapshot().facts {
             Err(error) if !may_answer_later(error) => Err(error.clone()),
             _ => Ok(()),
@@ -150,7 +150,8 @@ impl<'s> SnapshotServer<'s> {
         };
         let globs = limits.queue_globs();
         let is_named = !(request.groups.is_empty() && request.queues.is_empty());
-        // If there are very many groups or queues, the common snapshot may lack the requested ones.
+        // With very many groups or queues, the shared snapshot may lack the requested ones: use one that reads them
+        // first.
         if let Ok((facts, _)) = &snapshot.facts
             && facts.omitted().groups + facts.omitted().queues > 0
             && (is_named || !globs.is_empty())
@@ -162,7 +163,7 @@ impl<'s> SnapshotServer<'s> {
             Err(error) => return Response::text(Status::ServiceUnavailable, error.message()),
         };
         let problems = find_problems(facts, RECENT, *now);
-        let health = health::judge(facts, &problems, &limits, *now);
+        let health = health::judge_health(facts, &problems, &limits, *now);
         let status = if health.level == HealthLevel::Ok {
             Status::Ok
         } else {
@@ -171,15 +172,15 @@ impl<'s> SnapshotServer<'s> {
         Response::text(status, health.nagios_line().trim_end())
     }
 
-    /// How long the common snapshot is used now: longer if reads have become slow.
-    pub(crate) fn interval(&self) -> Duration {
-        self.shared(&self.choice.request(), &self.choice.globs())
+    /// How long the snapshot that all pages share is used before it is read again: longer if reads have become slow.
+    pub(crate) fn snapshot_interval(&self) -> Duration {
+        self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs())
             .interval()
     }
 
-    /// The common snapshot; a new one if the last is older than the interval.
+    /// The snapshot that all pages share; a new one if the last is older than the interval.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.shared_snapshot(self.choice.request(), &self.choice.globs())
+        self.shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
     }
 
     /// Drops the snapshots, so that the next ones show what has just been changed.
@@ -188,13 +189,14 @@ impl<'s> SnapshotServer<'s> {
         all.clear();
     }
 
-    /// Reads with the session. If the last snapshot failed, a new snapshot is tried first: so a request does not
-    /// wait for a server that is away.
-    pub(crate) fn read<T>(
+    /// Reads with the session. If the last snapshot failed, reads a new one first, so that a request does not wait
+    /// for an unreachable server.
+    pub(crate) fn read_with_session<T>(
         &self,
         read: impl FnOnce(&mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let snapshot = self.shared(&self.choice.request(), &self.choice.globs());
+        let snapshot =
+            self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs());
         if snapshot.has_failed() {
             self.snapshot().facts.as_ref().map_err(Error::clone)?;
         }
@@ -204,7 +206,7 @@ impl<'s> SnapshotServer<'s> {
     /// Uses the session. Nothing else uses it at the same time.
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
         let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue_error)?;
-        // The next request tries again: no request need wait now for a server that is lost.
+        // Do not wait for a lost server: the next request tries again.
         session.core()?.report_loss_immediately();
         Ok(act(&mut session))
     }
@@ -228,15 +230,15 @@ impl<'s> SnapshotServer<'s> {
     }
 
     fn shared_snapshot(&self, request: SnapshotRequest, globs: &[Pattern]) -> Arc<Snapshot> {
-        let shared = self.shared(&request, globs);
+        let shared = self.cached_snapshot(&request, globs);
         let snapshot = shared.get(PATIENCE, || {
             Arc::new(self.read_snapshot_now(request, globs))
         });
         snapshot.unwrap_or_else(|| Arc::new(Snapshot::new(Err(overdue_error()), PATIENCE)))
     }
 
-    /// The snapshots in which these names are read before all others.
-    fn shared(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<SharedSnapshot> {
+    /// The cached snapshot in which these names are read before all others.
+    fn cached_snapshot(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<SharedSnapshot> {
         let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
         let first = (
             request.groups.clone(),

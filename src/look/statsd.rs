@@ -10,21 +10,21 @@ use super::metrics::SeriesChoice;
 /// Maximum number of bytes of a datagram: what one frame of Ethernet takes.
 const MAX_DATAGRAM: usize = 1432;
 
-/// The datagrams that tell the figures, each with whole lines.
+/// The figures as statsd datagrams, each with whole lines.
 pub(crate) fn statsd_datagrams(
     facts: &SystemFacts,
     choice: &SeriesChoice,
     namespace: Option<&str>,
     now: Moment,
 ) -> Vec<String> {
-    let mut packed = Packed {
+    let mut packed = DatagramBuilder {
         prefix: namespace.map_or_else(String::new, |namespace| format!("{namespace}.")),
         datagrams: Vec::new(),
     };
     let queues = facts.queues.iter();
     for queue in queues.filter(|queue| choice.has_queue(&queue.counts.name)) {
         let counts = &queue.counts;
-        let name = format!("queues.{}", plain_part(&counts.name));
+        let name = format!("queues.{}", path_part(&counts.name));
         let today = [
             ("completed", queue.completed),
             ("failures", queue.failures),
@@ -44,19 +44,19 @@ pub(crate) fn statsd_datagrams(
     let mut groups: Vec<_> = facts.groups.iter().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.jobs));
     for group in groups.iter().take(choice.max_groups) {
-        let name = format!("failures.{}", plain_part(&group.group));
+        let name = format!("failures.{}", path_part(&group.group));
         packed.add_gauge(&name, group.jobs as f64);
     }
     packed.add_gauge("workers", facts.workers_within_hour as f64);
     packed.datagrams
 }
 
-struct Packed {
+struct DatagramBuilder {
     prefix: String,
     datagrams: Vec<String>,
 }
 
-impl Packed {
+impl DatagramBuilder {
     fn add_gauge(&mut self, name: &str, value: f64) {
         let line = format!("{}{name}:{value}|g", self.prefix);
         match self.datagrams.last_mut() {
@@ -86,8 +86,8 @@ impl Packed {
     }
 }
 
-/// A name as one part of a path: what separates parts, values and lines becomes `_`.
-fn plain_part(name: &Name) -> String {
+/// A name as one part of the path of a metric: each character that separates parts, values or lines becomes `_`.
+fn path_part(name: &Name) -> String {
     let keeps = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let text = name.to_string();
     text.chars()

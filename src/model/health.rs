@@ -9,7 +9,7 @@ use super::pattern::Pattern;
 use crate::exit::Exit;
 use crate::json::Number;
 use crate::name::Name;
-use crate::text::{count_with_noun, duration_with_fraction, wrapped};
+use crate::text::{count_with_noun, format_duration_with_fraction, wrapped};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
@@ -44,11 +44,14 @@ impl LimitKind {
         match self {
             LimitKind::MaxWaiting => count_with_noun(count, "job waits", "jobs wait"),
             LimitKind::MaxHeadWait => {
-                format!("the next job has waited {}", duration_with_fraction(value))
+                format!(
+                    "the next job has waited {}",
+                    format_duration_with_fraction(value)
+                )
             }
             LimitKind::MaxFailed => count_with_noun(count, "failed job", "failed jobs"),
             LimitKind::MaxStalled => count_with_noun(count, "stalled job", "stalled jobs"),
-            LimitKind::MaxPaused => format!("paused for {}", duration_with_fraction(value)),
+            LimitKind::MaxPaused => format!("paused for {}", format_duration_with_fraction(value)),
             LimitKind::MinWorkers => count_with_noun(count, "worker is alive", "workers are alive"),
         }
     }
@@ -57,7 +60,7 @@ impl LimitKind {
     fn limit_text(self, limit: f64) -> String {
         match self {
             LimitKind::MinWorkers => format!("at least {limit}"),
-            kind if kind.is_duration() => format!("limit {}", duration_with_fraction(limit)),
+            kind if kind.is_duration() => format!("limit {}", format_duration_with_fraction(limit)),
             _ => format!("limit {limit}"),
         }
     }

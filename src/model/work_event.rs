@@ -7,7 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::{Sanitized, duration_with_fraction};
+use crate::text::{Sanitized, format_duration_with_fraction};
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
@@ -84,7 +84,10 @@ impl WorkEvent {
                 }
             }
             (_, Some(elapsed)) => {
-                line.push_str(&format!(" after {}", duration_with_fraction(elapsed.0)));
+                line.push_str(&format!(
+                    " after {}",
+                    format_duration_with_fraction(elapsed.0)
+                ));
             }
             _ => {}
         }

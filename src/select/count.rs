@@ -40,7 +40,11 @@ pub(crate) fn count_by_state(
             .for_each(|queue| queue.add_to_counts(&mut counts.queued));
     }
     if known.contains(&State::Failed) {
-        counts.failed = core.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
+        counts.failed = core
+            .failed_jobs_by_group(now)?
+            .iter()
+            .map(|(_, jobs)| jobs)
+            .sum();
     }
     if known.contains(&State::Complete) {
         counts.complete = core.index_slice(now, &Index::Complete, 0, 0)?.total;

@@ -241,7 +241,7 @@ impl<'a> Selection<'a> {
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
         if !exact && !prefilter.is_empty() {
-            let fields = core.stored_fields(self.now, &prefilter.field_names(), &slice)?;
+            let fields = core.stored_job_fields(self.now, &prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
                 .map(|fields| prefilter.job_may_match(&self.filter, fields));

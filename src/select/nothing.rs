@@ -82,7 +82,7 @@ fn meaning_of_name(
     prefixes: &[String],
 ) -> Option<String> {
     let keys = Keys::new(core.prefix());
-    if let Some(bare) = keys.jid_of(jid.as_bytes()) {
+    if let Some(bare) = keys.jid_of_job_key(jid.as_bytes()) {
         return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
     }
     let flag = |what: &str, flag: &str| {

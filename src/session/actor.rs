@@ -8,7 +8,7 @@ use crate::name::refuse_as_new_name;
 
 /// `user@host`.
 pub(crate) fn user_at_host() -> String {
-    format!("{}@{}", user(), host())
+    format!("{}@{}", user_name(), host_name())
 }
 
 /// The note that a change leaves in a job's history: verb, actor and reason.
@@ -52,7 +52,7 @@ fn session_id() -> Option<u32> {
     fields.split_whitespace().nth(3)?.parse().ok()
 }
 
-fn user() -> String {
+fn user_name() -> String {
     let named = |name| usable_name_part(env::var(name)?.into_string().ok()?);
     named("USER")
         .or_else(|| named("LOGNAME"))
@@ -61,7 +61,7 @@ fn user() -> String {
 }
 
 /// The name of this host.
-pub fn host() -> String {
+pub fn host_name() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
         .and_then(usable_name_part)

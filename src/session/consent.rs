@@ -42,7 +42,7 @@ impl Session {
             self.ui.note_dry_run(&format!("would {what}"));
             return Ok(None);
         }
-        let question = format!("{what}{}", self.on_destination()?);
+        let question = format!("{what}{}", self.on_destination_text()?);
         match asks {
             AskWhen::Always => self.ui.confirm(&question, details),
             AskWhen::IfProtected => self.ui.confirm_protected(&question, details),
@@ -50,8 +50,7 @@ impl Session {
         .map(Some)
     }
 
-    /// Asks, or previews, as `consent` does, about things with names: the question counts them, a dry run
-    /// names them.
+    /// As [`Session::consent`], for a change of named things: the question counts them, a dry run names them.
     pub(crate) fn consent_for_names(
         &mut self,
         dry: DryRunFlag,

@@ -29,7 +29,7 @@ use crate::input::two_pass::TwoPassFile;
 use crate::model::overview::history::History;
 use crate::model::rate::MaxRate;
 use crate::model::server::{NO_EVICTION, eviction_sentence};
-use crate::settings::members::Member;
+use crate::settings::members::ContextMember;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::{self, Sanitized};
 use crate::ui::{ContextLabel, Ui};
@@ -51,29 +51,29 @@ pub(crate) struct Session {
     pub file: Option<File>,
     /// Whether this command may change data.
     pub changes: bool,
-    /// The members of the context, for a command that shows each by itself.
-    pub members: Vec<Member>,
+    /// The members of the context, for a command that shows each of them separately.
+    pub members: Vec<ContextMember>,
     /// The counts of the last minute of `status --watch`.
     pub history: History,
     command_line: CommandText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
-    /// The part of this session in the whole command, if it runs the command on one of several members.
+    /// The part of the command that this session runs, if it runs the command on one of several members.
     part: Option<MemberPart>,
 }
 
-/// The part of a command that one of several members gets.
+/// What one member gets of a command that runs on several: its jids, its lines of a file, and the state that all share.
 #[derive(Debug, Default)]
 pub(crate) struct MemberPart {
-    /// The end of the names of the files of the member.
+    /// The suffix of the names of the files that the member reads or writes.
     pub suffix: String,
     /// How many members run the command.
     pub members: u32,
     /// The jids of the member, if the command names jobs.
     pub jids: Option<JidArgs>,
     pub stdin: StdinUse,
-    /// If the lines of a file were shared out, how many members the context has.
+    /// The number of members, if the lines of a file were shared out to them.
     pub sharing_member_count: Option<usize>,
     /// The lines of the file that belong to the member, if the command puts jobs from a file.
     pub lines: Option<TwoPassFile>,
@@ -98,7 +98,7 @@ impl StreamShare {
     }
 
     /// The number of lines that were counted.
-    pub(crate) fn lines(&self) -> u64 {
+    pub(crate) fn line_count(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }
 }
@@ -127,7 +127,7 @@ impl Session {
     }
 
     /// A session for the part of this command that a member gets.
-    pub(crate) fn for_member(&self, member: &Member, ui: Ui, part: MemberPart) -> Session {
+    pub(crate) fn for_member(&self, member: &ContextMember, ui: Ui, part: MemberPart) -> Session {
         let (globals, file) = (member.globals.clone(), Some(member.file.clone()));
         let mut session = Session::new(
             globals,
@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// A session for the same server, with a connection of its own.
-    pub(crate) fn copy(&self) -> Session {
+    pub(crate) fn with_own_connection(&self) -> Session {
         let mut ui = Ui::new(&self.globals);
         if let Some(file) = &self.file {
             ui.set_context(context_label(file));
@@ -193,8 +193,8 @@ impl Session {
         Ok(())
     }
 
-    /// Goes on as if the context in use were this member alone.
-    pub(crate) fn use_only(&mut self, member: &Member, part: MemberPart) {
+    /// Makes this session one for `member` alone, which runs `part` of the command.
+    pub(crate) fn use_only_member(&mut self, member: &ContextMember, part: MemberPart) {
         self.globals = member.globals.clone();
         self.file = Some(member.file.clone());
         self.core = None;
@@ -206,13 +206,13 @@ impl Session {
         self.part.is_some()
     }
 
-    /// Whether this session has a part of the command, beside those of other members.
+    /// Whether sessions of other members run parts of the same command.
     pub(crate) fn has_other_members(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.members > 1)
     }
 
-    /// A number of things to change, plus one if other members also change things in this command: their numbers are
-    /// not known here, but together there are several.
+    /// A number of things to change, plus one if other members change things in this command, too. Their numbers are
+    /// not known here, but the sum says whether there are several.
     pub(crate) fn count_with_other_members(&self, count: usize) -> usize {
         count + usize::from(self.has_other_members())
     }
@@ -222,8 +222,8 @@ impl Session {
         self.part.as_ref()?.sharing_member_count
     }
 
-    /// The file that a part of the command reads or writes: each member has one of its own.
-    pub(crate) fn own_file(&self, path: &Path) -> PathBuf {
+    /// The path of a file for this session: in a command on several members, each has a file of its own with a suffix.
+    pub(crate) fn member_file_path(&self, path: &Path) -> PathBuf {
         match &self.part {
             Some(part) if !part.suffix.is_empty() => {
                 let mut name = path.as_os_str().to_owned();
@@ -241,7 +241,7 @@ impl Session {
     }
 
     /// Set when another member has decided what the command waits for.
-    pub(crate) fn called_off(&self) -> Arc<AtomicBool> {
+    pub(crate) fn called_off_flag(&self) -> Arc<AtomicBool> {
         let part = self.part.as_ref();
         part.map(|part| part.called_off.clone()).unwrap_or_default()
     }
@@ -266,14 +266,14 @@ impl Session {
         }
     }
 
-    /// Whether a member is reached or may still be, while this one is counted as not reached.
-    pub(crate) fn may_others_be_reached(&self) -> bool {
+    /// Whether fewer than all members of the command are counted as out of reach.
+    pub(crate) fn is_any_member_reachable(&self) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.stream.unreached.load(Ordering::Relaxed) < part.members)
     }
 
-    /// The lines of the file that this part of the command puts, if it was shared out.
-    pub(crate) fn take_lines(&mut self) -> Option<TwoPassFile> {
+    /// Takes the lines of the file that this member puts, if they were shared out to members.
+    pub(crate) fn take_shared_lines(&mut self) -> Option<TwoPassFile> {
         self.part.as_mut()?.lines.take()
     }
 
@@ -298,15 +298,15 @@ impl Session {
     }
 
     /// The whole command line, to be typed again, unless it holds a secret.
-    pub(crate) fn typed_line(&self) -> Option<String> {
+    pub(crate) fn whole_command_line(&self) -> Option<String> {
         self.command_line
             .repeatable_line
             .as_ref()
             .map(CommandLine::quoted_line)
     }
 
-    /// The whole command line with another value of a given flag.
-    pub(crate) fn typed_line_with(&self, flag: &str, value: &str) -> Option<String> {
+    /// The whole command line, to be typed again, with another value of a flag that it has.
+    pub(crate) fn command_line_with_flag(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.repeatable_line.as_ref()?;
         Some(line.with_changed_value(flag, value).quoted_line())
     }
@@ -329,8 +329,8 @@ impl Session {
         })
     }
 
-    /// ` on DESTINATION` if the database has a label, for questions that name no address.
-    pub(crate) fn on_destination(&mut self) -> Result<String, Error> {
+    /// The end of a question that names no address: ` on DESTINATION` if the database has a label, else empty.
+    pub(crate) fn on_destination_text(&mut self) -> Result<String, Error> {
         if self.label().is_some() {
             self.destination().map(|place| format!(" on {place}"))
         } else {
@@ -374,11 +374,11 @@ impl Session {
         let settings = self.core_settings()?;
         let core = Core::connect_within(settings, limit);
         let core = core.map_err(|error| self.with_corrected_line(error))?;
-        if core.is_untagged_in_cluster() && self.changes {
-            let (fact, way_out) = one_primary_sentences(self.prefix());
+        if core.has_untagged_prefix_in_cluster() && self.changes {
+            let (fact, way_out) = one_primary_warning_and_remedy(self.prefix());
             self.ui.note(&format!("note: {fact}: {way_out}"));
         }
-        if let Some(sentence) = silence_of_primary(core.replica_lag()) {
+        if let Some(sentence) = silent_primary_message(core.replica_lag()) {
             self.ui.note(&format!("note: {sentence}"));
         }
         if let Some(policy) = core.eviction_policy()
@@ -591,8 +591,8 @@ pub(crate) fn context_label(settings: &File) -> ContextLabel {
     }
 }
 
-/// That the primary of a replica has been silent for long, if it has.
-pub(crate) fn silence_of_primary(lag: Option<Duration>) -> Option<String> {
+/// The message that the primary of a replica has been silent for long; `None` if it has not.
+pub(crate) fn silent_primary_message(lag: Option<Duration>) -> Option<String> {
     let lag = lag.filter(|lag| *lag > MAX_LAG)?;
     let lag = text::duration(lag.as_secs_f64());
     Some(format!(
@@ -601,7 +601,7 @@ pub(crate) fn silence_of_primary(lag: Option<Duration>) -> Option<String> {
 }
 
 /// The warning that a prefix without a hash tag works in a cluster only for now, and the remedy.
-pub(crate) fn one_primary_sentences(prefix: &str) -> (String, String) {
+pub(crate) fn one_primary_warning_and_remedy(prefix: &str) -> (String, String) {
     let fact = format!(
         "prefix `{prefix}` works in this cluster because it has one primary; with a second one, each call \
          will fail"

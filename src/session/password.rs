@@ -62,7 +62,7 @@ fn find_password(
         return read_password_file(path, ui).map(Some);
     }
     if globals.askpass {
-        let password = ui.password(&format!("Password for {target}"))?;
+        let password = ui.ask_password(&format!("Password for {target}"))?;
         return Ok(Some(Secret::new(password.into_bytes())));
     }
     if let Some(found) = password_from_environment() {

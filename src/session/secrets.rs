@@ -23,7 +23,7 @@ pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
 /// these variables where `/proc/PID/environ` shows them, since root reads that anyway. From then on
 /// they are not set. It does what the system allows: on other systems than Linux, nothing.
 pub(crate) fn hide_variables(variables: &[OsString]) {
-    // Afterwards the process could not write its own memory.
+    // Wipe first: once hidden, the process cannot write to its own memory.
     _ = wipe_variables(variables);
     hide_process();
 }

@@ -4,7 +4,7 @@ use super::Session;
 use crate::command_line::set_server_of_thread;
 use crate::error::Error;
 
-/// A server that is shown, perhaps beside others.
+/// A server as a page or a screen names it, perhaps beside other servers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShownServer {
     /// The flag that names this server alone among those of its context.

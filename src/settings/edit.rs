@@ -37,13 +37,13 @@ pub(crate) fn edit_config_file(
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
-    // The path is checked before missing directories are created, and again with them.
+    // The path is checked before missing directories are created, and again once they exist.
     route.refuse_untrusted_route().map_err(untrusted)?;
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(PRIVATE_DIRECTORY);
     builder.create(dir).map_err(failed)?;
     route.refuse_untrusted_route().map_err(untrusted)?;
-    let _lock = lock_directory(dir, patience).map_err(unwritable)?;
+    let _lock = lock_config_directory(dir, patience).map_err(unwritable)?;
     if metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(unwritable("it is not a file".into()));
     }
@@ -80,7 +80,7 @@ fn restore_line_ends(before: &str, after: String) -> String {
 
 /// Locks out other edits until the lock is dropped. It locks the directory, because the file itself
 /// is replaced, and a lock file would remain.
-fn lock_directory(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
+fn lock_config_directory(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
     let deadline = Instant::now() + patience;
     let Ok(dir) = File::open(dir) else {
         return Ok(None);
@@ -144,7 +144,7 @@ pub(crate) fn add_context(
 }
 
 /// Sets or removes the default context.
-pub(crate) fn set_default(document: &mut DocumentMut, name: Option<&str>) {
+pub(crate) fn set_default_context(document: &mut DocumentMut, name: Option<&str>) {
     match name {
         None => {
             if let Some((key, _)) = document.remove_entry("default") {
@@ -269,7 +269,7 @@ fn find_next_table(
 }
 
 /// Refuses the name of a context that exists.
-pub(crate) fn refuse_existing(contents: &ConfigContents, name: &str) -> Result<(), Error> {
+pub(crate) fn refuse_existing_context(contents: &ConfigContents, name: &str) -> Result<(), Error> {
     if contents.contexts.contains_key(name) {
         Err(
             Error::conflict(format!("context `{}` exists already", Sanitized(name)))

@@ -13,14 +13,14 @@ pub(crate) const MEMBER_VARIABLE: &str = "QLESS_MEMBER";
 
 /// The prefixes or servers that a context names as one: `prefixes` or `members`.
 #[derive(Clone, Debug)]
-pub(crate) struct Members {
+pub(crate) struct ContextMembers {
     pub kind: MemberKind,
-    pub list: Vec<Member>,
+    pub list: Vec<ContextMember>,
 }
 
 /// One prefix or server, with what a command on it alone needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Member {
+pub(crate) struct ContextMember {
     /// The prefix, or the name of the context.
     pub name: String,
     /// The global flags of a command on this member alone.
@@ -29,13 +29,13 @@ pub(crate) struct Member {
     pub file: ConfigFile,
 }
 
-impl Members {
+impl ContextMembers {
     /// The members of the context in use, unless a flag or a variable names one prefix. `globals` are
     /// as they were given, without what the file says.
-    pub(super) fn of_context(
+    pub(super) fn from_context(
         globals: &Globals,
         file: &ConfigFile,
-    ) -> Result<Option<Members>, Error> {
+    ) -> Result<Option<ContextMembers>, Error> {
         let Some(context) = &file.context else {
             return Ok(None);
         };
@@ -54,22 +54,22 @@ impl Members {
             MemberKind::Prefix => {
                 let mut alone = context.clone();
                 alone.values.prefix = Some(name.clone());
-                Ok(Member::new(name, alone, context, globals, file))
+                Ok(ContextMember::new(name, alone, context, globals, file))
             }
             MemberKind::Context => {
                 let alone = file.contents.context(name)?;
-                Ok(Member::new(name, alone, context, globals, file))
+                Ok(ContextMember::new(name, alone, context, globals, file))
             }
         });
-        let list = members.collect::<Result<Vec<Member>, Error>>()?;
-        let members = Members { kind, list };
+        let list = members.collect::<Result<Vec<ContextMember>, Error>>()?;
+        let members = ContextMembers { kind, list };
         members.refuse_common_databases()?;
         Ok(Some(members))
     }
 
     /// Refuses two members that have the same jobs: each change would be made twice.
     fn refuse_common_databases(&self) -> Result<(), Error> {
-        let place = |member: &Member| {
+        let place = |member: &ContextMember| {
             let address = member.globals.redis.clone();
             let address = address.unwrap_or_else(|| Target::DEFAULT.to_owned());
             (address, member.globals.prefix.clone())
@@ -91,7 +91,7 @@ impl Members {
     }
 
     /// The member that this process runs for, if it is the worker of one.
-    pub(crate) fn of_this_process(&self) -> Result<Option<&Member>, Error> {
+    pub(crate) fn member_of_this_process(&self) -> Result<Option<&ContextMember>, Error> {
         let Some(name) = env::utf8_var(MEMBER_VARIABLE)? else {
             return Ok(None);
         };
@@ -102,10 +102,10 @@ impl Members {
         })
     }
 
-    /// The member that a new job belongs to, by its jid or what it is kept together with: the jump
-    /// consistent hash of Lamping and Veach (2014). A member that is added at the end takes a fair
-    /// share from each, and nothing moves between the others.
-    pub(crate) fn member_index_for(key: &[u8], count: usize) -> usize {
+    /// The index of the member that a new job belongs to, by its jid or by the value that it is kept together by. It
+    /// is the jump consistent hash of Lamping and Veach (2014). A member that is added at the end takes a fair share
+    /// from each, and nothing moves between the others.
+    pub(crate) fn member_index_of_new_job(key: &[u8], count: usize) -> usize {
         let digest = sha1_smol::Sha1::from(key).digest().bytes();
         let mut state = u64::from_be_bytes(digest[..8].try_into().unwrap_or_default());
         let (mut bucket, mut next) = (0, 0);
@@ -121,8 +121,8 @@ impl Members {
     }
 }
 
-impl Member {
-    /// The end of the names of the files of the member: its name without a colon at the end. Characters that
+impl ContextMember {
+    /// The suffix of the names of files that belong to the member: its name without a colon at the end. Characters that
     /// prefixes usually do not have are written as `%2F`.
     pub(crate) fn file_suffix(&self) -> String {
         let name = self.name.strip_suffix(':').unwrap_or(&self.name);
@@ -143,7 +143,7 @@ impl Member {
         group: &ContextSettings,
         globals: &Globals,
         file: &ConfigFile,
-    ) -> Member {
+    ) -> ContextMember {
         alone.values.protected = alone.values.protected.max(group.values.protected);
         let mut globals = globals.clone();
         if let (Some(address), true) = (
@@ -163,7 +163,7 @@ impl Member {
         file.protecting = protection::protecting_contexts(&globals, &file);
         let mut others = file.protecting.iter();
         globals.read_only |= others.any(|context| context.values.read_only == Some(true));
-        Member {
+        ContextMember {
             name: name.to_owned(),
             globals,
             file,
@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn jobs_are_spread_evenly_and_a_new_member_takes_only_its_share() {
         let jids: Vec<String> = (0..10_000).map(|number| format!("job-{number}")).collect();
-        let place = |jid: &String, count| Members::member_index_for(jid.as_bytes(), count);
+        let place =
+            |jid: &String, count| ContextMembers::member_index_of_new_job(jid.as_bytes(), count);
         for count in 1..9 {
             let mut sizes = vec![0usize; count];
             let mut moved = 0;

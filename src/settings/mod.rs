@@ -24,7 +24,7 @@ mod protection;
 pub(crate) mod read;
 pub(crate) mod values;
 
-use members::Members;
+use members::ContextMembers;
 use read::ConfigContents;
 use values::ConfigValues;
 
@@ -109,7 +109,7 @@ pub(crate) struct ConfigFile {
     /// The other contexts that are protected or read-only and have the database in use.
     pub protecting: Vec<ContextSettings>,
     /// The members that the context in use names as one, if it names several.
-    pub members: Option<Members>,
+    pub members: Option<ContextMembers>,
     /// A warning about the file.
     pub warning: Option<String>,
     /// The line about the file for `-v`.
@@ -178,7 +178,7 @@ impl ConfigSource {
                 .values_mut()
                 .chain([&mut contents.defaults])
             {
-                values.take_relative_paths_from(dir);
+                values.resolve_relative_paths(dir);
             }
         }
         let found = file.metadata();
@@ -241,7 +241,7 @@ impl ConfigSource {
     /// Parses the bytes of the file.
     fn parse_bytes(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::parse_config(bytes).map_err(|fault| {
-            let error = self.error_at(fault.place, &fault.what);
+            let error = self.error_at_position(fault.place, &fault.what);
             match fault.hint {
                 Some(hint) => error.hint(hint),
                 None => error,
@@ -249,7 +249,7 @@ impl ConfigSource {
         })
     }
 
-    fn error_at(&self, place: read::TextPosition, what: &str) -> Error {
+    fn error_at_position(&self, place: read::TextPosition, what: &str) -> Error {
         let read::TextPosition { line, column } = place;
         let shown = self.display_path();
         Error::usage(format!(
@@ -388,7 +388,7 @@ impl ConfigFile {
                 Sanitized(name)
             );
             let known = self.contents.order.iter().map(String::as_str);
-            let error = self.source.error_at(*place, &what);
+            let error = self.source.error_at_position(*place, &what);
             return Err(error.hint(read::similar_key_hint(name, known)));
         };
         let addresses = values.redis.as_deref().zip(globals.redis.as_deref());
@@ -424,7 +424,7 @@ pub(crate) fn read_config_and_fill(
             settings.source.display_path()
         ));
     }
-    settings.members = Members::of_context(globals, &settings)?;
+    settings.members = ContextMembers::from_context(globals, &settings)?;
     // A context that was named wins over an address from the environment.
     let values = settings.context.as_ref().map(|context| &context.values);
     let address = values.and_then(|values| values.redis.clone());

@@ -69,7 +69,7 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
         match name {
             "default" => {
                 let at = span_start(item.span());
-                let named = values::name(value_deserializer(item));
+                let named = values::read_context_name(value_deserializer(item));
                 let named = named.map_err(|error| {
                     OffsetFault(at, format!("`default` {}", error.message()), None)
                 })?;
@@ -200,7 +200,7 @@ fn read_values(
 
 fn value_deserializer(item: &Item) -> ValueDeserializer {
     let value = item.clone().into_value();
-    // Each item of a parsed file is a value; `false` is never used.
+    // Each item of a parsed file has a value, so the default `false` is never used.
     value.unwrap_or_else(|_| false.into()).into_deserializer()
 }
 

@@ -25,88 +25,88 @@ use crate::text::Sanitized;
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub(crate) struct ConfigValues {
     /// Address of the server, as `--redis`
-    #[serde(deserialize_with = "redis")]
+    #[serde(deserialize_with = "read_redis")]
     #[schemars(extend("default" = "redis://127.0.0.1:6379/0"))]
     pub redis: Option<String>,
     /// Prefix of all keys and channels, as `--prefix`
-    #[serde(deserialize_with = "prefix")]
+    #[serde(deserialize_with = "read_prefix")]
     #[schemars(extend("default" = "ql:"))]
     pub prefix: Option<String>,
     /// Prefixes of several namespaces that commands use as one, in place of `prefix`; new ones go to the
     /// end of the list
-    #[serde(deserialize_with = "prefixes")]
+    #[serde(deserialize_with = "read_prefixes")]
     #[schemars(extend("default" = "none"))]
     pub prefixes: Option<Vec<String>>,
     /// Names of other contexts whose servers commands use as one, in place of an address; new ones go to
     /// the end of the list
-    #[serde(deserialize_with = "member_names")]
+    #[serde(deserialize_with = "read_member_names")]
     #[schemars(extend("default" = "none"))]
     pub members: Option<Vec<String>>,
     /// Program and arguments that print the password in their first line; run without a shell, for 10
     /// seconds at most, and only to connect
-    #[serde(deserialize_with = "program_words")]
+    #[serde(deserialize_with = "read_program_words")]
     #[schemars(extend("default" = "none"))]
     pub password_command: Option<Vec<String>>,
     /// Environment variable that holds the password
-    #[serde(deserialize_with = "variable_name")]
+    #[serde(deserialize_with = "read_variable_name")]
     #[schemars(extend("default" = "none"))]
     pub password_env: Option<String>,
     /// File of the CA certificates to trust, as `--tls-ca`; a relative path starts at the directory of
     /// this file
-    #[serde(deserialize_with = "file_path")]
+    #[serde(deserialize_with = "read_file_path")]
     #[schemars(extend("default" = "the CAs of the system"))]
     pub tls_ca: Option<PathBuf>,
     /// File of the certificate that identifies `qless` to the server, as `--tls-cert`; its path as that
     /// of tls-ca
-    #[serde(deserialize_with = "file_path")]
+    #[serde(deserialize_with = "read_file_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_cert: Option<PathBuf>,
     /// File of the private key of that certificate, as `--tls-key`; its path as that of tls-ca
-    #[serde(deserialize_with = "file_path")]
+    #[serde(deserialize_with = "read_file_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_key: Option<PathBuf>,
     /// Changes ask for the label to be typed, except a `put` of one job that sets no maximum of a
     /// throttle, the calls of workers and changes of one named job; a script gives `--yes` and
     /// `--confirm LABEL`; holds for the server and prefix, however the address is given; no flag lifts
     /// it
-    #[serde(deserialize_with = "boolean")]
+    #[serde(deserialize_with = "read_boolean")]
     #[schemars(extend("default" = "false"))]
     pub protected: Option<bool>,
     /// The name of the context in prompts and dry runs; in a protected context it is typed to confirm
-    #[serde(deserialize_with = "label")]
+    #[serde(deserialize_with = "read_label")]
     #[schemars(extend("default" = "the context's name"))]
     pub label: Option<String>,
     /// Refuse whatever may change something, as `--read-only`; holds for the server and prefix, however
     /// the address is given, except in a context of it that says `false`; no flag lifts it
-    #[serde(deserialize_with = "boolean")]
+    #[serde(deserialize_with = "read_boolean")]
     #[schemars(extend("default" = "false"))]
     pub read_only: Option<bool>,
     /// Longest wait to be connected, and for one call, as `--timeout`
-    #[serde(deserialize_with = "timeout", skip_serializing)]
+    #[serde(deserialize_with = "read_timeout", skip_serializing)]
     #[schemars(with = "String", extend("default" = "10s", "format" = "duration"))]
     pub timeout: Option<Duration>,
     /// Table, tsv, json, ndjson, jid or raw, as `--output`
-    #[serde(deserialize_with = "output", skip_serializing)]
+    #[serde(deserialize_with = "read_output", skip_serializing)]
     #[schemars(with = "String", extend("default" = "table"))]
     pub output: Option<OutputFlag>,
     /// Whether a table has headers: auto, always or never, as `--headers`
-    #[serde(deserialize_with = "display_when", skip_serializing)]
+    #[serde(deserialize_with = "read_display_when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
     pub headers: Option<DisplayWhen>,
     /// How moments are written: auto, relative, iso or unix, as `--time-format`
-    #[serde(deserialize_with = "time_format", skip_serializing)]
+    #[serde(deserialize_with = "read_time_format", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
     pub time_format: Option<TimeFormat>,
     /// Whether to colour: auto, always or never, as `--color`
-    #[serde(deserialize_with = "display_when", skip_serializing)]
+    #[serde(deserialize_with = "read_display_when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
     pub color: Option<DisplayWhen>,
     /// Show what is longer than the screen without a pager, as `--no-pager`
-    #[serde(deserialize_with = "boolean")]
+    #[serde(deserialize_with = "read_boolean")]
     #[schemars(extend("default" = "false"))]
     pub no_pager: Option<bool>,
     /// Never prompt, as `--no-input`
-    #[serde(deserialize_with = "boolean")]
+    #[serde(deserialize_with = "read_boolean")]
     #[schemars(extend("default" = "false"))]
     pub no_input: Option<bool>,
 }
@@ -168,7 +168,7 @@ impl ConfigValues {
     }
 
     /// Relative paths start at this directory.
-    pub(super) fn take_relative_paths_from(&mut self, dir: &Path) {
+    pub(super) fn resolve_relative_paths(&mut self, dir: &Path) {
         let files = [&mut self.tls_ca, &mut self.tls_cert, &mut self.tls_key];
         for file in files.into_iter().flatten() {
             *file = dir.join(&file);
@@ -239,7 +239,7 @@ const MEMBERS: &str = "a list of contexts such as `[\"redis-a\", \"redis-b\"]`";
 /// Maximum number of members of a context.
 const MAX_MEMBERS: usize = 250;
 
-fn parsed_text<'de, D: Deserializer<'de>, T>(
+fn read_parsed_text<'de, D: Deserializer<'de>, T>(
     from: D,
     wanted: &str,
     parse: impl FnOnce(&str) -> Result<T, Invalid>,
@@ -252,14 +252,14 @@ fn parsed_text<'de, D: Deserializer<'de>, T>(
     }
 }
 
-fn boolean<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+fn read_boolean<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Switch(switch) => Ok(Some(switch)),
         other => Err(other.mistyped_error("`true` or `false`")),
     }
 }
 
-fn program_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+fn read_program_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Words(words) if words.first().is_none_or(String::is_empty) => {
             Err(D::Error::custom("names no program"))
@@ -273,12 +273,14 @@ fn program_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String
 }
 
 /// The name of a context.
-pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    parsed_text(from, TEXT, |given| Ok(given.to_owned()))
+pub(super) fn read_context_name<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<String>, D::Error> {
+    read_parsed_text(from, TEXT, |given| Ok(given.to_owned()))
 }
 
-fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    parsed_text(from, TEXT, |given| match given {
+fn read_redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    read_parsed_text(from, TEXT, |given| match given {
         "" => Err("is empty".into()),
         address => match Target::parse_address(address) {
             Ok(_) => Ok(address.to_owned()),
@@ -287,20 +289,20 @@ fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     })
 }
 
-fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    parsed_text(from, TEXT, value::prefix)
+fn read_prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    read_parsed_text(from, TEXT, value::prefix)
 }
 
-fn prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
-    distinct_words(from, PREFIXES, value::prefix)
+fn read_prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    read_distinct_words(from, PREFIXES, value::prefix)
 }
 
-fn member_names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
-    distinct_words(from, MEMBERS, |name| Ok(name.to_owned()))
+fn read_member_names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    read_distinct_words(from, MEMBERS, |name| Ok(name.to_owned()))
 }
 
 /// A list of words, none of which occurs twice.
-fn distinct_words<'de, D: Deserializer<'de>>(
+fn read_distinct_words<'de, D: Deserializer<'de>>(
     from: D,
     wanted: &str,
     parse: impl Fn(&str) -> Result<String, Invalid>,
@@ -325,12 +327,12 @@ fn distinct_words<'de, D: Deserializer<'de>>(
     Ok(Some(known))
 }
 
-fn variable_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    parsed_text(from, TEXT, value::variable_name)
+fn read_variable_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    read_parsed_text(from, TEXT, value::variable_name)
 }
 
-fn file_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
-    parsed_text(from, TEXT, |given| {
+fn read_file_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    read_parsed_text(from, TEXT, |given| {
         if given.is_empty() || given.contains('\0') {
             Err("is not the path of a file".into())
         } else {
@@ -339,36 +341,36 @@ fn file_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::E
     })
 }
 
-fn label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    parsed_text(from, TEXT, |given| {
+fn read_label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    read_parsed_text(from, TEXT, |given| {
         let label = given.trim();
         refuse_as_new_name(label.as_bytes())?;
         Ok(label.to_owned())
     })
 }
 
-fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    parsed_text(
+fn read_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    read_parsed_text(
         from,
         "a duration such as `\"90s\"`",
         value::positive_duration,
     )
 }
 
-fn output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OutputFlag>, D::Error> {
-    parsed_text(from, TEXT, |given| {
+fn read_output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OutputFlag>, D::Error> {
+    read_parsed_text(from, TEXT, |given| {
         OutputFlag::from_word(given).ok_or(Invalid::expects(OutputFlag::WORDS))
     })
 }
 
-fn display_when<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DisplayWhen>, D::Error> {
-    parsed_text(from, TEXT, |given| {
+fn read_display_when<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DisplayWhen>, D::Error> {
+    read_parsed_text(from, TEXT, |given| {
         DisplayWhen::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))
     })
 }
 
-fn time_format<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TimeFormat>, D::Error> {
-    parsed_text(from, TEXT, |given| {
+fn read_time_format<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TimeFormat>, D::Error> {
+    read_parsed_text(from, TEXT, |given| {
         let expected = || Invalid::expects("auto, relative, iso or unix");
         TimeFormat::from_str(given, false).map_err(|_| expected())
     })

@@ -314,7 +314,7 @@ impl Journal {
         let (kind, path) = file.kind_and_path();
         let head = LedgerHead::new(kind, session)?;
         let mut notes = JournalState::default();
-        let ledger = Ledger::open(&session.own_file(path), head, dry_run, |record| {
+        let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |record| {
             notes.read_record(record, line_hashes)
         })?;
         let journal = Journal {
@@ -343,7 +343,7 @@ impl Journal {
         if is_other != Some(true) {
             return Ok(lost);
         }
-        let kept_since = core.jobs_kept_since(core.now())?;
+        let kept_since = core.retention_start(core.now())?;
         let mut sent = Vec::new();
         self.ledger.reread_lines(|record| {
             // The first pass has read the record.

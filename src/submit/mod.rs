@@ -33,7 +33,7 @@ use crate::model::bulk::{ItemTally, OutcomeCode};
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
-use crate::settings::members::Members;
+use crate::settings::members::ContextMembers;
 use crate::text::plural;
 use crate::ui::Progress;
 
@@ -120,7 +120,7 @@ pub(crate) fn share_lines(
         let job = job.map_err(|fault| check::line_error(&what, &row, fault))?;
         let number = row.number.to_be_bytes();
         let kept_with = jid::shard_key(&job, job.jid.known_jid(), shard_by);
-        Ok(Members::member_index_for(
+        Ok(ContextMembers::member_index_of_new_job(
             kept_with.as_deref().unwrap_or(&number),
             members,
         ))
@@ -130,7 +130,7 @@ pub(crate) fn share_lines(
 /// Submits the lines of a file.
 pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<SubmitResult, Error> {
     let defaults = &options.defaults;
-    let mut file = match session.take_lines() {
+    let mut file = match session.take_shared_lines() {
         Some(file) => file,
         None => open_lines(&options.from, defaults)?,
     };
@@ -330,7 +330,7 @@ impl RoundSender<'_> {
                 self.pace
                     .wait_before_slice(round.job_count(), &self.interrupt);
             }
-            if let Some(kind) = self.interrupt.received_kind() {
+            if let Some(kind) = self.interrupt.kind_of_received_signal() {
                 return Ok(Some(self.interrupt_error(kind, session)));
             }
             if let Err(changed) = self.file.refuse_changed_file() {
@@ -427,7 +427,7 @@ impl RoundSender<'_> {
         let Some(restarts) = self.restarts.take() else {
             return Ok(stopped_by);
         };
-        let again = match (self.resumable, session.typed_line()) {
+        let again = match (self.resumable, session.whole_command_line()) {
             (true, Some(line)) => format!("the same command puts what is missing: `{line}`"),
             (true, None) => "the same command puts what is missing".to_owned(),
             (false, _) => {
@@ -513,7 +513,7 @@ impl RoundSender<'_> {
 
     /// How to submit the rest.
     fn resume_hint(&self, session: &Session) -> String {
-        match (self.resumable, session.typed_line()) {
+        match (self.resumable, session.whole_command_line()) {
             (true, Some(line)) => format!("run the same command again to go on: `{line}`"),
             (true, None) => "run the same command again to go on".to_owned(),
             (false, _) => "the same command would put them again; with `--jid-from` or \

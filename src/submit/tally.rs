@@ -144,7 +144,7 @@ impl PutTally {
             *self.codes.entry((item.result, item.code)).or_default() += 1;
         }
         match ui.format() {
-            Format::Ndjson => ui.write(&json::compact_line(&item).map_err(Error::internal)?),
+            Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
             Format::Json => {
                 self.doc.items.push(item);
                 Ok(())
@@ -211,7 +211,7 @@ impl PutTally {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let summary = &self.doc.sum;
-                ui.write(
+                ui.write_bytes(
                     &json::compact_line(&PutSummaryLine { summary }).map_err(Error::internal)?,
                 )?;
             }

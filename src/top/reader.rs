@@ -172,7 +172,7 @@ impl SampleReader {
             let newest = groups.iter().map(|group| (group.group.clone(), group.jobs));
             let newest = session
                 .core()?
-                .newest_failures(now, &newest.collect::<Vec<_>>())?;
+                .newest_failed_job_per_group(now, &newest.collect::<Vec<_>>())?;
             for (group, job) in groups.into_iter().zip(newest) {
                 let failure = job.and_then(|job| job.failure);
                 let line =

@@ -45,7 +45,7 @@ impl Ui {
         plan: &str,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        self.ask(plan, Question::default(), details)
+        self.ask_question(plan, Question::default(), details)
     }
 
     /// Asks to type a word, such as the number of jobs; `--yes` answers yes.
@@ -59,7 +59,7 @@ impl Ui {
             word: Some(word),
             ..Question::default()
         };
-        self.ask(plan, question, details)
+        self.ask_question(plan, question, details)
     }
 
     /// Asks before a repair. `--yes` does not cover the deletion of `deleted` keys that were set aside:
@@ -75,7 +75,7 @@ impl Ui {
             word: word.as_deref(),
             finding: Some(FindingId::LostKey.into_str()),
         };
-        self.ask(plan, question, details)
+        self.ask_question(plan, question, details)
     }
 
     /// Asks only in a protected context.
@@ -85,7 +85,7 @@ impl Ui {
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         if self.protected_label().is_some() {
-            self.ask(plan, Question::default(), details)
+            self.ask_question(plan, Question::default(), details)
         } else {
             Ok(Consent::grant())
         }
@@ -124,7 +124,7 @@ impl Ui {
         self.protected_label().is_some()
     }
 
-    fn ask(
+    fn ask_question(
         &mut self,
         plan: &str,
         question: Question,
@@ -134,7 +134,7 @@ impl Ui {
         if self.is_answered(&question) {
             return Ok(Consent::grant());
         }
-        self.require_prompt(plan, &question)?;
+        self.require_terminal_for_question(plan, &question)?;
         let text = self.plan_text(plan, details);
         let yes = match &self.member {
             Some(member) => member.ask(MemberQuestion {
@@ -214,7 +214,7 @@ impl Ui {
     }
 
     /// Asks for a password on the terminal.
-    pub(crate) fn password(&mut self, prompt: &str) -> Result<String, Error> {
+    pub(crate) fn ask_password(&mut self, prompt: &str) -> Result<String, Error> {
         if self.no_input || !can_prompt() {
             return Err(Error::usage("`--askpass` needs a terminal")
                 .hint("set QLESS_REDIS_PASSWORD or pass `--password-file FILE`"));
@@ -225,20 +225,20 @@ impl Ui {
         })
     }
 
-    fn require_prompt(&self, plan: &str, question: &Question) -> Result<(), Error> {
+    fn require_terminal_for_question(&self, plan: &str, question: &Question) -> Result<(), Error> {
         if !self.can_ask() {
             Err(Error::new(
                 Kind::NotConfirmed,
                 format!("cannot ask whether to {plan}; nothing was changed"),
             )
-            .hint(self.missing_flags(question)))
+            .hint(self.flags_that_answer(question)))
         } else {
             Ok(())
         }
     }
 
     /// The flags that would have answered.
-    fn missing_flags(&self, question: &Question) -> String {
+    fn flags_that_answer(&self, question: &Question) -> String {
         let deletion = question
             .deletion_finding()
             .filter(|name| !self.is_confirm_given(name));

@@ -31,7 +31,7 @@ pub(super) fn enter_key_mode() {
     };
     let mut keys = modes.clone();
     keys.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-    // A read returns immediately, also if no key was pressed.
+    // With VMIN and VTIME at 0, a read returns immediately, even if no key was pressed.
     keys.special_codes[SpecialCodeIndex::VMIN] = 0;
     keys.special_codes[SpecialCodeIndex::VTIME] = 0;
     if tcsetattr(stdin(), OptionalActions::Now, &keys).is_ok() {

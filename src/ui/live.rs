@@ -45,7 +45,7 @@ impl LiveLines {
         for line in self.lines.drain(..) {
             self.area.remove(&line);
         }
-        // A terminal that cannot be written to has nothing to clear.
+        // A failure is ignored: a terminal that cannot be written to shows nothing to clear.
         _ = self.area.clear();
     }
 }

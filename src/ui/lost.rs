@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use super::{Ui, is_closed, stdout_error};
+use super::{Ui, is_closed_pipe, stdout_error};
 use crate::error::{Error, Kind, io_message};
 use crate::text;
 
@@ -25,7 +25,7 @@ pub(super) struct LostOutput {
 
 impl LostOutput {
     pub(super) fn keeps_output_after(&self, fault: &io::Error) -> bool {
-        self.is_kept && (self.outlives_reader || !is_closed(fault))
+        self.is_kept && (self.outlives_reader || !is_closed_pipe(fault))
     }
 
     pub(super) fn has_lost_output(&self) -> bool {
@@ -74,7 +74,7 @@ impl Ui {
         })
     }
 
-    /// Forgets the lost output, whose changes were taken back.
+    /// Forgets the lost output, because the command has undone the changes that it reports.
     pub(crate) fn forget_lost_output(&mut self) {
         (self.lost.text, self.lost.lines) = (Vec::new(), 0);
     }
@@ -85,7 +85,7 @@ impl Ui {
         let Some(fault) = self.lost.fault.take() else {
             return;
         };
-        if is_closed(&fault) {
+        if is_closed_pipe(&fault) {
             _ = stdout_error(fault);
         }
         let text = std::mem::take(&mut self.lost.text);

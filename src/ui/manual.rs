@@ -10,10 +10,10 @@ use crate::error::Error;
 
 impl Ui {
     /// Writes a page as `man` renders it. Without `man`, or if it fails, the page is written in roff.
-    pub(crate) fn manual_page(&mut self, roff: &[u8]) -> Result<(), Error> {
+    pub(crate) fn show_manual_page(&mut self, roff: &[u8]) -> Result<(), Error> {
         match render_page(roff, self.page.width) {
-            Some(text) => self.write(&text),
-            None => self.write(roff),
+            Some(text) => self.write_bytes(&text),
+            None => self.write_bytes(roff),
         }
     }
 }

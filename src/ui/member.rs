@@ -29,13 +29,13 @@ pub(crate) enum MemberMessage {
     Bytes(Vec<u8>),
     /// Text for stderr.
     Note(Vec<u8>),
-    /// A request to flush the output. The sender waits until the other end is dropped.
+    /// A request to flush the output. The member waits until the command as a whole drops this sender.
     Flush(Sender<()>),
     /// A question, which waits for its answer.
     Question(MemberQuestion),
-    /// The part of the input that belongs to the member is right; the member waits until all parts are.
+    /// The member found its part of the input valid, and waits for the same message of all others.
     Ready,
-    /// The command only says what it would do.
+    /// The command of the member is a dry run.
     DryRun,
     /// The member is done.
     Ended(Result<Exit, Error>),
@@ -44,7 +44,7 @@ pub(crate) enum MemberMessage {
 /// A question about a change on one member.
 #[derive(Debug)]
 pub(crate) struct MemberQuestion {
-    /// The plan: the changes that would be made.
+    /// The changes to be confirmed, such as `cancel 12 jobs`.
     pub plan: String,
     /// The word to type, if there is one besides the label.
     pub word: Option<String>,
@@ -60,7 +60,7 @@ pub(crate) struct MemberSender {
 
 impl MemberSender {
     pub(crate) fn send(&self, message: MemberMessage) {
-        // The receiver is dropped if the command as a whole has ended.
+        // A failure to send is ignored: the command as a whole has ended and dropped the receiver.
         _ = self.to.send((self.index, message));
     }
 }
@@ -116,13 +116,13 @@ impl Ui {
         self.consent_or_error(yes)
     }
 
-    /// Takes over that a member only says what it would do.
+    /// Notes that the command of a member was a dry run, so that this one is, too.
     pub(crate) fn mark_dry_run(&mut self) {
         self.rehearsed = true;
     }
 
-    /// The form of a result in which nothing is shown.
-    pub(crate) fn nothing_shown(&self) -> ViewOutput {
+    /// An empty result in the format of the output.
+    pub(crate) fn empty_result(&self) -> ViewOutput {
         match self.format {
             Format::Ndjson => ViewOutput::Lines(Vec::new()),
             Format::Jid => ViewOutput::Jids(Vec::new()),
@@ -137,9 +137,9 @@ impl Ui {
             ViewOutput::Document(bytes) if self.ticks => match Json::parse(&bytes) {
                 Some(json) => {
                     let line = json::compact_line(&json).map_err(Error::internal)?;
-                    self.write(&line)
+                    self.write_bytes(&line)
                 }
-                None => self.write(&bytes),
+                None => self.write_bytes(&bytes),
             },
             shown => self.write_shown(shown),
         }

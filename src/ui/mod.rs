@@ -10,7 +10,7 @@ use dialoguer::console::Term;
 use crate::args::format::{DisplayWhen, Format, OutputFlag, TimeFormat};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
-use crate::command_line::direct_commands;
+use crate::command_line::add_destination_to_commands;
 use crate::env;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
@@ -45,7 +45,7 @@ pub(crate) use crate::trace::Trace;
 pub(crate) use live::LiveLines;
 pub(crate) use progress::Progress;
 
-/// How many of the job ids that `-o jid` leaves out are named.
+/// Maximum number of job ids that the error about ids left out of `-o jid` names.
 const UNLISTED_SHOWN: usize = 3;
 
 /// The name, the label and the protection of the context in use, for questions and plans.
@@ -74,7 +74,7 @@ pub(crate) struct Ui {
     context: ContextLabel,
     no_input: bool,
     quiet: bool,
-    /// Whether a reader of stdout that goes away does not end the program.
+    /// Whether the program goes on after the reader of stdout has gone away.
     outlives_reader: bool,
     /// Output that a command that changes something could not write to stdout.
     lost: LostOutput,
@@ -84,13 +84,13 @@ pub(crate) struct Ui {
     ticks: bool,
     /// Whether a NUL ends each job id of `-o jid`.
     null: bool,
-    /// How many job ids were left out because they fit no line.
+    /// The number of job ids that `-o jid` left out because they contain the separator.
     unlisted: u64,
-    /// The first of these job ids.
+    /// The first job ids that were left out.
     unlisted_jids: Vec<Name>,
     /// The widths of the columns of a table whose rows are written as they arrive.
     streamed_widths: Vec<usize>,
-    /// Whether this was a dry run, which says so in a note.
+    /// Whether the command was a dry run.
     rehearsed: bool,
     /// If the command runs on one of several members, the channel to the command as a whole.
     member: Option<MemberStreams>,
@@ -118,7 +118,7 @@ impl Ui {
         ui.null = globals.null;
         ui.force_raw = globals.force_raw;
         let page = &mut ui.page;
-        page.color = use_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
+        page.color = should_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
             TimeFormat::Relative => MomentFormat::Relative,
             TimeFormat::Iso => MomentFormat::Iso,
@@ -209,7 +209,7 @@ impl Ui {
         if !for_people || !self.tty || self.verbose > 0 {
             return;
         }
-        if let Some(pager) = Pager::find() {
+        if let Some(pager) = Pager::of_terminal() {
             self.stdout.set_pager(pager);
         }
     }
@@ -396,16 +396,16 @@ impl Ui {
         match shown {
             ViewOutput::Table(table, rows) => {
                 let text = table.into_text_of_rows(&self.page, rows);
-                self.write(text.as_bytes())
+                self.write_bytes(text.as_bytes())
             }
             ViewOutput::Row(row) => {
                 let text = row.into_streamed_text(&self.page, &mut self.streamed_widths);
                 self.omit_next_headers();
-                self.write(text.as_bytes())
+                self.write_bytes(text.as_bytes())
             }
-            ViewOutput::Text(text) | ViewOutput::JobText(text) => self.write(text.as_bytes()),
-            ViewOutput::Count(count) => self.write(format!("{count}\n").as_bytes()),
-            ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => self.write(&bytes),
+            ViewOutput::Text(text) | ViewOutput::JobText(text) => self.write_bytes(text.as_bytes()),
+            ViewOutput::Count(count) => self.write_bytes(format!("{count}\n").as_bytes()),
+            ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => self.write_bytes(&bytes),
             ViewOutput::Jids(jids) => self.write_jids(&jids.iter().collect::<Vec<_>>()),
         }
     }
@@ -469,20 +469,20 @@ impl Ui {
 
     /// Writes harmless text to stdout.
     pub(crate) fn print_text(&mut self, text: &str) -> Result<(), Error> {
-        self.write(text.as_bytes())
+        self.write_bytes(text.as_bytes())
     }
 
     /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
     pub(crate) fn write_verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.tty && !self.force_raw {
-            self.write(text::clean_text(bytes).as_bytes())
+            self.write_bytes(text::clean_text(bytes).as_bytes())
         } else {
-            self.write(bytes)
+            self.write_bytes(bytes)
         }
     }
 
     /// Writes bytes to stdout unchanged, even on a terminal.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.lost.has_lost_output() {
             self.lost.add_lost(bytes);
             return Ok(());
@@ -495,7 +495,7 @@ impl Ui {
     /// the command goes on regardless.
     fn handle_write_result(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
         match written {
-            Err(error) if self.outlives_reader && is_closed(&error) => Ok(()),
+            Err(error) if self.outlives_reader && is_closed_pipe(&error) => Ok(()),
             Err(error) if self.lost.keeps_output_after(&error) => {
                 self.lost.begin_keeping(error, self.stdout.take_unwritten());
                 self.lost.add_lost(bytes);
@@ -543,7 +543,10 @@ impl Ui {
     /// The error of the first write to stdout that failed in the output thread, reported once. What is
     /// written after it is lost.
     pub(crate) fn write_fault(&self) -> Option<Error> {
-        self.stdout.output_thread()?.take_fault().map(stdout_error)
+        self.stdout
+            .output_thread()?
+            .take_write_fault()
+            .map(stdout_error)
     }
 
     /// Waits at most this long until the output thread has written everything, and then writes without it.
@@ -596,7 +599,13 @@ impl Ui {
 
     /// Writes a note on a terminal if a list continues after the rows shown; `total` is the length of
     /// the list, if it is known.
-    pub(crate) fn note_cut(&mut self, shown: u64, total: Option<u64>, offset: u64, noun: &str) {
+    pub(crate) fn note_rows_left_out(
+        &mut self,
+        shown: u64,
+        total: Option<u64>,
+        offset: u64,
+        noun: &str,
+    ) {
         let more = "`--limit N` shows more";
         let count = text::with_thousands_separators(shown);
         match total {
@@ -612,7 +621,7 @@ impl Ui {
     /// Suggests the next useful command, if people read the output.
     pub(crate) fn hint(&mut self, line: &str) {
         if self.shows_hints() {
-            self.note(&format!("hint: {}", direct_commands(line)));
+            self.note(&format!("hint: {}", add_destination_to_commands(line)));
         }
     }
 
@@ -626,7 +635,7 @@ impl Ui {
     /// Writes a hint even if a script reads the output, because it belongs to the result.
     pub(crate) fn hint_even_to_scripts(&mut self, line: &str) {
         if self.format == Format::Table {
-            self.note(&format!("hint: {}", direct_commands(line)));
+            self.note(&format!("hint: {}", add_destination_to_commands(line)));
         }
     }
 
@@ -647,7 +656,7 @@ impl Ui {
 
     /// Writes an error to stderr and returns its exit code.
     pub(crate) fn report_error(&mut self, error: &Error) -> Exit {
-        let hint = error.hint_text().map(direct_commands);
+        let hint = error.hint_text().map(add_destination_to_commands);
         let error = &error.clone().hint_if(hint);
         if self.format.is_json() {
             if let Ok(line) = json::compact_line(error) {
@@ -682,7 +691,7 @@ fn pipe_width() -> usize {
 }
 
 /// Whether to color a stream. The flag wins over the environment, which wins over the stream.
-fn use_color(flag: DisplayWhen, terminal: bool) -> bool {
+fn should_color(flag: DisplayWhen, terminal: bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
     match flag {
         DisplayWhen::Always => true,
@@ -698,13 +707,13 @@ fn is_interactive() -> bool {
     io::stderr().is_terminal() && env::var("CI").is_none()
 }
 
-fn is_closed(error: &io::Error) -> bool {
+fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
 
 /// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
 fn stdout_error(error: io::Error) -> Error {
-    if is_closed(&error) {
+    if is_closed_pipe(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
     }

@@ -21,21 +21,21 @@ enum OutputChunk {
 }
 
 /// The state that both threads share.
-struct OutletState {
+struct OutputState {
     /// The number of bytes that are not written yet.
     waiting: AtomicUsize,
     /// Whether the program wants to be woken once everything is written.
     is_awaited: AtomicBool,
     /// Wakes the threads in [`OutputThread::wait_until_written`].
     written: (Mutex<()>, Condvar),
-    /// Why stdout could not be written to first. A reader that has gone away is no fault.
+    /// The first error of a write to stdout, except that its reader has gone away.
     fault: Mutex<Option<io::Error>>,
 }
 
 /// The sender to the output thread.
 pub(crate) struct OutputThread {
     chunks: Sender<OutputChunk>,
-    state: Arc<OutletState>,
+    state: Arc<OutputState>,
 }
 
 impl OutputThread {
@@ -46,14 +46,14 @@ impl OutputThread {
         wake: impl Fn() + Send + 'static,
     ) -> OutputThread {
         let (chunks, inbox) = channel();
-        let state = Arc::new(OutletState {
+        let state = Arc::new(OutputState {
             waiting: AtomicUsize::new(0),
             is_awaited: AtomicBool::new(false),
             written: (Mutex::new(()), Condvar::new()),
             fault: Mutex::new(None),
         });
         let shared = state.clone();
-        thread::spawn(move || write_all(&inbox, status, &shared, wake));
+        thread::spawn(move || write_chunks(&inbox, status, &shared, wake));
         OutputThread { chunks, state }
     }
 
@@ -96,12 +96,13 @@ impl OutputThread {
             return false;
         }
         self.state.is_awaited.store(true, Ordering::SeqCst);
-        // The bytes may have been written before the thread could see that someone waits.
+        // Check once more: the thread may have written the last bytes before the flag was set, and then it wakes
+        // nobody.
         waiting()
     }
 
     /// The error of the first write to stdout that failed, reported once.
-    pub(crate) fn take_fault(&self) -> Option<io::Error> {
+    pub(crate) fn take_write_fault(&self) -> Option<io::Error> {
         self.state.fault.lock().ok()?.take()
     }
 
@@ -118,10 +119,10 @@ impl OutputThread {
 }
 
 /// Writes the chunks in their order. If a stream cannot be written to, its chunks are dropped: the work continues.
-fn write_all(
+fn write_chunks(
     inbox: &Receiver<OutputChunk>,
     mut status: Option<LiveLines>,
-    state: &OutletState,
+    state: &OutputState,
     wake: impl Fn(),
 ) {
     let mut has_failed = false;
@@ -131,7 +132,7 @@ fn write_all(
                 status.as_mut().map(LiveLines::clear);
                 let mut stdout = io::stdout().lock();
                 if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush())
-                    && !super::is_closed(&error)
+                    && !super::is_closed_pipe(&error)
                     && !std::mem::replace(&mut has_failed, true)
                     && let Ok(mut fault) = state.fault.lock()
                 {

@@ -28,14 +28,14 @@ pub(crate) struct RunningPager {
     child: Child,
     /// Whether the user has quit the pager.
     quit: bool,
-    /// A handler that ignores Ctrl-C, which is for the pager: if it ended this process, the pager
-    /// would be left alone with the terminal.
+    /// A handler that ignores Ctrl-C, which is for the pager: if it ended this process, the pager would be left alone
+    /// with the terminal.
     interrupts: Option<signal_hook::SigId>,
 }
 
 impl Pager {
     /// The pager of this terminal; `None` if there is none or it is `cat`.
-    pub(crate) fn find() -> Option<Pager> {
+    pub(crate) fn of_terminal() -> Option<Pager> {
         let chosen = env::var("QLESS_PAGER").or_else(|| env::var("PAGER"));
         // Without an interactive user, only a pager that the environment names is started.
         let dumb = var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
@@ -43,7 +43,7 @@ impl Pager {
             return None;
         }
         let command = chosen.unwrap_or_else(|| "less".into());
-        let program = first_word(&command);
+        let program = program_of_command(&command);
         if program.is_empty() || program == "cat" || !is_installed(program) {
             return None;
         }
@@ -111,7 +111,7 @@ impl RunningPager {
 }
 
 /// The program of a command line.
-fn first_word(command: &OsStr) -> &OsStr {
+fn program_of_command(command: &OsStr) -> &OsStr {
     let bytes = command.as_bytes().trim_ascii();
     let end = bytes.iter().position(u8::is_ascii_whitespace);
     OsStr::from_bytes(&bytes[..end.unwrap_or(bytes.len())])
@@ -162,8 +162,8 @@ mod tests {
 
     #[test]
     fn a_pager_must_be_installed() {
-        assert_eq!(first_word(OsStr::new("  less -R +G ")), "less");
-        assert_eq!(first_word(OsStr::new(" ")), "");
+        assert_eq!(program_of_command(OsStr::new("  less -R +G ")), "less");
+        assert_eq!(program_of_command(OsStr::new(" ")), "");
         for (program, there) in [
             ("sh", true),
             ("/bin/sh", true),

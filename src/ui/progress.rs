@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{Ui, is_interactive, use_color};
+use super::{Ui, is_interactive, should_color};
 use crate::args::format::DisplayWhen;
 use crate::text::duration;
 
@@ -29,7 +29,7 @@ impl Ui {
     pub(crate) fn progress(&self, total: u64) -> Progress {
         Progress {
             shown: is_interactive() && !self.quiet && self.member.is_none(),
-            color: use_color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
+            color: should_color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
             started: Instant::now(),
             total,
             done: 0,

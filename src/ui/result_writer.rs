@@ -19,11 +19,11 @@ enum Destination {
     Buffered(Pager, Vec<u8>),
     Pager(Pager, RunningPager),
     Frame(Vec<u8>),
-    /// As a frame, but what is no result is dropped.
+    /// The result is collected as in a frame, but notes are dropped.
     Document(Vec<u8>),
     /// Output is buffered until it is flushed into the thread.
     OutputThread(OutputThread, Vec<u8>),
-    /// The command as a whole, of which this is one member.
+    /// The command as a whole, which joins the output of its members.
     Members(MemberSender),
 }
 
@@ -158,7 +158,7 @@ impl ResultWriter {
             Destination::Members(sender) => {
                 let (written, flushed) = channel();
                 sender.send(MemberMessage::Flush(written));
-                // Nothing is ever sent: the other end is dropped.
+                // The flush is over when the command as a whole drops its sender; a message never comes.
                 _ = flushed.recv();
                 self.to = Destination::Members(sender);
             }

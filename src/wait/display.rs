@@ -37,7 +37,7 @@ impl WaitDisplay {
         }
     }
 
-    /// Prints something about a job whose wait has ended.
+    /// Calls `print`, which writes about a job whose wait has ended, with the display out of its way.
     pub(super) fn print<R>(&mut self, print: impl FnOnce() -> R) -> R {
         match self {
             WaitDisplay::Lines(lines) => {

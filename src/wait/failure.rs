@@ -7,10 +7,10 @@ use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, duration_with_fraction, plural};
+use crate::text::{Sanitized, decisive_line, format_duration_with_fraction, plural};
 
-/// The error of a wait that did not reach its end.
-pub(crate) fn wait_error(
+/// An error if the wait ended before its jobs reached the awaited state, or when one of them no longer can.
+pub(crate) fn require_awaited_state(
     wait: &Wait,
     options: &WaitOptions,
     session: &mut Session,
@@ -32,11 +32,11 @@ pub(crate) fn wait_error(
         }
         (WaitOutcome::Deadline, _) => {
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
-            let deadline = duration_with_fraction(deadline);
+            let deadline = format_duration_with_fraction(deadline);
             let silence = totals.silent_s.map_or_else(String::new, |silent| {
                 format!(
                     "; the server has not replied for {}",
-                    duration_with_fraction(silent.0)
+                    format_duration_with_fraction(silent.0)
                 )
             });
             let rest = describe_not_reached(wait);

@@ -103,7 +103,7 @@ impl AwaitedJobs {
         (0..self.jobs.len()).filter(|at| self.is_pending(*at))
     }
 
-    /// Whether an event is about one of the jobs. The job is read again then.
+    /// Notes that the job of an event has to be read again. Returns whether it is one of the pending jobs.
     pub(super) fn mark_dirty_by_event(&mut self, event: &Event) -> bool {
         let Some(&at) = event.jid.as_ref().and_then(|jid| self.at.get(jid)) else {
             return false;
@@ -145,7 +145,7 @@ impl AwaitedJobs {
         turn
     }
 
-    /// Takes the result of a read. `certain`: a missing job is gone, and no event will tell why.
+    /// Notes the result of a read. With `certain`, a missing job is gone, and no event will tell why.
     pub(super) fn note_read(&mut self, at: usize, job: Option<&Job>, certain: bool) -> ReadOutcome {
         if !self.is_pending(at) {
             return ReadOutcome::Ended;
@@ -175,15 +175,15 @@ impl AwaitedJobs {
             return self.set_result(at, result);
         }
         if changed {
-            // `note_history` needs the old number of entries to find the new ones, and then sets it.
+            // Leave `entries` as it was: `note_history` finds the new entries by the old number, and then sets it.
             return ReadOutcome::Changed;
         }
         known.entries = entries;
         ReadOutcome::Pending
     }
 
-    /// Takes the history of a job that has changed. A job may have passed through the awaited state
-    /// between two reads.
+    /// Looks through the new history entries of a job: it may have passed through the awaited state between two
+    /// reads.
     pub(super) fn note_history(&mut self, at: usize, job: &Job) -> ReadOutcome {
         if !self.is_pending(at) {
             return ReadOutcome::Ended;
@@ -192,14 +192,14 @@ impl AwaitedJobs {
         let known = &mut self.jobs[at];
         let before = known.entries.unwrap_or(0);
         known.entries = job.history_length();
-        // A shorter history belongs to another job with the same jid.
+        // A shorter history is that of another job with the same jid: all its entries are new.
         let fresh = entries.get(before..).unwrap_or(entries);
         let completed = known.heard.take() == Some(EventKind::Completed);
         let passed = |entry: &HistoryEntry| match (self.awaited, entry.what.as_bytes()) {
             (State::Running, b"popped") => true,
             (State::Stalled, b"timed-out") => true,
             (State::Failed, b"failed") => true,
-            // A job that advances to a next queue has a `done` entry, too, and is not complete.
+            // `done` alone does not mean complete: a job that advances to a next queue has such an entry, too.
             (State::Complete, b"done") => completed,
             _ => false,
         };

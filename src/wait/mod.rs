@@ -28,7 +28,7 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 use display::WaitDisplay;
-pub(crate) use failure::wait_error;
+pub(crate) use failure::require_awaited_state;
 use jobs::{AwaitedJobs, ReadOutcome};
 
 /// The condition of a wait.
@@ -59,13 +59,13 @@ const CHECK: Duration = Duration::from_millis(50);
 /// How long an event may be on its way after the change that it is about.
 const DELAY: f64 = 0.2;
 
-/// An unanswered call that the deadline ends before this time says nothing about the server.
+/// A call that the deadline ended earlier than this is not reported as a silent server.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// How long the command may continue after a signal.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A wait that has subscribed, so that it misses nothing that happens from now on.
+/// A wait that has subscribed to events but not yet read its jobs, so that it misses no change from now on.
 pub(crate) struct Waiter {
     pub options: WaitOptions,
     begun: Instant,
@@ -75,7 +75,7 @@ pub(crate) struct Waiter {
     /// `None` if the user is not allowed to subscribe.
     log: Option<EventStream>,
     interrupt: Interrupt,
-    /// Whether another member of the context has decided the wait.
+    /// Whether another server of the context has decided the wait, so that this one stops.
     called_off: Arc<AtomicBool>,
 }
 
@@ -87,7 +87,7 @@ enum EarlyStop {
 
 impl Waiter {
     /// Subscribes, and handles signals. The deadline counts from now.
-    pub(crate) fn open(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
+    pub(crate) fn subscribe(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
         let begun = Instant::now();
         let interrupt = Interrupt::listen();
         interrupt.end_after_signal(PATIENCE);
@@ -96,7 +96,7 @@ impl Waiter {
         core.set_call_deadline(deadline);
         let epoch = core.server_epoch().ok().flatten();
         core.set_call_deadline(None);
-        let log = match core.event_stream(&[EventChannel::Log]) {
+        let log = match core.subscribe_to_events(&[EventChannel::Log]) {
             Ok(log) => Some(log),
             Err(error) if error.kind() == Kind::NoPerm => {
                 ui.note_on_terminal("note: the user may not subscribe; reading every 2s");
@@ -111,7 +111,7 @@ impl Waiter {
             epoch,
             log,
             interrupt,
-            called_off: session.called_off(),
+            called_off: session.called_off_flag(),
         })
     }
 
@@ -172,10 +172,10 @@ impl Waiter {
     }
 }
 
-/// The server and what happened to it since `begun`, if jobs may be missing because of that.
+/// A clause with the server's address and how it may have lost jobs since `begun`; `None` if it lost none.
 fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     let present = core.server_epoch().ok()??;
-    // A slot that moved to another node took all of its keys along.
+    // Another node that has the slot now is no loss: the slot took all of its keys along.
     let moved = core.connected_node().is_some() && !begun.was_replaced_by(&present);
     if begun.run_id != present.run_id && moved {
         return None;
@@ -183,7 +183,7 @@ fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     let mut causes = begun.causes_of_loss(&present);
     let cause =
         causes.find(|cause| *cause != LossCause::Evicted || core.eviction_policy().is_some())?;
-    Some(format!("`{}` {}", core.address(), cause.clause()))
+    Some(format!("`{}` {}", core.address(), cause.as_clause()))
 }
 
 /// The loop of a wait.
@@ -196,7 +196,7 @@ struct WaitLoop<'w, F> {
     asked_at: Option<Instant>,
     /// When the last read had its reply.
     replied_at: Option<Instant>,
-    /// Whether no event can tell why a job is missing.
+    /// Whether a missing job is certainly gone, because no event on its way can tell more.
     certain: bool,
     ended: F,
     display: WaitDisplay,
@@ -219,7 +219,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     /// How long the server has not replied, if it does not.
     fn server_silence(&self) -> Option<RoundedSeconds> {
         let log = self.waiter.log.as_ref();
-        // The user may have lost the right to subscribe: then reads still have replies.
+        // A broken subscription alone is not silence: the user may have lost the right to it while reads have
+        // replies.
         let broken = log.and_then(EventStream::broken_since);
         let broken =
             broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));
@@ -235,7 +236,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             if let Some(outcome) = self.decided_outcome() {
                 return Ok(outcome);
             }
-            self.check_stop()?;
+            self.check_early_stop()?;
             self.display
                 .show_line_per_pending_job(&self.jobs, self.waiter.begun);
             if self.take_events() {
@@ -267,7 +268,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 None | Some(Err(_)) => break,
                 Some(Ok(EventNotice::Lost(_))) => {}
                 Some(Ok(EventNotice::Back(_))) => return true,
-                // Further events have probably arrived behind this one: take them, and read.
+                // Take the events that have arrived behind this one, but wait for no more before the read.
                 Some(Ok(EventNotice::Event(event))) if self.jobs.mark_dirty_by_event(&event) => {
                     until = Instant::now()
                 }
@@ -301,7 +302,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     /// Reads these jobs, page by page, until the outcome is certain.
     fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
         for page in which.chunks(PAGE) {
-            self.check_stop()?;
+            self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.set_call_deadline(self.waiter.deadline);
             self.asked_at = Some(Instant::now());
@@ -361,7 +362,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             WaitResult::Gone | WaitResult::Cancelled => options.allow_gone,
             _ => false,
         };
-        // One job decides: the first that reaches the state, or the first that cannot.
+        // With `any`, the first job that reaches the state decides the wait; otherwise the first that cannot reach
+        // it.
         if counts == options.any {
             self.decisive.get_or_insert(at);
         }
@@ -388,8 +390,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// Stops at a signal and at the deadline.
-    fn check_stop(&self) -> Result<(), EarlyStop> {
-        if let Some(kind) = self.waiter.interrupt.received_kind() {
+    fn check_early_stop(&self) -> Result<(), EarlyStop> {
+        if let Some(kind) = self.waiter.interrupt.kind_of_received_signal() {
             return Err(EarlyStop::Early(WaitOutcome::Interrupted(kind)));
         }
         if self.waiter.called_off.load(Ordering::Relaxed) {

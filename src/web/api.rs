@@ -49,8 +49,8 @@ impl WebServer<'_> {
             _ => return Err(Error::not_found("there is no such document")),
         };
         let server = &self.contexts[page_request.context].server;
-        let CommandOutput { text, result } =
-            server.read(|session| Ok((self.run)(&command, RunMode::Document, session)))?;
+        let CommandOutput { text, result } = server
+            .read_with_session(|session| Ok((self.run)(&command, RunMode::Document, session)))?;
         result.map(|_| text)
     }
 

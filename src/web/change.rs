@@ -243,7 +243,7 @@ impl WebServer<'_> {
             html! {}
         } else {
             let server = &self.contexts[page_request.context].server;
-            let (total, output) = server.read(|session| {
+            let (total, output) = server.read_with_session(|session| {
                 let total = change.count_jobs(session)?;
                 let part = match total {
                     ..=MAX_PLANNED => line.clone(),

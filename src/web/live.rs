@@ -14,7 +14,7 @@ const PING: Duration = Duration::from_secs(15);
 pub(super) fn event_stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> Response<'a> {
     Response::events(move |stream| {
         // A browser that lost the connection asks again after this time.
-        stream.send(format!("retry: {}\n\n", interval.as_millis().max(1000)).as_bytes())?;
+        stream.send_part(format!("retry: {}\n\n", interval.as_millis().max(1000)).as_bytes())?;
         let mut last_at = None;
         let mut sent = Instant::now();
         loop {
@@ -26,15 +26,15 @@ pub(super) fn event_stream<'a>(server: &'a SnapshotServer<'_>, interval: Duratio
                 } else {
                     "away"
                 };
-                let seconds = server.interval().as_secs_f64();
+                let seconds = server.snapshot_interval().as_secs_f64();
                 let event = format!("event: {name}\ndata: {{\"interval_s\":{seconds}}}\n\n");
-                stream.send(event.as_bytes())?;
+                stream.send_part(event.as_bytes())?;
                 sent = Instant::now();
             } else if sent.elapsed() >= PING {
-                stream.send(b": ping\n\n")?;
+                stream.send_part(b": ping\n\n")?;
                 sent = Instant::now();
             }
-            stream.wait(server.interval().min(PING))?;
+            stream.wait(server.snapshot_interval().min(PING))?;
         }
     })
 }

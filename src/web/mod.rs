@@ -142,7 +142,7 @@ impl<'s> WebServer<'s> {
             };
             contexts.push(WebContext {
                 shown: ShownServer::of_session(session)?,
-                doctor: Mutex::new(session.copy()),
+                doctor: Mutex::new(session.with_own_connection()),
                 server: SnapshotServer::new(session, choice, Vec::new(), options.interval),
                 steps: CachedValue::new(options.interval, |_| false),
             });
@@ -162,7 +162,7 @@ impl<'s> WebServer<'s> {
     /// Reads one snapshot from each server. An error if one of them will never reply.
     pub(crate) fn try_snapshots(&self) -> Result<(), Error> {
         let mut contexts = self.contexts.iter();
-        contexts.try_for_each(|context| context.server.try_snapshot())
+        contexts.try_for_each(|context| context.server.require_snapshot())
     }
 
     /// The first of the servers that are shown.
@@ -373,7 +373,7 @@ impl<'s> WebServer<'s> {
             return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
-            server.read(|session| {
+            server.read_with_session(|session| {
                 page.now = session.connect()?;
                 read(session, page)
             })

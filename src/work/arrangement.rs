@@ -16,7 +16,7 @@ pub(super) enum PopArrangement {
     AsAsked,
     /// The largest lag first.
     ByLag,
-    /// By the stored priority patterns. A fair bucket has a rotation.
+    /// In the order of the stored priority patterns. The queues of a fair bucket take turns in its rotation.
     ByPatterns(Vec<(PriorityBucket, Option<Rotation>)>),
 }
 
@@ -67,7 +67,7 @@ impl PopArrangement {
                     return requested;
                 };
                 let mut queues: Vec<(f64, (Name, u64))> = lags.into_iter().zip(requested).collect();
-                // Queues without a lag come last, in their order: a pop puts recurring jobs.
+                // Queues without a lag come last, but are popped, too: the pop puts their recurring jobs.
                 queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
                 queues.into_iter().map(|(_, queue)| queue).collect()
             }
@@ -76,7 +76,7 @@ impl PopArrangement {
                 let names: Vec<Name> = requested.iter().map(|(name, _)| name.clone()).collect();
                 for (bucket, rotation) in buckets {
                     if let Some(rotation) = rotation {
-                        rotation.set_ready(&names);
+                        rotation.set_ready_queues(&names);
                     }
                     let names = bucket.queues.iter().map(|(name, _)| name);
                     let all = names.map(|name| (name.clone(), max_jobs));
@@ -84,8 +84,8 @@ impl PopArrangement {
                         None => turns.extend(all),
                         Some(rotation) => {
                             let shares = rotation.queues_to_pop(max_jobs);
-                            // If one queue of a bucket has too few jobs, the others of the bucket give the
-                            // rest, before the next bucket.
+                            // The queues of the bucket follow a second time: if one has too few jobs, the others give
+                            // the rest before the next bucket.
                             if max_jobs == 1 || shares.len() == 1 {
                                 turns.extend(shares);
                             } else if 2 * requested.len() <= MAX_QUEUES {

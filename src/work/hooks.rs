@@ -53,7 +53,7 @@ pub(super) struct HookQueue {
 
 /// How the hook before the first job ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum StartHook {
+pub(super) enum StartHookResult {
     Succeeded,
     /// A signal came while the hook ran, and the hook got SIGTERM.
     Stopped,
@@ -67,12 +67,12 @@ pub(super) fn run_start_hook(
     kill_after: Duration,
     processes: &mut Processes,
     waker: &Waker,
-) -> Result<StartHook, Error> {
+) -> Result<StartHookResult, Error> {
     let failed = |why: String| {
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
     let mut shell = Command::new("sh");
-    for name in processes.removed_variables() {
+    for name in processes.variables_to_remove() {
         shell.env_remove(name);
     }
     shell.arg("-c").arg(command).stdin(Stdio::null());
@@ -88,7 +88,7 @@ pub(super) fn run_start_hook(
         _ = retry_on_intr(|| waitid(WaitId::Pid(group), options));
         on_end.wake();
     });
-    let mut outcome = StartHook::Succeeded;
+    let mut outcome = StartHookResult::Succeeded;
     let mut kill_at = None;
     let mut events = Vec::new();
     let has_ended = || {
@@ -102,14 +102,14 @@ pub(super) fn run_start_hook(
                 continue;
             };
             outcome = match outcome {
-                StartHook::Succeeded => {
+                StartHookResult::Succeeded => {
                     _ = kill_process_group(group, Signal::TERM);
                     kill_at = Instant::now().checked_add(kill_after);
-                    StartHook::Stopped
+                    StartHookResult::Stopped
                 }
                 _ => {
                     kill_at = Some(Instant::now());
-                    StartHook::Killed(signal)
+                    StartHookResult::Killed(signal)
                 }
             };
         }
@@ -118,13 +118,15 @@ pub(super) fn run_start_hook(
             _ = kill_process_group(group, Signal::KILL);
         }
     }
-    if !matches!(outcome, StartHook::Succeeded) {
-        // Nothing of a group that was stopped outlives its program.
+    if !matches!(outcome, StartHookResult::Succeeded) {
+        // Kill what the stopped hook started: nothing of its process group may outlive it.
         _ = kill_process_group(group, Signal::KILL);
     }
     match (child.wait(), outcome) {
-        (Ok(status), StartHook::Succeeded) if !status.success() => Err(failed(status.to_string())),
-        (Err(fault), StartHook::Succeeded) => Err(failed(io_message(&fault))),
+        (Ok(status), StartHookResult::Succeeded) if !status.success() => {
+            Err(failed(status.to_string()))
+        }
+        (Err(fault), StartHookResult::Succeeded) => Err(failed(io_message(&fault))),
         (_, outcome) => Ok(outcome),
     }
 }
@@ -152,15 +154,15 @@ impl HookQueue {
     }
 
     /// Stops the hooks now.
-    pub(super) fn stop_now(&mut self, now: Instant) {
+    pub(super) fn stop_all(&mut self, now: Instant) {
         if !self.is_closed {
             self.term_at = Some(now);
         }
     }
 
     /// Kills the hooks now.
-    pub(super) fn kill(&mut self, now: Instant) {
-        self.stop_now(now);
+    pub(super) fn kill_all(&mut self, now: Instant) {
+        self.stop_all(now);
         self.kill_at = Some(now);
     }
 

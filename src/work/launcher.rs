@@ -96,7 +96,7 @@ impl Launcher {
     fn prepare_launch(&self, jobs: &[PoppedJob]) -> Result<Launch<'_>, StartFault> {
         let (args, variables, stdin) = match (self.mode, jobs) {
             (DispatchMode::Single, [job]) => (
-                self.arguments.fill(job)?,
+                self.arguments.fill_arguments(job)?,
                 environment::job_variables(job, &self.worker)?,
                 job.data.clone(),
             ),
@@ -109,7 +109,7 @@ impl Launcher {
                     };
                     line_of_job::append_job_line(job, &mut lines).map_err(refused)?;
                 }
-                let args = self.arguments.fill(&PoppedJob::default())?;
+                let args = self.arguments.fill_arguments(&PoppedJob::default())?;
                 (args, self.variables.clone(), lines)
             }
         };
@@ -171,7 +171,7 @@ pub(super) fn job_line(job: &PoppedJob) -> Result<Vec<u8>, Error> {
     Ok(line)
 }
 
-/// The line that takes a job away from a process that stays.
+/// The line that tells a process that stays to drop a job.
 pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     let mut line = b"{\"jid\":".to_vec();
     line.extend(quote_string(jid.as_bytes()));

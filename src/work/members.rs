@@ -22,7 +22,7 @@ use crate::args::format::Format;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::session::{Session, secrets};
-use crate::settings::members::{MEMBER_VARIABLE, Members};
+use crate::settings::members::{ContextMembers, MEMBER_VARIABLE};
 use crate::text::plural;
 use crate::ui::member::label_with_member;
 use crate::view::joined::with_first_field;
@@ -47,7 +47,7 @@ pub(crate) fn end_with_parent() {
 }
 
 /// An event while the workers run.
-enum Event {
+enum MemberEvent {
     Stdout(usize, Vec<u8>),
     Stderr(usize, Vec<u8>),
     /// The process has ended; its output may still come.
@@ -59,7 +59,7 @@ enum Event {
 
 /// The worker of a member.
 #[derive(Default)]
-struct Worker {
+struct MemberWorker {
     /// The process of the member, while it runs.
     pid: Option<Pid>,
     /// How the process ended; `None` while it runs.
@@ -69,7 +69,7 @@ struct Worker {
 }
 
 /// Runs a worker for each member until all have ended.
-pub(crate) fn run(members: &Members, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exit, Error> {
     let line = session.canonical_command();
     if line.has_flag("--count") {
         let flag = members.kind.flag();
@@ -90,11 +90,11 @@ pub(crate) fn run(members: &Members, session: &mut Session) -> Result<Exit, Erro
     }
     session.refuse_typed_password()?;
     session.ui.ignore_closed_stdout();
-    // The workers get the environment; other processes of this user must not read it here.
+    // The environment stays for the workers to inherit, so other processes of this user must not read it here.
     secrets::hide_process();
     let (to, events) = channel();
     pass_signals(&to)?;
-    let mut all = Workers {
+    let mut all = MemberWorkers {
         members,
         is_ndjson: session.ui.format() == Format::Ndjson,
         drains,
@@ -106,46 +106,46 @@ pub(crate) fn run(members: &Members, session: &mut Session) -> Result<Exit, Erro
     let count = plural(members.list.len() as u64, "member", "members");
     let note = format!("a worker for each of {count}");
     session.ui.note_on_terminal(&note);
-    // A reader of stdout that does not read must not keep signals from the workers.
+    // Write by a thread: a reader of stdout that does not read must not delay the signals to the workers.
     session.ui.write_by_thread(|| {});
     for index in 0..members.list.len() {
-        let worker = all.start(index, session);
+        let worker = all.start_worker(index, session);
         all.list.push(worker);
     }
-    let exit = all.watch(&events, session);
+    let exit = all.run_until_all_ended(&events, session);
     session.ui.end_output_thread(PATIENCE);
     exit
 }
 
 /// The workers of all members.
-struct Workers<'w> {
-    members: &'w Members,
+struct MemberWorkers<'w> {
+    members: &'w ContextMembers,
     is_ndjson: bool,
     drains: bool,
-    to: Sender<Event>,
-    /// Set while so much output waits that the readers of the workers' output wait, too.
+    to: Sender<MemberEvent>,
+    /// Set while so much output waits for stdout that the output of the workers is not read.
     is_congested: Arc<AtomicBool>,
-    list: Vec<Worker>,
+    list: Vec<MemberWorker>,
     /// Whether a signal asked them to end.
     stopping: bool,
 }
 
-impl Workers<'_> {
+impl MemberWorkers<'_> {
     /// Starts the worker of a member. One that cannot be started is tried again later.
-    fn start(&self, index: usize, session: &mut Session) -> Worker {
-        match self.spawn(index, session) {
-            Ok(pid) => Worker {
+    fn start_worker(&self, index: usize, session: &mut Session) -> MemberWorker {
+        match self.spawn_process(index, session) {
+            Ok(pid) => MemberWorker {
                 pid,
-                ..Worker::default()
+                ..MemberWorker::default()
             },
             Err(fault) => {
                 let why = format!("cannot start a worker: {}", io_message(&fault));
                 let name = &self.members.list[index].name;
                 session.ui.warn(&label_with_member(name, &why));
-                Worker {
+                MemberWorker {
                     exit: Some(Exit::Error.code()),
                     restart_at: Some(Instant::now() + RESTART_DELAY),
-                    ..Worker::default()
+                    ..MemberWorker::default()
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Workers<'_> {
 
     /// Starts the process, in a process group of its own, so that a signal of the terminal reaches it once,
     /// from here.
-    fn spawn(&self, index: usize, session: &Session) -> io::Result<Option<Pid>> {
+    fn spawn_process(&self, index: usize, session: &Session) -> io::Result<Option<Pid>> {
         // The file may be replaced while this process runs; Linux still knows the old one.
         let own = if cfg!(target_os = "linux") {
             "/proc/self/exe".into()
@@ -179,11 +179,11 @@ impl Workers<'_> {
             child
                 .stdout
                 .take()
-                .map(|out| self.read_lines(out, move |line| Event::Stdout(index, line))),
+                .map(|out| self.read_lines(out, move |line| MemberEvent::Stdout(index, line))),
             child
                 .stderr
                 .take()
-                .map(|out| self.read_lines(out, move |line| Event::Stderr(index, line))),
+                .map(|out| self.read_lines(out, move |line| MemberEvent::Stderr(index, line))),
         ];
         let to = self.to.clone();
         thread::spawn(move || wait_for_end(index, child, readers, &to));
@@ -194,7 +194,7 @@ impl Workers<'_> {
     fn read_lines(
         &self,
         stream: impl Read + Send + 'static,
-        event: impl Fn(Vec<u8>) -> Event + Send + 'static,
+        event: impl Fn(Vec<u8>) -> MemberEvent + Send + 'static,
     ) -> thread::JoinHandle<()> {
         let (to, is_congested) = (self.to.clone(), self.is_congested.clone());
         thread::spawn(move || {
@@ -218,13 +218,17 @@ impl Workers<'_> {
         })
     }
 
-    fn watch(&mut self, events: &Receiver<Event>, session: &mut Session) -> Result<Exit, Error> {
+    fn run_until_all_ended(
+        &mut self,
+        events: &Receiver<MemberEvent>,
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
         let mut manager = ServiceManager::report_ready();
         while self.list.iter().any(|worker| worker.exit.is_none()) {
             let now = Instant::now();
             for index in 0..self.list.len() {
                 if self.list[index].restart_at.is_some_and(|at| at <= now) {
-                    self.list[index] = self.start(index, session);
+                    self.list[index] = self.start_worker(index, session);
                 }
             }
             let congested = session.ui.is_congested();
@@ -239,36 +243,36 @@ impl Workers<'_> {
                 wait = wait.min(CHECK);
             }
             match events.recv_timeout(wait) {
-                Ok(event) => self.handle(event, &manager, session)?,
+                Ok(event) => self.handle_event(event, &manager, session)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        Ok(self.exit())
+        Ok(self.joint_exit())
     }
 
-    fn handle(
+    fn handle_event(
         &mut self,
-        event: Event,
+        event: MemberEvent,
         manager: &ServiceManager,
         session: &mut Session,
     ) -> Result<(), Error> {
         match event {
-            Event::Stdout(index, line) => {
-                let line = self.named_line(index, line);
-                session.ui.write(&line)?;
+            MemberEvent::Stdout(index, line) => {
+                let line = self.line_with_member_name(index, line);
+                session.ui.write_bytes(&line)?;
                 session.ui.flush_stdout()?;
             }
-            Event::Stderr(index, line) if line.starts_with(b"{") && self.is_ndjson => {
-                let line = self.named_line(index, line);
+            MemberEvent::Stderr(index, line) if line.starts_with(b"{") && self.is_ndjson => {
+                let line = self.line_with_member_name(index, line);
                 session.ui.write_stderr(&String::from_utf8_lossy(&line));
             }
-            Event::Stderr(index, line) => {
+            MemberEvent::Stderr(index, line) => {
                 let line = String::from_utf8_lossy(&line);
                 let line = label_with_member(&self.members.list[index].name, &line);
                 session.ui.write_stderr(&line);
             }
-            Event::Signal(signal) => {
+            MemberEvent::Signal(signal) => {
                 if !self.stopping {
                     manager.report_stopping();
                 }
@@ -277,13 +281,13 @@ impl Workers<'_> {
                     worker.restart_at = None;
                     if let (Some(pid), Some(signal)) = (worker.pid, Signal::from_named_raw(signal))
                     {
-                        // A worker that has just ended is no error.
+                        // A failure is ignored: the worker has just ended by itself.
                         _ = kill_process(pid, signal);
                     }
                 }
             }
-            Event::Exited(index) => self.list[index].pid = None,
-            Event::Ended(index, status) => {
+            MemberEvent::Exited(index) => self.list[index].pid = None,
+            MemberEvent::Ended(index, status) => {
                 let code = status.code().unwrap_or(128 + status.signal().unwrap_or(0));
                 let code = u8::try_from(code).unwrap_or(u8::MAX);
                 let goes_on = !self.drains && !self.stopping;
@@ -302,8 +306,8 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// A line of a worker, which names its member if it is a document.
-    fn named_line(&self, index: usize, line: Vec<u8>) -> Vec<u8> {
+    /// A line of a worker. With `-o ndjson` it is a document, which gets the name of the member as its first field.
+    fn line_with_member_name(&self, index: usize, line: Vec<u8>) -> Vec<u8> {
         if self.is_ndjson {
             let field = self.members.kind.field();
             with_first_field(&line, field, &self.members.list[index].name)
@@ -312,8 +316,8 @@ impl Workers<'_> {
         }
     }
 
-    /// The exit code that all have, or the one for a part that failed.
-    fn exit(&self) -> Exit {
+    /// The exit code of all workers if it is the same, else the code for a partial failure.
+    fn joint_exit(&self) -> Exit {
         let mut codes: Vec<u8> = self.list.iter().filter_map(|worker| worker.exit).collect();
         codes.sort_unstable();
         codes.dedup();
@@ -330,8 +334,8 @@ impl Workers<'_> {
     }
 }
 
-/// Passes each signal that asks to end on as an event.
-fn pass_signals(to: &Sender<Event>) -> Result<(), Error> {
+/// Starts threads that send each signal which asks to end as an event.
+fn pass_signals(to: &Sender<MemberEvent>) -> Result<(), Error> {
     let failed = |fault: io::Error| {
         let why = io_message(&fault);
         Error::new(Kind::Error, format!("cannot handle signals: {why}"))
@@ -341,7 +345,9 @@ fn pass_signals(to: &Sender<Event>) -> Result<(), Error> {
         low_level::pipe::register(signal, OwnedFd::from(sender)).map_err(failed)?;
         let to = to.clone();
         thread::spawn(move || {
-            while received.read_exact(&mut [0]).is_ok() && to.send(Event::Signal(signal)).is_ok() {}
+            while received.read_exact(&mut [0]).is_ok()
+                && to.send(MemberEvent::Signal(signal)).is_ok()
+            {}
         });
     }
     Ok(())
@@ -352,12 +358,12 @@ fn wait_for_end(
     index: usize,
     mut child: Child,
     readers: [Option<thread::JoinHandle<()>>; 2],
-    to: &Sender<Event>,
+    to: &Sender<MemberEvent>,
 ) {
     let status = child.wait().unwrap_or_default();
-    _ = to.send(Event::Exited(index));
+    _ = to.send(MemberEvent::Exited(index));
     for reader in readers.into_iter().flatten() {
         _ = reader.join();
     }
-    _ = to.send(Event::Ended(index, status));
+    _ = to.send(MemberEvent::Ended(index, status));
 }

@@ -25,7 +25,9 @@ pub(super) fn bind(
     let Some(address) = &options.listen else {
         return Ok(None);
     };
-    let access = options.access.read(|warning| session.ui.warn(warning))?;
+    let access = options
+        .access
+        .read_access(|warning| session.ui.warn(warning))?;
     Listener::bind(address, access).map(Some)
 }
 
@@ -73,7 +75,7 @@ fn respond(request: &Request, monitor: &WorkMonitor) -> Response<'static> {
     let now = Instant::now();
     let why_not = match request.path.as_str() {
         "/metrics" => {
-            let text = prometheus_text(&monitor.metrics(now), &[]);
+            let text = prometheus_text(&monitor.metric_families(now), &[]);
             return Response::new(Status::Ok, PROMETHEUS_TYPE, text);
         }
         "/livez" => monitor.why_not_alive(now),

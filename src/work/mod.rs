@@ -29,11 +29,11 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
 use self::arrangement::PopArrangement;
-use self::hooks::{HookQueue, StartHook};
+use self::hooks::{HookQueue, StartHookResult};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, Event, LineContent, MachineConfig, Report, Signal, StartFailure, WorkResult,
+    Action, Event, LineContent, MachineConfig, Report, StartFailure, TerminationSignal, WorkResult,
 };
 use self::machine::rotation::Rotation;
 use self::metrics_server::MetricsServer;
@@ -81,18 +81,19 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     let launcher = Launcher::new(&options)?;
     session.ui.ignore_closed_stdout();
     let mut secrets = secrets::secret_variables(session.file.as_ref());
-    // A program of a job that calls `qless` means the whole context.
+    // A `qless` that a program of a job calls must use the whole context: the variable that names this member is
+    // removed.
     secrets.push(MEMBER_VARIABLE.into());
-    // Before any connection, while descriptor 3 is free.
+    // Reserve descriptor 3 now: any connection could take it.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
         secrets: secrets.clone(),
     })?;
-    // A wrong or taken address is an error before the server is asked.
+    // Open the address first, so that a wrong or taken one is an error before any connection to Redis.
     let listener = metrics_server::bind(&options.metrics, session)?;
     let now = session.connect()?;
-    // The password is known now, and no program of a job or hook runs yet.
+    // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
     secrets::hide_variables(&secrets);
     let queues = QueueList {
         queues: options.queues.clone(),
@@ -107,7 +108,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     let monitor = listener
         .is_some()
         .then(|| Arc::new(WorkMonitor::new(&options, session)));
-    // Dropped last: it answers until the worker has ended.
+    // The listener lives to the end of this function, so that it answers until the worker has ended.
     let _server = match (listener, &monitor) {
         (Some(listener), Some(monitor)) => {
             Some(MetricsServer::start(listener, monitor.clone(), session)?)
@@ -116,13 +117,13 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     };
     if let Some(command) = &options.hooks.on_start {
         match hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)? {
-            StartHook::Succeeded => {}
-            StartHook::Stopped => {
+            StartHookResult::Succeeded => {}
+            StartHookResult::Stopped => {
                 let note = "`--on-start` was stopped by a signal; no job was popped";
                 session.ui.note(note);
                 return Ok(WorkResult::Done);
             }
-            StartHook::Killed(signal) => {
+            StartHookResult::Killed(signal) => {
                 let why = "stopped by a second signal; no job was popped";
                 return Err(Error::new(signal_error_kind(signal), why));
             }
@@ -151,10 +152,10 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     let rotation = Rotation::new(options.order, found.queues.clone());
     let core = session.take_core()?;
     let (notify, notices) = channel();
-    let watch = subscribe(&core, &worker, notify, &waker, session);
+    let watch = subscribe_to_notices(&core, &worker, notify, &waker, session);
     config.hears_cancels = watch.is_some();
     let machine = Machine::new(config, rotation, time.now());
-    let mut work = Work {
+    let mut work = WorkLoop {
         machine,
         processes,
         launcher: launcher.for_worker(&worker)?,
@@ -297,7 +298,7 @@ fn note_queue_peculiarities(
             "note: no identifier pattern `{name}` is stored{wait}"
         ));
     }
-    let names: Vec<Name> = found.names().cloned().collect();
+    let names: Vec<Name> = found.queue_names().cloned().collect();
     let queues = queues::read_queues(core, now, &names)?;
     let missing: Vec<&Queue> = queues.iter().filter(|queue| !queue.exists()).collect();
     for queue in missing.iter().take(NAMED) {
@@ -346,14 +347,14 @@ fn note_queue_peculiarities(
 
 /// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user is not allowed
 /// to subscribe: the worker does without.
-fn subscribe(
+fn subscribe_to_notices(
     core: &Core,
     worker: &Name,
     events: Sender<Event>,
     waker: &Waker,
     session: &mut Session,
 ) -> Option<PutWatch> {
-    match core.event_stream(&[EventChannel::Worker(worker.clone())]) {
+    match core.subscribe_to_events(&[EventChannel::Worker(worker.clone())]) {
         Ok(notices) => {
             notices::forward_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();
@@ -408,7 +409,7 @@ impl ServerClock {
 }
 
 /// Everything that works together.
-struct Work {
+struct WorkLoop {
     machine: Machine,
     processes: Processes,
     launcher: Launcher,
@@ -420,7 +421,7 @@ struct Work {
     reporter: Reporter,
     /// The facts for monitoring systems, if `--metrics` is given.
     monitor: Option<Arc<WorkMonitor>>,
-    /// Since when a reply of the server is awaited.
+    /// The time since which the loop has waited for a reply of the server.
     awaited_since: Option<Instant>,
     time: ServerClock,
     retry_delay: Duration,
@@ -438,11 +439,11 @@ struct Work {
     is_on_hold: bool,
     /// Why stdout could not be written to.
     fault: Option<Error>,
-    /// Whether a signal came while only the readers of the output were waited for.
+    /// Whether a signal came while the end waited only for the readers of the output: then it waits no longer.
     gives_up_readers: bool,
 }
 
-impl Work {
+impl WorkLoop {
     fn run(&mut self, session: &mut Session) -> Result<WorkResult, Error> {
         let mut events = Vec::new();
         loop {
@@ -474,13 +475,14 @@ impl Work {
             }
             self.reporter
                 .update_status(self.machine.running_count(), session);
-            self.reporter.write_collected(session);
+            self.reporter.write_collected_lines(session);
             self.hold_output_if_congested(session);
             self.warn_of_write_fault(session);
             let until = self.next_wakeup();
             self.update_monitor(until);
             self.processes.wait_for_events(until, &mut events)?;
-            // A notice about a lock comes before a reply that brings the job again.
+            // Notices come first: one about a lost lock must not be taken for the lock with which a reply brings
+            // the job again.
             while let Ok(event) = self.notices.try_recv() {
                 self.machine.handle_event(self.time.now(), event);
             }
@@ -533,7 +535,7 @@ impl Work {
             let why = fault.message();
             self.reporter
                 .add_line(&format!("warning: {why}; what is written there is lost"));
-            self.reporter.write_collected(session);
+            self.reporter.write_collected_lines(session);
             self.fault = Some(fault);
         }
     }
@@ -564,7 +566,7 @@ impl Work {
             .as_mut()
             .and_then(|watch| watch.watch_if_idle(is_idle));
         let mut due = self.time.instant_of_server_time(self.machine.next_due());
-        // The wait does not count the time for which the machine sleeps.
+        // The clock of a wait stands still while the machine sleeps, so wake up often to look at the time.
         if self.machine.running_count() > 0 {
             let soon = Instant::now() + AWAKE;
             due = Some(due.map_or(soon, |due| due.min(soon)));
@@ -577,7 +579,7 @@ impl Work {
             due,
             hooks,
             self.resolve_at,
-            self.reporter.next_tick(),
+            self.reporter.next_status_update(),
         ]
         .into_iter()
         .flatten()
@@ -611,7 +613,7 @@ impl Work {
                     }
                 }
                 if self.has_labels {
-                    let jids = self.machine.jids_at(slot);
+                    let jids = self.machine.jids_in_slot(slot);
                     let slot = (!self.hooks.owns_slot(slot)).then_some(slot);
                     bytes = label::add_labels(self.time.moment(), slot, &jids, &bytes);
                 }
@@ -631,7 +633,7 @@ impl Work {
                 self.machine.handle_event(now, Event::Ended { slot, end });
             }
             ProcessEvent::Signal(SIGTTIN) => {
-                for line in self.machine.dump(now) {
+                for line in self.machine.debug_lines(now) {
                     self.reporter.add_line(&line);
                 }
             }
@@ -641,8 +643,8 @@ impl Work {
                 self.gives_up_readers |= self.has_summary;
                 match self.stops {
                     1 => {}
-                    2 => self.hooks.stop_now(Instant::now()),
-                    _ => self.hooks.kill(Instant::now()),
+                    2 => self.hooks.stop_all(Instant::now()),
+                    _ => self.hooks.kill_all(Instant::now()),
                 }
                 self.machine.handle_event(now, Event::Stop);
             }
@@ -700,8 +702,8 @@ impl Work {
             Action::CloseInput { slot } => self.processes.close_stdin(slot),
             Action::Signal { slot, signal } => {
                 let signal = match signal {
-                    Signal::Term => rustix::process::Signal::TERM,
-                    Signal::Kill => rustix::process::Signal::KILL,
+                    TerminationSignal::Term => rustix::process::Signal::TERM,
+                    TerminationSignal::Kill => rustix::process::Signal::KILL,
                 };
                 self.hooks.mark_stopped_by_worker(slot);
                 self.processes.send_signal(slot, signal);
@@ -720,7 +722,8 @@ impl Work {
                 {
                     self.hooks.add_exhausted_hook(job, *result, detail);
                 }
-                self.reporter.report(report, self.time.moment(), session);
+                self.reporter
+                    .handle_report(report, self.time.moment(), session);
             }
             Action::Finish(result) => self.result = Some(result),
         }

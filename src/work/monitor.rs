@@ -54,11 +54,11 @@ pub(super) struct WorkMonitor {
     slots: usize,
     /// The SHA of the script.
     core: String,
-    /// How long after it was due a turn or a heartbeat may end.
+    /// How late a turn or a heartbeat may end before the worker counts as stuck.
     patience: Duration,
     state: Mutex<LoopState>,
     calls: Mutex<CallTimes>,
-    /// Locked for writing only when a queue is new.
+    /// The counts by queue. The write lock is only taken for a new queue.
     jobs: RwLock<BTreeMap<Name, ResultCounts>>,
     runs: DurationHistogram,
 }
@@ -90,11 +90,11 @@ impl WorkMonitor {
     }
 
     /// A copy, so that no reader keeps the loop waiting.
-    fn state(&self) -> LoopState {
+    fn loop_state(&self) -> LoopState {
         *lock(&self.state)
     }
 
-    fn calls(&self) -> CallTimes {
+    fn call_times(&self) -> CallTimes {
         *lock(&self.calls)
     }
 
@@ -110,20 +110,20 @@ impl WorkMonitor {
 
     /// Shows the counts of a queue from now on. A rate needs the zeros before the first end of a job.
     pub(super) fn add_queue(&self, queue: &Name) {
-        self.use_counts(queue, |_| {});
+        self.with_counts_of_queue(queue, |_| {});
     }
 
     /// Counts the end of a job that ran for this many seconds.
     pub(super) fn count_end(&self, queue: &Name, kind: WorkEventKind, elapsed: f64) {
-        self.use_counts(queue, |counts| {
+        self.with_counts_of_queue(queue, |counts| {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
-        if was_written(kind) {
+        if is_written_by_worker(kind) {
             self.runs.count_duration(elapsed);
         }
     }
 
-    fn use_counts(&self, queue: &Name, add: impl Fn(&ResultCounts)) {
+    fn with_counts_of_queue(&self, queue: &Name, add: impl Fn(&ResultCounts)) {
         let known = self.jobs.read().unwrap_or_else(PoisonError::into_inner);
         let name = if known.contains_key(queue) || known.len() < MAX_QUEUES {
             queue.clone()
@@ -141,8 +141,8 @@ impl WorkMonitor {
     /// Why the worker is stuck; `None` if it is not. A server that is away is no reason: calls end at their time
     /// limit.
     pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
-        let due_at = self.state().due_at?;
-        let ended_at = self.calls().any;
+        let due_at = self.loop_state().due_at?;
+        let ended_at = self.call_times().any;
         let overdue = now.saturating_duration_since(due_at.max(ended_at));
         let silent = now.saturating_duration_since(ended_at).as_secs_f64();
         (overdue > self.patience).then(|| {
@@ -151,9 +151,10 @@ impl WorkMonitor {
         })
     }
 
-    /// Why the worker pops no jobs; `None` if it does.
+    /// Why the worker is not ready (for `/readyz`): it starts, stops, is stuck, or Redis is away. `None` if it is
+    /// ready.
     pub(super) fn why_not_ready(&self, now: Instant) -> Option<String> {
-        let why = match self.state().readiness {
+        let why = match self.loop_state().readiness {
             None => "starting: no job has been popped",
             Some(Readiness::ServerAway) => "Redis is away",
             Some(Readiness::ServerRefuses) => "Redis refuses changes",
@@ -164,12 +165,12 @@ impl WorkMonitor {
     }
 
     /// The figures of the worker.
-    pub(super) fn metrics(&self, now: Instant) -> Vec<MetricFamily> {
+    pub(super) fn metric_families(&self, now: Instant) -> Vec<MetricFamily> {
         let gauge = |name, help, value| {
             MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
         };
-        let state = self.state();
-        let turn_at = self.calls().turn;
+        let state = self.loop_state();
+        let turn_at = self.call_times().turn;
         let mut jobs = MetricFamily::new(
             "qless_work_jobs_total",
             MetricKind::Counter,
@@ -213,14 +214,14 @@ impl WorkMonitor {
     }
 }
 
-/// How long after it was due a turn or a heartbeat may end: with the poll before a turn of an idle worker, that is three
-/// polls, and the time that the two calls of a turn may take.
+/// How late a turn or a heartbeat may end: two polls, besides the one before a turn of an idle worker, and the time
+/// limits of the two calls of a turn.
 fn patience(poll: Duration, timeout: Duration) -> Duration {
     poll.saturating_add(timeout).saturating_mul(2)
 }
 
 /// Whether this worker wrote the end of the job. Otherwise the job may have run on, or not at all.
-fn was_written(kind: WorkEventKind) -> bool {
+fn is_written_by_worker(kind: WorkEventKind) -> bool {
     use WorkEventKind::{Advanced, Completed, Failed, Retried};
 
     matches!(kind, Completed | Advanced | Retried | Failed)
@@ -300,7 +301,7 @@ mod tests {
             monitor.add_queue(&queue);
             monitor.count_end(&queue, WorkEventKind::Completed, 0.5);
         }
-        let text = crate::model::metrics::prometheus_text(&monitor.metrics(now), &[]);
+        let text = crate::model::metrics::prometheus_text(&monitor.metric_families(now), &[]);
         let completed = text.matches("result=\"completed\"").count();
         assert_eq!(completed, 501);
         for line in [

@@ -112,7 +112,7 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        let Some(notices) = is_wanted.then(|| core.put_notices().ok()).flatten() else {
+        let Some(notices) = is_wanted.then(|| core.subscribe_to_puts().ok()).flatten() else {
             continue;
         };
         // A job may have been put before the subscription.

@@ -36,7 +36,7 @@ pub(super) struct FoundQueues {
 }
 
 impl FoundQueues {
-    pub(super) fn names(&self) -> impl Iterator<Item = &Name> {
+    pub(super) fn queue_names(&self) -> impl Iterator<Item = &Name> {
         self.queues.iter().map(|(queue, _)| queue)
     }
 }

@@ -36,9 +36,9 @@ struct ReportedLoss {
     said_at: Instant,
     /// When the loss came last.
     at: Instant,
-    /// How often the loss was repeated since then without a message.
+    /// How often the loss came again without being reported.
     hidden: u64,
-    /// Whether the server is away again and that was not said.
+    /// Whether the server is away again, and the loss has not been reported.
     is_silent: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Reporter {
     worker: Name,
     begun: Instant,
     counts: WorkCounts,
-    /// The counts by queue, if anyone may ask for them.
+    /// The counts by queue for the listener, if there is one.
     monitor: Option<Arc<WorkMonitor>>,
     /// Lines for stderr that are not written yet.
     lines: String,
@@ -130,7 +130,7 @@ impl Reporter {
     }
 
     /// Reports what happened.
-    pub(super) fn report(&mut self, report: Report, now: Moment, session: &mut Session) {
+    pub(super) fn handle_report(&mut self, report: Report, now: Moment, session: &mut Session) {
         match report {
             Report::Started { job, .. } => {
                 if let Some(monitor) = &self.monitor {
@@ -288,7 +288,7 @@ format!("the command ended with {exit}")
         }
     }
 
-    /// Whether this loss of the server only repeats the last one. Then it is counted.
+    /// Counts a loss of the server that only repeats the last one. Returns whether it does.
     fn count_if_repeated_loss(&mut self, message: &str) -> bool {
         let now = Instant::now();
         if let Some(loss) = &mut self.loss {
@@ -384,7 +384,7 @@ format!("the command ended with {exit}")
     /// Passes on output of a program. Where stdout carries events, all of it goes to stderr.
     pub(super) fn pass_on_output(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
         if to_stdout && session.ui.format() != Format::Ndjson {
-            self.write_collected(session);
+            self.write_collected_lines(session);
             _ = session.ui.write_verbatim(bytes);
         } else {
             let text = clean_text(bytes);
@@ -396,7 +396,7 @@ format!("the command ended with {exit}")
     }
 
     /// Writes what has been collected.
-    pub(super) fn write_collected(&mut self, session: &mut Session) {
+    pub(super) fn write_collected_lines(&mut self, session: &mut Session) {
         _ = session.ui.flush_stdout();
         if !self.lines.is_empty() {
             session.ui.write_stderr(&self.lines);
@@ -405,7 +405,7 @@ format!("the command ended with {exit}")
     }
 
     /// When the status line changes next.
-    pub(super) fn next_tick(&self) -> Option<Instant> {
+    pub(super) fn next_status_update(&self) -> Option<Instant> {
         self.has_status.then(|| self.shown_at + TICK)
     }
 
@@ -457,7 +457,7 @@ format!("the command ended with {exit}")
                 held => format!(
                     "; {} left {}",
                     with_thousands_separators(held),
-                    held_by_others(held)
+                    held_by_others_text(held)
                 ),
             };
             let done = parts.join(", ");
@@ -466,12 +466,12 @@ format!("the command ended with {exit}")
                 format_measured_duration(elapsed)
             ));
         }
-        self.write_collected(session);
+        self.write_collected_lines(session);
     }
 }
 
-/// The words for jobs whose locks other workers hold.
-fn held_by_others(count: u64) -> &'static str {
+/// The words about `count` jobs whose locks other workers hold.
+fn held_by_others_text(count: u64) -> &'static str {
     match count {
         1 => "running on another worker",
         _ => "running on other workers",
@@ -500,7 +500,7 @@ fn describe_left(left: &LeftJobs) -> String {
         (depends, "blocked"),
         (throttled, "throttled"),
         (&locks.stalled, &format!("stalled{grace}")),
-        (&locks.valid, held_by_others(locks.valid)),
+        (&locks.valid, held_by_others_text(locks.valid)),
     ];
     let kinds = kinds.iter().filter(|(count, _)| **count > 0);
     let jobs: Vec<String> = kinds

@@ -45,7 +45,8 @@ pub(super) enum ServerOrder {
 
 /// A reply of the server, with the server's time when it replied.
 pub(super) struct TimestampedReply {
-    /// Whether another server than before replied, which may lack the last changes.
+    /// Whether the reply is from another server than the one before, such as after a failover. It may lack the last
+    /// changes.
     pub is_successor: bool,
     pub event: Event,
     pub now: Moment,
@@ -260,7 +261,7 @@ impl ServerCalls {
                 Event::Released(released)
             }
             Request::Log { jid, text } => {
-                // An entry about progress is not worth a repetition.
+                // A failure is ignored: an entry about progress is not worth a second call.
                 _ = self.core.append_to_history(now, &jid, &text, None);
                 return None;
             }
@@ -276,15 +277,15 @@ impl ServerCalls {
         turn: &mut FinishAndPopReply,
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
-        let names: Vec<Name> = self.found.names().cloned().collect();
+        let names: Vec<Name> = self.found.queue_names().cloned().collect();
         Ok(
             match drain::find_remaining_work(&mut self.core, now, &names) {
                 Ok((RemainingWork::Nothing, left)) => (false, left),
-                // A call that fails says nothing about the jobs: the worker asks again.
+                // Without a reply, assume that jobs are left: the worker asks again.
                 Err(_) => (true, Vec::new()),
                 Ok((RemainingWork::Waits, left)) => (true, left),
                 Ok((RemainingWork::Ready, left)) => {
-                    // The queues of the turn are not all that there are if the worker has very many.
+                    // With very many queues, the turn asked only some: now pop from queues that are known to have jobs.
                     let waiting = left.iter().filter(|left| left.waiting > 0);
                     let waiting = waiting.map(|left| (left.queue.clone(), total));
                     let queues = if names.len() > MAX_QUEUES {
@@ -292,7 +293,8 @@ impl ServerCalls {
                     } else {
                         queues.to_vec()
                     };
-                    // After an error, the worker ends the jobs of the turn again and searches for new ones.
+                    // An error here makes the worker recover the turn: it ends the jobs again and searches for the
+                    // popped ones.
                     let again = self
                         .core
                         .finish_and_pop(now, &self.worker, total, &queues, &[]);
@@ -300,12 +302,13 @@ impl ServerCalls {
                         if turn.endings.is_empty() {
                             error
                         } else {
-                            // The endings stand, whatever became of this call.
+                            // The endings were written by the first call. `Unknown` keeps the worker from taking
+                            // them for failed.
                             Error::new(Kind::Unknown, error.message())
                         }
                     })?;
                     (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
-                    // A search that ended at its limit goes on at once.
+                    // The pop stopped its search at a limit: jobs may be left that the next turn finds.
                     let goes_on =
                         turn.jobs.is_empty() && turn.due_in.is_some_and(|due| due < AT_ONCE);
                     (goes_on, left)

@@ -13,7 +13,7 @@ pub(super) struct ServiceManager {
 }
 
 impl ServiceManager {
-    /// Says that the worker is ready. A manager that does not listen is left alone.
+    /// Tells the service manager that the worker is ready. A failure is ignored: the worker does not depend on it.
     pub(super) fn report_ready() -> ServiceManager {
         _ = sd_notify::notify(&[NotifyState::Ready]);
         ServiceManager {

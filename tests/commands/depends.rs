@@ -222,7 +222,7 @@ fn off_all_releases_many_jobs() {
         "#]]);
     redis
         .at(4)
-        .hide(&qless::internals::host(), "HOST")
+        .hide(&qless::internals::host_name(), "HOST")
         .env("USER", "ann")
         .run("jobs --queue deploy --columns jid,state --headers never")
         .shows(expect![[r#"

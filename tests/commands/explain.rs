@@ -16,7 +16,7 @@ fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
         .env("TERM", "xterm")
         .env("QLESS_PAGER", "cat");
     let ran = terminal::run(command, 100);
-    let host = qless::internals::host();
+    let host = qless::internals::host_name();
     let text = ran.stdout().replace(&format!("ann@{host}"), "ann@HOST");
     expected.assert_eq(&text);
 }

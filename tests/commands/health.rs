@@ -38,7 +38,7 @@ fn without_limits_the_problems_of_status_count() {
     // A pause is a warning: somebody chose it.
     empty.at(90_000).run("put mail K").ok();
     empty.at(90_000).env("USER", "ann").run("pause mail").ok();
-    let host = format!("@{}", qless::internals::host());
+    let host = format!("@{}", qless::internals::host_name());
     empty
         .at(90_010)
         .hide(&host, "")

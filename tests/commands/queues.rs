@@ -204,6 +204,6 @@ fn the_document_says_who_paused_a_queue_and_why() {
     ann.run("pause mail --reason 'disk swap'").ok();
     let queue = &redis.at(3).run("queues -o json").json()["items"][0];
     assert_eq!(queue["paused_reason"], "disk swap");
-    let host = qless::internals::host();
+    let host = qless::internals::host_name();
     assert_eq!(queue["paused_by"], format!("ann@{host}"));
 }

@@ -15,7 +15,7 @@ fn retry_returns_a_failed_job_to_its_own_queue() {
         .shows(expect![[r#""#]]);
     redis
         .at(21)
-        .hide(&qless::internals::host(), "HOST")
+        .hide(&qless::internals::host_name(), "HOST")
         .run("get f1 --time-format iso")
         .shows(expect![[r#"
             jid	f1

@@ -34,7 +34,7 @@ fn filled() -> Redis {
 fn everything_is_on_one_screen() {
     let redis = filled();
     let ran = redis.at(90_000).run("status --since 5m");
-    let host = qless::internals::host();
+    let host = qless::internals::host_name();
     let text = ran.ok().replace(&format!("ann@{host}"), "ann@HOST");
     let (server, rest) = text.split_once('\n').unwrap();
     assert!(server.starts_with("server\tRedis "), "{server}");
@@ -256,7 +256,7 @@ fn the_document_has_the_totals() {
     .assert_eq(&format!("{}\n", doc["failures"]));
     expect![[r#"
         [{"code":"failing","message":"new: 1 job has failed in the last 1h: `qless failed --group=new`","queue":null,"group":"new","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=new"]},{"code":"failing","message":"old: 1 job has failed in the last 1h: `qless failed --group=old`","queue":null,"group":"old","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=old"]},{"code":"stalled","message":"the lock of 1 job has expired: `qless jobs --state stalled`","queue":null,"group":null,"worker":null,"jobs":1,"age_s":null,"fix":["qless","jobs","--state","stalled"]},{"code":"late","message":"mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`","queue":"mail","group":null,"worker":null,"jobs":null,"age_s":997,"fix":["qless","explain","--queue=mail"]},{"code":"late_recurring","message":"web: 1 recurring job is late by 1m 40s: no pop has come for it: `qless recur list`","queue":"web","group":null,"worker":null,"jobs":1,"age_s":100,"fix":["qless","recur","list"]},{"code":"paused","message":"images is paused for 9s by ann@HOST (disk swap), 1 job waits: `qless unpause images`","queue":"images","group":null,"worker":null,"jobs":1,"age_s":9,"fix":["qless","unpause","images"]}]
-    "#]].assert_eq(&format!("{}\n", doc["problems"]).replace(&qless::internals::host(), "HOST"));
+    "#]].assert_eq(&format!("{}\n", doc["problems"]).replace(&qless::internals::host_name(), "HOST"));
     assert_eq!(doc["server"]["role"], "master");
     assert_eq!(doc["waits"][0]["queue"], "mail");
     assert_eq!(doc["paused"][0]["reason"], "disk swap");

@@ -101,7 +101,7 @@ fn a_queue_that_was_not_paused_is_not_said_to_be_unpaused() {
     let mut command = redis.at(62).command();
     command.args(["unpause", "images", "mail"]);
     let printed = terminal::run(command, 100).stdout();
-    let host = qless::internals::host();
+    let host = qless::internals::host_name();
     assert_eq!(
         printed,
         format!("images is not paused\nunpaused mail (was paused 1m (disk swap) by ann@{host})\n")

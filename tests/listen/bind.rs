@@ -293,7 +293,7 @@ fn the_token_is_the_first_line_of_a_file() {
         let mut shown = String::new();
         let access = options
             .access
-            .read(|warning| shown += &format!("warning: {warning}\n"));
+            .read_access(|warning| shown += &format!("warning: {warning}\n"));
         shown += &match access {
             Ok(access) => format!("{}\n", access.token.unwrap().reveal().escape_ascii()),
             Err(error) => self::shown(&error),
@@ -342,7 +342,7 @@ fn the_token_is_the_first_line_of_a_file() {
     );
     fs::remove_file(&path).unwrap();
     let gone = parse(&["--listen", ":1", "--token-file", path.to_str().unwrap()]).unwrap();
-    let error = gone.access.read(|_| {}).unwrap_err();
+    let error = gone.access.read_access(|_| {}).unwrap_err();
     assert!(
         error.message().contains("no such file"),
         "{}",

@@ -189,7 +189,7 @@ fn streams_make_room_for_other_requests() {
     let listener = TestListener::start(|request| match request.path.as_str() {
         "/live" => Response::events(|stream| {
             loop {
-                stream.send(b": ping\n\n")?;
+                stream.send_part(b": ping\n\n")?;
                 stream.wait(Duration::from_secs(60))?;
             }
         }),
@@ -223,7 +223,7 @@ fn a_client_that_reads_nothing_is_left_after_five_seconds() {
             loop {
                 let begun = Instant::now();
                 // Less than the part that the client must read in time.
-                if let Err(fault) = stream.send(&[b'x'; 8192]) {
+                if let Err(fault) = stream.send_part(&[b'x'; 8192]) {
                     sender.send((begun.elapsed(), fault.kind())).unwrap();
                     return Err(fault);
                 }

@@ -167,7 +167,7 @@ fn only_known_hosts_are_answered() {
 
 #[test]
 fn the_name_of_the_address_is_a_known_host() {
-    let own = qless::internals::host();
+    let own = qless::internals::host_name();
     let access = Access {
         token: Some(Secret::new(b"t".to_vec())),
         ..Access::default()

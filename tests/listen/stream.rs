@@ -18,7 +18,7 @@ fn waiting() -> (TestListener, mpsc::Receiver<bool>) {
     let listener = TestListener::start(move |_| {
         let sender = sender.clone();
         Response::events(move |stream| {
-            let sent = stream.send(b"data: 1\n\n");
+            let sent = stream.send_part(b"data: 1\n\n");
             let waited = sent.and_then(|()| stream.wait(Duration::MAX));
             sender.send(waited.is_ok()).unwrap();
             waited
@@ -31,9 +31,9 @@ fn waiting() -> (TestListener, mpsc::Receiver<bool>) {
 fn events_are_sent_as_they_come_and_the_connection_ends_with_them() {
     let listener = TestListener::start(|_| {
         Response::events(|stream| {
-            stream.send(b"data: 1\n\n")?;
+            stream.send_part(b"data: 1\n\n")?;
             stream.wait(Duration::from_millis(1))?;
-            stream.send(b"data: 2\n\n")
+            stream.send_part(b"data: 2\n\n")
         })
     });
     let mut stream = listener.connect();

@@ -6,7 +6,7 @@ use qless::internals::Moment;
 use qless::internals::Name;
 use qless::internals::Target;
 use qless::internals::Trace;
-use qless::internals::scan::{CandidateSink, ScanCounts, ScanScope, run_with_slots};
+use qless::internals::scan::{CandidateSink, ScanCounts, ScanScope, run_scan_with_slots};
 use qless::internals::verdict::{ItemKind, Location};
 use qless::internals::{Core as Plain, CoreSettings};
 
@@ -55,7 +55,7 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
-    fn keys_scanned(&mut self, _: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
+    fn note_keys_scanned(&mut self, _: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
         self.reported.keys += seen.keys;
         self.reported.jobs += seen.jobs;
         self.reported.queues += seen.queues;
@@ -64,11 +64,11 @@ impl CandidateSink for ScanResult {
 
     fn note_unlisted_lock(&mut self) {}
 
-    fn members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
+    fn note_members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
         Ok(())
     }
 
-    fn scan_complete(&mut self, _: &mut Plain) -> Result<(), Error> {
+    fn note_scan_complete(&mut self, _: &mut Plain) -> Result<(), Error> {
         self.whole = true;
         Ok(())
     }
@@ -107,7 +107,7 @@ fn run_scan(
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
     let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
-    run_with_slots(&mut plain, now, &ScanScope { queues }, sink, slots)
+    run_scan_with_slots(&mut plain, now, &ScanScope { queues }, sink, slots)
         .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
 }
 
@@ -128,24 +128,24 @@ impl CandidateSink for Between<'_> {
         self.scanned.take_candidate(core, place, item)
     }
 
-    fn keys_scanned(&mut self, core: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
+    fn note_keys_scanned(&mut self, core: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
         (self.act)(seen.keys as usize);
-        self.scanned.keys_scanned(core, seen)
+        self.scanned.note_keys_scanned(core, seen)
     }
 
     fn note_unlisted_lock(&mut self) {}
 
-    fn members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
+    fn note_members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
         (self.act)(members);
         Ok(())
     }
 
-    fn max_batch(&self) -> usize {
+    fn max_read_size(&self) -> usize {
         self.most
     }
 
-    fn scan_complete(&mut self, core: &mut Plain) -> Result<(), Error> {
-        self.scanned.scan_complete(core)
+    fn note_scan_complete(&mut self, core: &mut Plain) -> Result<(), Error> {
+        self.scanned.note_scan_complete(core)
     }
 }
 

@@ -7,7 +7,7 @@ use qless::internals::ending::{EndingAction, EndingOutcome, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
-    Request, ServerTurnReply, Signal, StartFailure, WorkLimit,
+    Request, ServerTurnReply, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -113,8 +113,8 @@ impl Worker {
             Action::Cancel { slot, jid } => format!("cancel {slot}: {jid}"),
             Action::CloseInput { slot } => format!("close {slot}"),
             Action::Signal { slot, signal } => match signal {
-                Signal::Term => format!("SIGTERM {slot}"),
-                Signal::Kill => format!("SIGKILL {slot}"),
+                TerminationSignal::Term => format!("SIGTERM {slot}"),
+                TerminationSignal::Kill => format!("SIGKILL {slot}"),
             },
             Action::Request(Request::Turn {
                 endings,

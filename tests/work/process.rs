@@ -206,9 +206,9 @@ fn a_program_reads_its_stdin_and_its_output_is_passed_on() {
         ..sh("cat; echo; echo second; echo problem >&2; printf end; exit 3")
     };
     let pid = programs.launch(0, launch).unwrap();
-    assert_eq!(programs.processes.pid(0), Some(pid));
+    assert_eq!(programs.processes.pid_in_slot(0), Some(pid));
     let left = programs.end();
-    assert_eq!(programs.processes.pid(0), None);
+    assert_eq!(programs.processes.pid_in_slot(0), None);
     assert_eq!(left.end.exit, ProcessExit::Code(3));
     assert_eq!(left.stdout, "{\"a\":1}\nsecond\nend");
     assert_eq!(left.stderr, "problem\n");
@@ -646,7 +646,7 @@ fn a_busy_slot_starts_nothing() {
     let pid = programs.start("sleep 100");
     let fault = programs.launch(0, sh("exit 0")).unwrap_err();
     assert_eq!(fault.kind, StartFaultKind::Exhausted);
-    assert_eq!(programs.processes.pid(0), Some(pid));
+    assert_eq!(programs.processes.pid_in_slot(0), Some(pid));
     programs.processes.send_signal(0, Signal::KILL);
     programs.end();
 }
@@ -951,7 +951,10 @@ fn job() -> PoppedJob {
 }
 
 fn filled(arguments: &[&str], job: &PoppedJob) -> Result<Vec<String>, String> {
-    match ArgTemplate::parse(arguments, false).unwrap().fill(job) {
+    match ArgTemplate::parse(arguments, false)
+        .unwrap()
+        .fill_arguments(job)
+    {
         Ok(filled) => Ok(filled
             .into_iter()
             .map(|argument| argument.into_string().unwrap())
@@ -1043,7 +1046,7 @@ fn a_value_that_cannot_be_an_argument_is_refused() {
     let after = ["rm", "--", "{data.dash}"];
     assert_eq!(filled(&after, &job()).unwrap()[2], "-rf");
     let allowed = ArgTemplate::parse(["{data.dash}"], true).unwrap();
-    assert_eq!(allowed.fill(&job()).unwrap(), ["-rf"]);
+    assert_eq!(allowed.fill_arguments(&job()).unwrap(), ["-rf"]);
     long.data = format!("{{\"long\":\"{}\"}}", "x".repeat(131_071)).into_bytes();
     assert_eq!(filled(&["{data.long}"], &long).unwrap()[0].len(), 131_071);
 }
@@ -1091,7 +1094,7 @@ fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
     job.jid = Name::from(&b"\xff"[..]);
     job.data = b"{\"a\":\"caf\xe9\"}".to_vec();
     let template = ArgTemplate::parse(["{jid}", "{data.a}"], false).unwrap();
-    let filled = template.fill(&job).unwrap();
+    let filled = template.fill_arguments(&job).unwrap();
     assert_eq!(filled[0].as_bytes(), b"\xff");
     assert_eq!(filled[1].as_bytes(), b"caf\xe9");
 }

@@ -11,7 +11,7 @@ use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, Exten
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
-    Request, ServerTurnReply, Signal, StartFailure, WorkLimit,
+    Request, ServerTurnReply, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -239,7 +239,7 @@ impl World {
             // A process that reads no more ends by itself.
             Action::CloseInput { slot } => self.end(slot, 0),
             Action::Signal { slot, signal } => {
-                if signal == Signal::Kill && self.processes.contains_key(&slot) {
+                if signal == TerminationSignal::Kill && self.processes.contains_key(&slot) {
                     self.end_by(slot, ProcessExit::Signal("KILL"));
                 }
             }
@@ -535,7 +535,7 @@ impl World {
             }
             self.wait(0.5)?;
         }
-        let state = || self.machine.dump(self.now).join("; ");
+        let state = || self.machine.debug_lines(self.now).join("; ");
         check(self.is_finished, || {
             format!("the work does not end: {}", state())
         })?;

@@ -1,7 +1,7 @@
 -- Checks a setting: settings that the core reads as numbers must be numbers, and some not below 0.
 -- Takes: option
 return function(check)
-  -- Why this core ignores a value of one of its own settings, in whole or in part; nil or false if it uses all of it.
+  -- Why this core ignores a setting's value, in whole or in part; nil or false if it uses all of it.
   local function ignored_reason(option, value)
     if string.find(option, '%-defaults$') then
       local ok, members = pcall(cjson.decode, value)

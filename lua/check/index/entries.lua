@@ -24,7 +24,7 @@ return function(check, group)
     end
   end
 
-  -- Reports the strays, the last one of the list first, and removes them.
+  -- Reports the entries that do not belong in the list, the last one first, and plans their removal.
   local function remove(length)
     local word = strays[1] and check.outcome('failed-stray')
     if not word then return end

@@ -48,11 +48,11 @@ return function(check)
     if not check.outcome('failed-counter') then return end
     local stored, wrong = check.ask('hget', key, 'failed')
     if wrong then return end
-    -- Count again if this call has changed a list.
+    -- The counts of this call are stale if it has changed a list since: count again.
     if made ~= check.relisted then counts, made = count_failed(), check.relisted end
     local item = string.sub(key, #Keys.prefix + 1)
     if counts.beyond then return check.add('not-judged', item, 'more than 2000 failed jobs') end
-    -- Unreadable lists have a finding of their own.
+    -- Without all lists there is no count to compare; unreadable lists have a finding of their own.
     if not counts.all then return end
     if counts.odd[queue] then return check.add('not-judged', item, 'a failure that can not be read') end
     local real = counts.all[day .. ':' .. queue] or 0

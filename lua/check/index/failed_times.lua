@@ -15,7 +15,7 @@ return function(check)
       return check.add('failed-time', jid, 'is ' .. (job.state or 'in no state'), {{'zset', key, jid, score, false}})
     end
     local when = number(need('failure/decode')(job.failure).when)
-    -- A failure has whole seconds, or 14 digits.
+    -- A failure's time is rounded to whole seconds or 14 digits: a difference of up to a second means nothing.
     if when and when > tonumber(score) + 1 then
       check.add('failed-time', jid, 'failed again at ' .. check.score(when),
         {{'zset', key, jid, score, check.score(when)}})

@@ -16,7 +16,7 @@ return function(check)
     end
     local places = {}
     if length == 0 then return places, 0, false end
-    -- A search compares about 70 entries in a microsecond.
+    -- Count the cost of the search: the server compares about 70 entries in a microsecond.
     check.cost = check.cost + math.min(length, limit) / 70
     local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', limit)
     if reply.err then lists.paged = true end
@@ -38,7 +38,7 @@ return function(check)
   local window
   function lists.near(group, jid)
     local gone = window and check.repair and check.relisted - window.relisted or 0
-    -- Either all planned changes were made, or none.
+    -- If only some of the planned removals were made, the known positions no longer hold: search again.
     if gone > 0 and gone ~= window.planned then window = nil end
     local place = window and window.group == group and window.places[jid]
     if not place then

@@ -21,7 +21,7 @@ return function(check, queue, kind)
     for i = 1, #others do
       if ask('zscore', others[i], jid) then return false end
     end
-    -- A job without throttles is only met among the held ones if it is verified there.
+    -- The set of held jobs is read only for a job with throttles: verifying that set itself finds any other job in it.
     return kind == 'throttled' or not stored[Job.throttles] or not ask('zscore', base .. Keys.throttled, jid)
   end
 
@@ -44,7 +44,7 @@ return function(check, queue, kind)
     elseif what == 'job' then
       check.need('judge/sets')(job, queue)
       if job.queue == queue then
-        -- The score in this set may be wrong, too.
+        -- The job belongs here, but its score in this set may be wrong: check that, too.
         if kind == 'work' or kind == 'scheduled' then check.need('judge/leftovers')(job) end
         check.need('index/queue_listed')(queue)
       end

@@ -28,7 +28,7 @@ return function(check)
     if check.ask('sismember', Keys.paused, queue) ~= 1 then
       local old = string.format('%.17g', check.now - 86400)
       for _, part in ipairs({Keys.locks, Keys.scheduled, Keys.recur}) do
-        -- What is scheduled before the epoch is never due: a finding of its own.
+        -- Leave out jobs that are scheduled before the epoch: they are never due, which is a finding of its own.
         local from = part == Keys.scheduled and '0' or '-inf'
         local first = check.ask('zrangebyscore', base .. part, from, old, 'WITHSCORES', 'LIMIT', 0, 1)
         if first and first[1] then

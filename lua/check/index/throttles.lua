@@ -7,7 +7,7 @@ return function(check)
     if wrong then return check.wrong_type(Keys.throttles, 'zset') end
     local stored
     stored, wrong = check.ask('hmget', Keys.throttle .. id, 'maximum', 'changed')
-    -- The key is judged by itself.
+    -- A key of the wrong type has a finding of its own.
     if wrong then return end
     local maximum, changed = stored[1], stored[2]
     if score and not maximum then

@@ -31,7 +31,7 @@ return function(now, t, repair, run, findings)
   end
   local built, number = {}, need('value/number')
   local homes = need('judge/homes')()
-  -- No time is more than 1000 years from now: such a number is in milliseconds.
+  -- `last_due`: no real time is more than 1000 years from now; such a number is in milliseconds.
   local check = {now = now, last_due = now + 31557600000, t = t, repair = repair, run = run, out = out, only = only,
     homes = homes, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
   setmetatable(check, {__index = function(_, name)
@@ -114,7 +114,7 @@ return function(now, t, repair, run, findings)
   -- Whether a job of this priority can have this score in the work set.
   function check.fits_priority(job, score)
     local n, p = tonumber(score), number(job.priority) or 0
-    -- A stalled job that a throttle held returns to the front.
+    -- The score of a stalled job is infinity, also after a throttle held it and returned it to the front.
     if n == math.huge then return job.state == 'stalled' or job.state == 'waiting' and job.throttles end
     return (n > p - 1 or p - 1 == p and n == p) and n <= p + 1e-6 + math.abs(p) * 1e-12
   end

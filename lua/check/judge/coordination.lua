@@ -2,7 +2,7 @@
 -- Takes: job
 return function(check)
   return function(job)
-    -- This core reads the other options only if the field `throttles` exists.
+    -- Without the field `throttles`, this core ignores the lane and the other options: add an empty one.
     if job.lane and not job.throttles and job.state ~= 'complete' then
       check.add('lane-unmarked', job.id, 'lane ' .. job.lane, {{'hash', job.key, 'throttles', false, '[ ]'}})
     end

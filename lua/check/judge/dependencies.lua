@@ -17,7 +17,7 @@ return function(check)
     local list, count = edges.members(own)
     if not list then return end
     if count == 0 then
-      -- A job behind another one of its lane has lost the edge to it: a finding of its own.
+      -- A job that has lost the edge to the job before it in its lane is not released: that is a finding of its own.
       if y.state == 'depends' and not one and not edges.rebuilt[y.id] and not check.need('repair/lane').held(y) then
         local changes = {}
         if not edges.locked(y) then edges.release(changes, y) end
@@ -27,7 +27,7 @@ return function(check)
       return
     end
     if one then list = {one} end
-    -- A failed job that keeps its place in a lane keeps its dependencies.
+    -- A failed job that keeps its place in a lane may keep its dependencies: they are no finding.
     local keeps = y.state == 'failed' and y.hold == '1' and y.lane
     local left, sure, unsure, ids = count, {}, {}, {}
     for i = 1, #list do
@@ -72,7 +72,7 @@ return function(check)
       check.add(ids[x], y.id, x, changes, word)
     end
     for i = 1, #unsure do drop(unsure[i], left == 1) end
-    -- Sort, so that the last one is not a matter of chance.
+    -- Sort, because removing the last one releases the job: which one is last must not depend on chance.
     if sure[2] then need('value/sort')(sure) end
     for i = 1, #sure do drop(sure[i], left == 0 and i == #sure) end
   end

@@ -10,7 +10,7 @@ return function(check)
     for i = 1, #list do
       local y = list[i]
       local what, job = check.read(y, true)
-      -- The dependents of a missing job are a leftover key, which is a finding of its own (edges-orphan).
+      -- The dependents of a missing job are no finding here: they are a leftover key (edges-orphan).
       local loose = how ~= 'missing'
       if what == 'gone' or what == 'stub' then
         if loose then check.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end
@@ -30,11 +30,11 @@ return function(check)
           edges.rebuilt[y] = true
           check.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
         elseif how == 'missing' and job.state == 'depends' and check.ask('scard', theirs) == 0 then
-          -- The set of dependencies is lost as well: this is all that remains of the edge.
+          -- The set of dependencies is lost as well, and nothing else remains of the edge: remove it.
           check.add('dependency-missing', y, x, {{'set', own, y, '1', false}})
         elseif how == 'there' and (job.state == 'depends' or job.state == 'failed') and need('lane/precedes')(x, y)
           and (job.state == 'depends' or check.ask('hget', job.key, 'hold') == '1') then
-          -- The edge of a lane: `y` has to wait for the job before it.
+          -- The edge belongs to a lane, in which `y` waits for the job before it: restore the other half.
           check.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
         elseif loose then
           check.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})

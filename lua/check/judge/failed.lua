@@ -28,7 +28,7 @@ return function(check)
     if absent ~= group then absent = nil end
     local changes, places, beyond = {}, {}, false
     if group then
-      -- An entry that another repair has added since is among the newest ones.
+      -- If the caller found no entry, search only the newest 1000: a repair since then would have added one there.
       local found, _, long = lists.find(group, job.id, absent and 1000)
       if not found then return end
       places, beyond = found, long and not absent
@@ -72,7 +72,7 @@ return function(check)
       end
     end
     more = more or left <= 0
-    -- Without a group, the list that holds the job is as good as any.
+    -- If the failure names no group, no list is wrong: only report it, and leave the job in the list that holds it.
     if not group then
       if not elsewhere and not more then wrong = wrong .. ', in no list' end
       return check.add('job-unreadable', job.id, wrong, {}, 'part')

@@ -59,14 +59,14 @@ return function(check)
       add_new_value('remaining', string.format('%.0f', tries))
     end
     if not job.worker then add_new_value('worker', '') end
-    -- A running job gets the field from its lock.
+    -- The check of a running job (judge/running) restores `expires` from its lock: leave it out here.
     if not job.expires and not (what == 'job' and job.state == 'running') then add_new_value('expires', '0') end
     if not number(job.time) then
       local when = newest_time(job)
       local name = 'time'
       if when then add_new_value(name, when) else report(job.time and name or 'no time') end
     end
-    -- The reference core copies this field into the schedule when the last dependency is complete.
+    -- `scheduled` must be a number: the reference core copies it into the schedule at the job's release.
     if job.state == 'depends' and job.scheduled then
       local due = tonumber(job.scheduled)
       if not due or due ~= due or string.find(job.scheduled, '%s') then add_new_value('scheduled', false) end

@@ -62,7 +62,7 @@ return function(check)
     if home == Keys.work then return check.fits_priority(job, held) end
     if home == Keys.scheduled then return is_due_time(held) end
     if home ~= Keys.locks then return true end
-    -- The lock and the worker's list must agree with the fields.
+    -- The lock's expiry and the entry in the worker's list must agree with the fields of the job.
     local expires, lock, worker = number(job.expires), tonumber(held), job.worker
     if not expires or worker == '' or expires > horizon or lock > horizon or math.abs(lock - expires) > 0.001 then
       return false
@@ -105,7 +105,7 @@ return function(check)
     end
     local edges = ask('exists', key .. Keys.dependencies, key .. Keys.dependents)
     if type(edges) == 'table' then return false end
-    -- The checks below note their own findings.
+    -- The rest may have findings without making this test false: these checks note them themselves.
     if state == 'failed' then check.need('judge/failed')(job) end
     if edges > 0 or state == 'depends' then check.need('judge/edges')(job) end
     if job.spawned then check.need('judge/child')(job) end

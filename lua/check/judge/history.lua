@@ -30,7 +30,7 @@ local function corrected(entry)
     if item == nil and count == 2 then return nil end
     if count > 3 then return false end
     local text = type(item) == 'table' and pcall(cjson.encode, item)
-    -- An empty array looks like an object here, and does no harm.
+    -- A decoded empty array looks like an empty object, and clients accept it: no finding.
     if text and (item[1] == nil or string.find(entry, '}%s*%]%s*$')) then return nil end
     text = (type(item) ~= 'table' or item[1] ~= nil) and with_wrapped_item(entry)
     if text then return text end
@@ -42,7 +42,7 @@ return function(check)
   return function(job)
     local key = job.key .. Keys.history
     local changes, odd, from, bytes = {}, false, 0, 0
-    -- The pages grow, because entries may be long.
+    -- Begin with a small page, because entries may be long.
     for _, to in ipairs({9, 99, 999}) do
       local list, wrong = check.ask('lrange', key, from, to)
       if wrong then return check.wrong_type(key, 'list') end

@@ -7,7 +7,7 @@ return function(check)
     local what, job = check.read(jid)
     local reserved = need('job/reserved')(jid)
     if what == 'gone' or what == 'type' then
-      -- The companion key of another job is not a job of the wrong type.
+      -- With a reserved jid, the key may be another job's companion: then its type is right.
       if what == 'type' and not reserved then check.wrong_type(Keys.job .. jid, 'hash') end
       return
     end

@@ -16,12 +16,12 @@ return function(check)
     end
     local before = lanes.before(job.lane, rank)
     if not before then return end
-    -- A failed job that keeps its place keeps its dependencies.
+    -- A failed job that keeps its place in the lane does not have to be in state `depends`.
     if job.state ~= 'depends' and job.state ~= 'failed' then
       local changes = job.state ~= 'running' and lanes.block({}, job, before)
       return check.add('lane-order', job.id, before, changes or {}, not changes and 'beside' or nil)
     end
-    -- An edge that only one of the two jobs lists is a finding of its own.
+    -- An edge that only one of the two jobs lists is enough here: its other half is a finding of its own.
     if lanes.has_edge(job.id, before) then return end
     local changes = lanes.block({}, job, before)
     check.add('lane-edge', job.id, before, changes, not changes and 'beside' or nil)

@@ -5,7 +5,7 @@ return function(check)
   return function(job)
     local base, state = Keys.queue .. job.queue, job.state
     local time, priority = number(job.time), number(job.priority)
-    -- Milliseconds instead of seconds, or a wrong clock.
+    -- A time in the future is one in milliseconds, or comes from a wrong clock.
     local ahead = time and time > check.now + 3600
     if ahead then check.add('clock', job.id, 'time is ' .. job.time) end
 

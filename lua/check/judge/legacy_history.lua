@@ -10,7 +10,7 @@ return function(check)
     if whole then return end
     local list = job.key .. Keys.history
     local length, wrong = check.ask('llen', list)
-    -- `judge/history` reports a list of the wrong type. Until that is gone, nothing can be added.
+    -- Entries cannot be moved into a key of the wrong type, which `judge/history` reports.
     if wrong then return end
     local changes = {
       {'hash', job.key, 'bad-history', check.ask('hget', job.key, 'bad-history'), text},

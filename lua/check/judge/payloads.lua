@@ -6,10 +6,10 @@ return function(check)
     local count, wrong = check.ask('zcard', key)
     if wrong then return check.wrong_type(key, 'zset') end
     if count == 0 then
-      -- The data of the job is all that is left of them: as a plain job it keeps the data.
+      -- Only the job's data is left of the payloads: make it a plain job, which keeps the data.
       return check.add('payloads-missing', job.id, '', {{'hash', job.key, 'dup', 'merge', false}})
     end
-    -- A running job may have replaced its data.
+    -- A running job may have replaced its data: do not compare it with the payloads.
     if job.state == 'running' then return end
     if count > 10000 then return check.add('not-judged', 'j:' .. job.id, 'more than 10000 payloads') end
     check.cost = check.cost + count / 5

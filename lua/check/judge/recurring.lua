@@ -5,7 +5,7 @@ local Template = Fields('judge/template_fields')
 return function(check)
   local number = need('value/number')
 
-  -- Its entries in other queues, and whether there were too many queues to read.
+  -- The template's entries in the schedules of other queues, and whether there were too many queues to read.
   local function elsewhere(id, own, seen, all)
     local queues, more, found, done = {}, false, {}, {[own] = true}
     local function enter(queue)

@@ -25,7 +25,7 @@ return function(check)
         check.add('score', job.id, 'locked until ' .. lock .. ', expires ' .. (job.expires or 'never'), changes)
       end
     end
-    -- A worker without a name has no list.
+    -- A worker without a name has no list of jobs to check.
     if not job.worker or job.worker == '' then return end
     local known, wrong = check.ask('zscore', Keys.workers, job.worker)
     if not known and not wrong then check.add('worker-unknown', job.worker, '') end

@@ -31,7 +31,7 @@ return function(check)
     if job.state == 'complete' and own ~= '' then return check.need('judge/complete')(job) end
     if seen == own and job.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
-    -- Completed jobs have no queue.
+    -- A job in another state, such as a completed one, has no set in its queue to read.
     if home or job.state == 'failed' then held, fine = add_queue_entries(entries, own, job.id) end
     if not fine then return end
     job.scores = held
@@ -62,10 +62,10 @@ return function(check)
       if not right or not placed then
         local list = here and wrong or foreign
         list[#list + 1] = entry
-        -- The entries in other queues of a job that is in its own set are a finding of their own.
+        -- If the job is in its own set, its entries in other queues are a finding of their own.
         local from = (here or not placed) and drops or outside
         if not right then from[#from + 1] = {'zset', entry.key, job.id, entry.score, false} end
-        -- A job that only depends on others and names no worker is held by nobody, whenever this lock expires.
+        -- A valid lock protects the job, except in state `depends` without a worker: then nobody holds it.
         if entry.part == Keys.locks and job.state ~= 'running' and tonumber(entry.score) > check.now
           and not (placed and job.state == 'depends' and (job.worker or '') == '') then
           locked[from] = 'locked'
@@ -104,7 +104,7 @@ return function(check)
     if held[part] ~= score then
       drops[#drops + 1] = {'zset', Keys.queue .. own .. part, job.id, held[part], score}
     end
-    -- A release of the job in the same call expects it in this set.
+    -- Note the set that the repair puts the job into: a release in the same call removes it from there.
     if not locked[drops] and check.outcome(id) == 'found' then job.enters = {[part] = score} end
     for i = 1, #extra do drops[#drops + 1] = extra[i] end
     check.list_queue(drops, own)

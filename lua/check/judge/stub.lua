@@ -37,7 +37,7 @@ return function(check)
 
   return function(job, what, seen)
     if what == 'stub' then
-      -- A hash in the place of a companion key is not what is left of a job.
+      -- With a reserved jid, the key is the companion of another job, not a remnant: check it as such.
       if need('job/reserved')(job.id) then return check.need('key/key')(string.sub(job.key, #Keys.prefix + 1)) end
       if check.outcome('job-stub') then check.add('job-stub', job.id, 'nothing but leftovers', remove(job, seen)) end
       return

@@ -34,7 +34,7 @@ return function(key)
     local worker = string.match(name, '^(.*):jobs$')
     if worker then return 'zset', family, worker end
   elseif family == 'th' then
-    -- The id of a throttle may end like the name of one of these sets: then the key is a hash.
+    -- The name is that of a throttle's set, unless the key is a hash: then the id ends like the name of a set.
     local id, part = string.match(name, '^(.*)%-([^%-]*)$')
     if part == 'locks' or part == 'pending' then return 'zset', family, id, part end
     return 'hash', family, name

@@ -38,7 +38,7 @@ return function(check)
       lock = check.now
     end
     lock = math.max(lock or expires, expires or lock)
-    -- A lock that expires when the field says so has no grace period.
+    -- A lock that still expires when the field says so has not begun its grace period: remove the field `grace`.
     local over = job.grace and expires and lock <= expires + 0.001
     if over then extra[1] = {'hash', job.key, 'grace', job.grace, false} end
     if over or not job.grace or not expires then

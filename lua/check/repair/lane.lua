@@ -53,7 +53,7 @@ return function(check)
     if ask('sismember', above, x) == 0 then changes[#changes + 1] = {'set', above, x, false, '1'} end
   end
 
-  -- Adds that a job waits for another one: the edge, and the state `depends`. A failed job stays so.
+  -- Adds the changes that make a job wait for another one: edge and state `depends`. A failed job stays failed.
   function lanes.block(changes, job, before)
     local stays = job.state == 'depends' or job.state == 'failed'
     if find_cycle(job.id, {before}, true) ~= nil or not stays and edges.locked(job) then return nil end

@@ -1,7 +1,7 @@
 -- Adds the functions to the context that note findings. Nothing is written until an item has been judged;
 -- then `flush` writes its changes.
 
--- The changes with additions first. A full server refuses those; then nothing has been removed.
+-- The changes with additions first: a full server refuses an addition before anything has been removed.
 local function ordered(changes)
   if not changes[2] then return changes end
   local list = {}

@@ -4,9 +4,9 @@
 return function(key, changes, first, last)
   local call, length = redis.call, redis.call('llen', key)
   local mark, count = need('repair/entry_mark')(key, changes[first][4]), last - first + 1
-  -- Search from the nearer end.
+  -- LREM with a negative count searches from the end of the list, if that is nearer.
   if tonumber(changes[last][3]) >= length - 1 - tonumber(changes[first][3]) then count = -count end
-  -- A full server refuses LSET, but not LREM.
+  -- A full server refuses to mark the entries with LSET, but not LREM: then remove them by their text.
   local marked = redis.pcall('lset', key, changes[first][3], mark)
   if marked.err then
     for i = first, last do call('lrem', key, tonumber(changes[i][3]) == 0 and 1 or -1, changes[i][4]) end

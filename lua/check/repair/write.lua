@@ -76,7 +76,7 @@ return function()
       while i <= #changes do
         local change, last = changes[i], run_of(changes, i)
         if last > i then
-          -- The caller has just read these entries.
+          -- Remove them without reading them again: the caller has just read these entries.
           need('repair/remove_entries')(change[2], changes, i, last)
           for k = i, last do made[#made + 1] = changes[k] end
         else

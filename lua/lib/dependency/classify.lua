@@ -1,4 +1,4 @@
--- Sorts the dependencies that a job is to get.
+-- Sorts the dependencies that a job is to get by what they are: pending, complete or missing.
 -- Takes: jids; whether this call has written
 -- Result: the pending, the complete and the missing ones
 return function(names, wrote)

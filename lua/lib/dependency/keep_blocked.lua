@@ -1,4 +1,4 @@
--- Keeps the jobs that cannot be deleted because a dependent stays, and all jobs above them.
+-- Takes out of a set of jobs to delete those that must stay: a job with a dependent that stays, and all jobs above it.
 -- Takes: `going`, the set of jids to delete, which loses the kept ones; `below`, the dependents by jid
 -- Result: per kept jid, the dependents that stay
 return function(going, below)

@@ -12,7 +12,7 @@ return function(jid, names)
       for n = 1, i - 1 do
         if done[n] == 1 then call('srem', Keys.job .. names[n] .. Keys.dependents, jid) end
       end
-      -- Once more, to raise the server's own words.
+      -- Repeat the command without catching its error, to raise it in the server's own words.
       call('sadd', key, jid)
     end
     done[i] = added

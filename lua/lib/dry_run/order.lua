@@ -2,7 +2,7 @@
 -- Result: a table of functions: `less(a, b)` orders members, `precedes(score, member, other score, other)` entries;
 --   `number(text)` reads a score, `between(min, max)` a range, as a function of a score
 
--- Lua orders texts by the server's locale, Redis by their bytes.
+-- Compares texts by their bytes, as Redis does; the `<` of Lua goes by the server's locale.
 local function less(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)
@@ -21,7 +21,7 @@ local function number(text)
   return tonumber(text)
 end
 
--- Whether a score is between two bounds, as a function.
+-- A function that tells whether a score is between two bounds.
 local function between(min, max)
   local function bound(text)
     local open = string.match(text, '^%((.*)$')

@@ -4,7 +4,7 @@
 local order = need('dry_run/order')()
 local number, precedes, between = order.number, order.precedes, order.between
 
--- The members that the call has given scores, in order.
+-- The members to which the call has given scores, in the order of the sorted set.
 local function written(entry)
   if entry.sorted then return entry.sorted end
   local sorted, values = {}, entry.values
@@ -39,7 +39,7 @@ local function merge(entry, theirs, reverse, range)
   return found
 end
 
--- A range by places. What the server replied is kept: it does not change.
+-- A range by ranks. The server's reply is kept for further reads, because its content does not change.
 local function by_place(name)
   return function(entry, key, from, to, scores)
     if from < 0 then from = math.max(0, entry.size + from) end

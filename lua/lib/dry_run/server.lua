@@ -24,7 +24,7 @@ return function()
     if not kind then error('Dry run: unknown command ' .. name) end
     if not entry and reads[name] then return real(name, key, ...) end
     if not entry or entry.kind ~= kind then
-      -- A key of another type refuses this, as it would refuse the command.
+      -- Read the size first: for a key of another type it returns the error that the command would return.
       local size = entry and 0 or real(sizes[kind], key)
       if type(size) ~= 'number' then return size end
       entry = {kind = kind, size = size, server = size > 0, values = {}}

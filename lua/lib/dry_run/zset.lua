@@ -12,7 +12,7 @@ local function score_of(entry, key, member)
   return text and number(text)
 end
 
--- Gives a member a score, or none. Returns the score that it had. `was` keeps that of the server.
+-- Sets a member's score, or removes it. Returns the score before. `was` keeps the score that the server has.
 local function set_score(entry, key, member, score)
   local own, before = entry.values[member], score_of(entry, key, member)
   entry.was, entry.hidden = entry.was or {}, entry.hidden or 0
@@ -85,7 +85,7 @@ return function(dry)
     return rank + count_delta(entry, function(s, other) return precedes(s, other, score, member) end)
   end
 
-  -- Of two sets, with `AGGREGATE` and a mode.
+  -- Only the form for two sets with `AGGREGATE` and a mode.
   function zset.zunionstore(entry, key, _, ...)
     local first, second, _, mode = ...
     local scores = {}

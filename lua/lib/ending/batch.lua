@@ -15,11 +15,11 @@ return function(now, t, seconds, worker, settings)
     limit = tonumber(settings[1] or 100) or 100, jobs_history = age, jobs_history_count = history_count,
     stamp = string.format('%.20f', now),
     held = {}, completed = {}, groups = {}, failed = {},
-    -- Whether anything is tracked, or has dependents among the jobs of the call.
+    -- Whether any job is tracked, or a job of the call has dependents.
     any = false,
   }
   local day, queues, names = now - now % 86400 .. ':', {}, {}
-  -- As `progress` of value/key_fault: the batch says itself whether the call has written.
+  -- The batch is also the `progress` of value/key_fault: its `wrote` says whether the call has written.
   batch.fault = need('value/key_fault')(batch)
 
   function batch.queue(name)
@@ -96,10 +96,10 @@ return function(now, t, seconds, worker, settings)
       local name = names[i]
       local queue = queues[name]
       local locks = queue.locks
-      -- In the order of the set, Redis finds each entry at its beginning.
+      -- Sort as the set is sorted: then Redis finds each next entry at its beginning.
       table.sort(locks)
-      -- If a lock is missing, the entries of these jobs may be elsewhere. Which of them have none is not known
-      -- any more, but no entry of a job that stopped running is needed.
+      -- If a lock was missing, remove the entries of all these jobs from wherever they are: which job had none is not
+      -- known, and none of them runs any more.
       if locks[1] and in_chunks('zrem', queue.base .. Keys.locks, locks, 1, #locks) < #locks then
         local remove = need('queue/remove_from_state_set')
         for k = 1, #locks do pcall(remove, locks[k], 'running', name) end

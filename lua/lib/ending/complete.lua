@@ -84,7 +84,7 @@ return function(batch, argv)
       tracked = call('zscore', Keys.tracked, jid)
       dependents = redis.pcall('smembers', key .. Keys.dependents)
     end
-    -- The placement of a blocked job cannot wait for the end of the call: another completion may release it.
+    -- Remove the lock of a blocked job now, not at the end of the call: another completion may release the job before.
     if pending then
       if call('zrem', home.base .. Keys.locks, jid) == 0 then
         need('queue/remove_from_state_set')(jid, 'running', queue)
@@ -129,7 +129,7 @@ return function(batch, argv)
     end
     if job[Job.scheduled] and not timed then call('hdel', key, 'scheduled') end
     if dependents and dependents[1] and not following then
-      -- The job is complete, whatever the keys of its dependents are.
+      -- Ignore an error about the keys of dependents: the job is complete all the same.
       pcall(need('dependency/release_dependents'), now, jid, dependents)
     end
     return {'done', state}

@@ -6,7 +6,7 @@
 return function(now, t, seconds, argv, first, settings)
   if not argv[first] then return {} end
   local call, count, worker = redis.pcall, #argv, argv[3]
-  -- The usual call of a worker that runs one job at a time costs least as the single command.
+  -- A single `complete`, the usual call of a worker with one job at a time, costs least as the command itself.
   if count == first + 4 and argv[first] == '4' and argv[first + 3] == 'complete'
     and type(call('zcard', Keys.worker .. worker .. Keys.held)) == 'number'
     and type(call('zcard', Keys.queue .. argv[first + 2] .. Keys.locks)) == 'number'
@@ -20,7 +20,7 @@ return function(now, t, seconds, argv, first, settings)
   local positions = need('ending/positions')(argv, first)
   count = #positions
   local batch = need('ending/batch')(now, t, seconds, worker, settings)
-  -- One command for the usual case: nothing is tracked and no job has dependents.
+  -- One EXISTS tells the usual case: nothing is tracked and no job has dependents.
   local related, ways, rows = {Keys.tracked}, {}, {}
   for i = 1, count do related[i + 1] = Keys.job .. argv[positions[i] + 1] .. Keys.dependents end
   batch.any = redis.call('exists', unpack(related)) > 0
@@ -45,7 +45,7 @@ return function(now, t, seconds, argv, first, settings)
       rows[i] = way(argv[at + 1], argv[at + 2], at + 4, at + argv[at])
     end
   end
-  -- An error at one job would leave the endings before it half-way: it is the outcome of this job.
+  -- Catch an error at one job, as its outcome: raised, it would leave the endings before it half-way.
   repeat
     local ok, why = pcall(end_rest)
     if not ok then

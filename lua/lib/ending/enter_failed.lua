@@ -1,4 +1,4 @@
--- Notes a job that failed for its failure list and the counters of the day.
+-- Adds a job that failed to what the batch will write to its failure list and to the counters of the day.
 -- Takes: the batch; the record of the queue; jid; group
 return function(batch, queue, jid, group)
   queue.failed = queue.failed + 1

@@ -17,7 +17,7 @@ return function(batch, argv)
     if data ~= '' then
       local ok, value = pcall(cjson.decode, data)
       if not ok then return batch.invalid(value) end
-      -- The bare document `false` has always meant "no data".
+      -- Data that is the bare document `false` means "no data", as in qless-core.
       if value == false then
         data = ''
       elseif string.find(data, '\0', 1, true) then

@@ -27,7 +27,7 @@ return function(batch, argv)
     if job[Job.state] ~= 'running' or job[Job.worker] ~= batch.worker then return batch.refuse(jid) end
 
     local function note()
-      -- The group that the core chooses says nothing about the reason.
+      -- Leave out the group that the core chooses itself, which says nothing about the reason.
       local named = group ~= 'failed-retries-' .. queue and group or nil
       return need('history/retried')(jid, seconds, batch.worker, {group = named, message = message, exit = code},
         batch.limit)

@@ -1,4 +1,4 @@
--- How many seconds failed jobs are kept, nil if for ever.
+-- How many seconds failed jobs are kept before they are deleted, nil if they are kept for ever.
 -- Takes: the stored setting `jobs-failed-history`
 -- Result: the seconds, or nil; what is wrong with the list of times, if the setting needs it
 return function(setting)

@@ -13,7 +13,7 @@ local max_read, max_deleted = 200, 100
 -- The maximum number of jobs that stay and are read again by each call; of more, the next minute's calls read none.
 local max_kept = 10
 
--- The maximum number of dependents that are read. Of more, one is taken for granted.
+-- The maximum number of dependents that are read. A job with more counts as one that has dependents.
 local max_dependents = 20
 
 -- Whether a job that exists names this one as its dependency.
@@ -31,7 +31,7 @@ local function has_dependents(jid)
   return false
 end
 
--- Whether all keys that a deletion changes are of their types: it would stop half-way at another one.
+-- Whether all keys that the deletion changes have the right types: at another one it would stop half-way.
 local function is_sound(key_fault, jid, job)
   local fault = need('job/key_fault')(key_fault, jid, {state = job[Job.state], queue = job[Job.queue],
     worker = job[Job.worker], tags = job[Job.tags], failure = job[Job.failure]})
@@ -55,7 +55,7 @@ return function(now, t, jids, age)
     if job[Job.state] ~= 'failed' then
       drop[#drop + 1] = jid
     elseif when and when > last then
-      -- The job failed again since, under a script that does not note the time of a failure.
+      -- The job failed again since, under a script that does not note when: note the time of that failure.
       call('zadd', times, string.format('%.17g', when), jid)
     elseif not when or has_dependents(jid) or not is_sound(key_fault, jid, job) then
       kept[#kept + 1] = jid

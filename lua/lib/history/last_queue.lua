@@ -1,4 +1,4 @@
--- The queue of the newest put in the history of a job, nil if it is unknown.
+-- The queue that the newest `put` entry in a job's history names, nil if it is unknown.
 -- Takes: jid
 return function(jid)
   local history = redis.pcall('lrange', Keys.job .. jid .. Keys.history, 0, -1)

@@ -19,7 +19,7 @@ local function delete(jids)
     local jid = jids[i]
     local key = Keys.job .. jid
     local job = call('hmget', key, 'state', 'tags')
-    -- A job that runs again only leaves the set.
+    -- Delete the job if it is complete. A job that runs again only leaves the set.
     if not job[1] or job[1] == 'complete' then
       if job[2] and job[2] ~= '{}' then
         local tags = tags_of(job[2])
@@ -40,7 +40,7 @@ return function(now, age, count)
   if not count or count - count ~= 0 then count = 50000 end
   local old = call('zrangebyscore', Keys.completed, '0', now - age, 'LIMIT', '0', max_jobs)
   local gone = old[1] and delete(old) or 0
-  -- A negative count has always meant: that many of the oldest.
+  -- A negative count means to delete that many of the oldest jobs, as in qless-core.
   count = math.floor(count)
   local excess = count < 0 and -count or call('zcard', Keys.completed) - count
   if excess <= 0 or #old >= max_jobs or gone < #old then return gone end

@@ -5,7 +5,7 @@ return function(now, t, jid, queue, age, count)
   local call, number, key = redis.call, need('value/number'), Keys.queue .. queue .. Keys.completed_in
   if type(redis.pcall('zadd', key, t, jid)) ~= 'number' then return end
   local old = call('zcount', key, '-inf', string.format('%.17g', now - (number(age) or 604800)))
-  -- A negative count has always meant: that many of the oldest.
+  -- A negative count means to remove that many of the oldest jobs, as for `ql:completed`.
   count = math.floor(number(count) or 50000)
   local excess = count < 0 and -count or call('zcard', key) - count
   -- At most 1000 in one call: the next one continues.

@@ -22,12 +22,12 @@ return function(now, t, seconds, job, old)
   local tracked = any and call('zscore', Keys.tracked, jid)
   local pending, history = job.pending, key .. Keys.history
   if pending and pending[1] then
-    -- A key of another type refuses either of these, so they precede all other writes.
+    -- These two come first, because a key of another type makes them fail before anything is written.
     call('llen', history)
     blocked = blocked + need('dependency/link')(jid, pending)
   end
   if old[Old.history] then need('history/migrate')(jid, old[Old.history]) end
-  -- The first write goes to the key that another core might have created with another type.
+  -- Write the history first: it is the key that another core might have created with another type.
   local quoted = encode(queue)
   local entry = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]'
   if job.history then
@@ -120,7 +120,7 @@ return function(now, t, seconds, job, old)
     need('stats/count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
     call('sadd', Keys.failures, failed.group)
     call('lpush', Keys.group .. failed.group, jid)
-    -- The age of the failure counts from now, so that the next failure does not delete what was just restored.
+    -- Count the age of a restored failure from now, so that the next failure does not delete the job for its age.
     local age = need('failure/age')(redis.pcall('hget', Keys.config, 'jobs-failed-history'))
     if age then call('zadd', Keys.failed_times, t, jid) end
   end

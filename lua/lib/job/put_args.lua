@@ -4,7 +4,7 @@
 --   `payloads`, if any is given; `invalid`, if no job can have this jid or queue; `plain`, if job/put_new takes it
 -- Refuses: wrong words
 local json, number, names = need('value/json_arg'), need('value/number'), need('value/names')
--- By text: many jobs of a call have the same tags.
+-- Parsed tags by their text: many jobs of a call have the same tags.
 local tags_of = {}
 
 return function(argv, first, count)
@@ -13,7 +13,7 @@ return function(argv, first, count)
   if not delay then error('Guard(): delay is not a number: ' .. argv[first + 4]) end
   local data = argv[first + 3]
   if json('data', data) == false then error('Guard(): data must not be the bare document false') end
-  -- All fields are named here: a table that grows costs more.
+  -- Name all fields in the constructor: a table that grows later costs more.
   local given = {}
   local job = {queue = argv[first], jid = argv[first + 1], klass = argv[first + 2], data = data, delay = delay,
     plain = true, priority = nil, retries = nil, tags = nil}
@@ -64,7 +64,7 @@ return function(argv, first, count)
   if job.failed and (job.depends and job.depends[1] or job.at or delay ~= 0) then
     error('Guard(): failed excludes depends, at and a delay')
   end
-  -- All reserved endings end in y or s.
+  -- Test the last byte first, for speed: all reserved endings of a jid end in y or s.
   local last = string.byte(job.jid, -1)
   if job.queue == '' then
     job.invalid = 'queue name is empty'

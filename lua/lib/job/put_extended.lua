@@ -37,7 +37,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   local dup, last, place, other = given.dup or lane and not exists and defaults.dup, nil, nil, nil
   if lane and not exists then
     last, other, place = need('lane/last')(now, lane)
-    -- An older script leaves a failed job in the lane. The job that takes this put must not wait for it.
+    -- Remove a failed job that an older script left in the lane: the job that takes this put must not wait for it.
     if last and other[Job.state] == 'depends' then need('lane/heal')(now, lane, last) end
     if dup then
       local met = {lane = lane, dup = dup, last = last, fields = other}
@@ -51,7 +51,7 @@ return function(now, t, seconds, job, old, stored_defaults)
     end
   end
 
-  -- A lane changes what the job depends on, and the put may be a duplicate of another job.
+  -- Read the dependencies again: the lane changes them, and the put may have become that of another job.
   if lane or home then job.related = nil end
   if not exists then
     job.priority, job.retries = job.priority or defaults.priority, job.retries or defaults.retries
@@ -64,7 +64,7 @@ return function(now, t, seconds, job, old, stored_defaults)
     if job.maxima then job.gate.assume(job.maxima) end
   end
   for i = 1, job.ids and #job.ids or 0 do
-    -- What would hold the job is read before the first write: a key of another type refuses the put here.
+    -- Read the set that would hold the job before the first write: a key of another type refuses the put here.
     if job.gate.free(job.ids[i]) <= 0 then
       call('zcard', Keys.throttle .. job.ids[i] .. Keys.pending)
       call('zcard', Keys.queue .. queue .. Keys.throttled)
@@ -85,7 +85,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   if lane and (not job.failed or hold) then
     local rank = exists and call('zrank', Keys.lane .. lane, jid)
     if rank and not need('lane/live')(lane, jid) then
-      -- An older script let it fail and left it here.
+      -- Remove the entry of an earlier failure, which an older script left in the lane.
       need('lane/leave')(now, lane, jid)
       rank = false
     end
@@ -128,7 +128,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   store('dup', merges and 'merge')
   store('rescore', merges and (given.rescore or defaults.rescore))
   store('hold', hold and lane and '1', hold == false or not lane)
-  -- An empty text says that the job wants none, whatever its queue has.
+  -- Store an empty text, which means no back-off, only if the queue's defaults would give the job one.
   local none = backoff == '' and not defaults.backoff
   store('backoff', not none and backoff, none)
   if list then
@@ -142,7 +142,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   if drop[1] and exists then call('hdel', key, unpack(drop)) end
   local ttl = given.ttl or defaults.ttl
   if dup == 'skip' and ttl and lane and not exists then
-    -- The window ends by the clients' time. Its expiry, an hour later, only removes what no client closed.
+    -- The time in the value ends the window. The key expires an hour later, to remove what no client closed.
     call('set', Keys.window .. lane, string.format('%.17g', now + ttl) .. ' ' .. jid, 'PX',
       string.format('%.0f', math.min(ttl * 1000, 1e14) + 3600000))
   end

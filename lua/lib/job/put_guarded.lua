@@ -73,7 +73,7 @@ return function(now, t, seconds, policy, call_state)
           job.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
           for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
-          -- Some of the present dependencies may be removed.
+          -- The put may remove present dependencies: test the types of their keys, too.
           invalid = invalid or need('dependency/key_fault')(key_fault, jid)
         end
       end

@@ -8,7 +8,7 @@ return function(now, t, seconds, fault, progress)
   local call, encode, format, queues, names = redis.call, cjson.encode, string.format, {}, {}
   local stamp, place = format('%.20f', now), need('queue/place')
   local tracked, times = call('exists', Keys.tracked) > 0, call('exists', Keys.failed_times) > 0
-  -- Earlier jobs of these jids may have left the times of their failures.
+  -- Remove the times of failures that earlier jobs with these jids may have left.
   local jids = {}
   -- By list of tags, its text or what is wrong with its keys; by tag, the entries of its new jobs.
   local texts, faults, entries, tag_names = {}, {}, {}, {}
@@ -50,7 +50,7 @@ return function(now, t, seconds, fault, progress)
       if type(length) == 'table' then
         return nil, need('value/wrong_type')(length, progress.wrote, 'list', history, 'rpush', history, entry)
       end
-      -- A history that outlived its job.
+      -- The history of an earlier job with this jid was still there: trim it.
       local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
       if length > limit then need('history/trim')(history, length, limit) end
     end

@@ -20,7 +20,7 @@ return function(jid, job)
     local set = redis.pcall('zrange', Keys.job .. jid .. Keys.payloads, 0, -1, 'WITHSCORES')
     local rows = {}
     for i = 1, #set, 2 do
-      -- JSON has no infinity.
+      -- JSON has no infinity: write the largest number instead.
       local score = math.max(-1.7976931348623157e308, math.min(1.7976931348623157e308, tonumber(set[i + 1])))
       rows[#rows + 1] = '[' .. encode(set[i]) .. ',' .. string.format('%.17g', score) .. ']'
     end

@@ -1,4 +1,4 @@
--- The set of tracked jobs among the given ones, false if nothing is tracked (one command).
+-- The set of those given jobs that are tracked, false if no job at all is tracked (then it costs one command).
 -- Takes: jids; their number
 return function(jids, count)
   if redis.call('exists', Keys.tracked) == 0 then return false end

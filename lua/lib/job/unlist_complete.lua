@@ -1,4 +1,4 @@
--- Removes a job that runs again from the lists of completed jobs. It does not say in which queue it was completed.
+-- Removes a job that runs again from the lists of completed jobs of all queues: it does not name its own one.
 -- Takes: jid
 return function(jid)
   local queues = redis.pcall('zrange', Keys.queues, 0, -1)

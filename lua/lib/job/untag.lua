@@ -1,4 +1,4 @@
--- Removes a job from the indexes of tags. A counter that falls to 0 is deleted.
+-- Removes a job from the indexes of its tags. A tag's counter that falls to 0 is deleted.
 -- Takes: jid; tags
 return function(jid, tags)
   local call = redis.call

@@ -7,7 +7,7 @@ return function(now, t, lane, jid, queue)
   local live, first = need('lane/live'), nil
   while true do
     local page = redis.pcall('zrange', key, 0, 0)
-    -- A key of another type must not stop a queue.
+    -- If the lane's key has another type, let the job run: that must not stop a queue.
     if page.err then return true end
     first = page[1]
     if not first or first == jid or live(lane, first) then break end
@@ -22,7 +22,7 @@ return function(now, t, lane, jid, queue)
   if rank then
     before = need('lane/before')(now, lane, jid, rank)
     if before and need('dependency/find_cycle')(jid, {before}, true) ~= nil then
-      -- The place was changed manually: the job before this one depends on it.
+      -- The place was changed manually: the job before this one depends on it. Join again, before that job.
       need('lane/leave')(now, lane, jid)
       before = need('lane/join')(now, lane, jid, true)
     end

@@ -3,7 +3,7 @@
 return function(lane, jid, place)
   local key = Keys.lane .. lane
   if place + 1 > place then return redis.call('zadd', key, place + 1, jid) end
-  -- Only a manual change makes a place so large that no place follows it.
+  -- The last place is so large that none follows it, as only a manual change makes it: number all entries again.
   local entries, places = redis.call('zrange', key, 0, -1), {}
   entries[#entries + 1] = jid
   for i = 1, #entries do places[2 * i - 1], places[2 * i] = i, entries[i] end

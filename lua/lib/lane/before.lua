@@ -6,7 +6,7 @@ return function(now, lane, jid, rank)
   while rank and rank > 0 do
     local before = call('zrange', key, rank - 1, rank - 1)[1]
     if need('lane/live')(lane, before) then return before end
-    -- This may remove further entries.
+    -- Leaving may remove further entries: read the rank again.
     need('lane/leave')(now, lane, before)
     rank = call('zrank', key, jid)
   end

@@ -16,7 +16,7 @@ local function replace_depends(jid, job)
     if job.depends[i] ~= jid or job.who == 'Guard' then names[#names + 1] = job.depends[i] end
   end
   local path = need('dependency/find_cycle')(jid, names, true)
-  -- If the search stops early, a cycle is possible.
+  -- If the search for a cycle stopped early, assume one.
   if path ~= nil then return path or {jid} end
   for i = 1, #job.pending do
     if job.pending[i] ~= jid then pending[#pending + 1] = job.pending[i] end

@@ -1,4 +1,4 @@
--- Removes entries at the front of a lane that it may forget, so that the job behind them is released.
+-- Removes entries of dead jobs at the front of a lane, so that the live job behind them is released.
 -- Takes: now; lane; a jid that is known to be live, or nil
 return function(now, lane, known)
   while true do

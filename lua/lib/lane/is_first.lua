@@ -4,7 +4,7 @@ return function(lane, jid)
   local key, live, from = Keys.lane .. lane, need('lane/live'), 0
   while true do
     local page = redis.pcall('zrange', key, from, from + 19)
-    -- A key of another type must not stop a queue.
+    -- If the lane's key has another type, the job is the first: that must not stop a queue.
     if page.err or not page[1] then return true end
     for i = 1, #page do
       if page[i] == jid then return true end

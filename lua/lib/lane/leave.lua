@@ -8,9 +8,9 @@ local Job = Fields('lane/live')
 return function(now, lane, jid, released, keeps)
   local call, key = redis.call, Keys.lane .. lane
   local live, unlink = need('lane/live'), need('dependency/unlink')
-  -- Usually the job is the first of its lane.
+  -- Read only the first two entries: usually the job is the first of its lane.
   local first = redis.pcall('zrange', key, 0, 1)
-  -- A key of another type has no entries.
+  -- A key of another type counts as an empty lane.
   if first.err then return false end
   local rank, behind = 0, first[2]
   if first[1] ~= jid then

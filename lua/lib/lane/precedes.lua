@@ -1,5 +1,5 @@
--- The lane in which a job stands directly behind another, nil if there is none. That dependency belongs to the
--- lane: a cancel relinks it, and nobody can remove it.
+-- The lane in which a job stands directly behind another, nil if there is none. The dependency between them belongs to
+-- the lane: a cancel relinks it, and no client can remove it.
 -- Takes: jid; the jid that may stand behind it
 return function(jid, behind)
   local lane = redis.pcall('hget', Keys.job .. jid, 'key')

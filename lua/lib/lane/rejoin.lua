@@ -4,7 +4,7 @@
 return function(now, lane, jid)
   if redis.call('zscore', Keys.lane .. lane, jid) then
     if need('lane/live')(lane, jid) then return nil end
-    -- An older script let it fail and left it here.
+    -- Remove the entry of an earlier failure, which an older script left in the lane.
     need('lane/leave')(now, lane, jid)
   end
   local before = need('lane/join')(now, lane, jid, true)

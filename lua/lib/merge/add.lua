@@ -5,7 +5,7 @@
 --   limit it takes any
 return function(jid, payload, score, rescore, max_payloads)
   local call, key = redis.call, Keys.job .. jid
-  -- The data of the job has to stay JSON. The decoder stops at a NUL.
+  -- The decoder stops at a NUL: encode the decoded payload again, so that the job's data stays JSON.
   if string.find(payload, '%z') then payload = cjson.encode(cjson.decode(payload)) end
   local set = key .. Keys.payloads
   local stored, all, at = call('zrange', set, 0, -1, 'WITHSCORES'), {}, nil

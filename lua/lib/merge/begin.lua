@@ -1,4 +1,4 @@
--- Adds the payload of a put to a job that is a merge job or becomes one.
+-- Adds the payload of a put to a merge job, or makes the job one.
 -- Takes: jid; payload; the options of the put: score, rescore, and to restore a job, payloads; whether it becomes one
 -- Result: the data of the job
 return function(jid, payload, given, fresh)

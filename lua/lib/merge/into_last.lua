@@ -20,7 +20,7 @@ end
 
 return function(now, jid, lane, queue)
   local call, key = redis.call, Keys.job .. jid
-  -- A job that kept its place in its lane goes on there.
+  -- A job that kept its place in its lane goes on there, with its own payloads.
   if call('zscore', Keys.lane .. lane, jid) then return false end
   local last, job = need('lane/last')(now, lane)
   if not last or job[Job.dup] ~= 'merge' or job[Job.state] == 'running' or job[Job.state] == 'failed'

@@ -1,4 +1,4 @@
--- How many payloads a merge job takes.
+-- The maximum number of payloads of a merge job.
 -- Takes: the setting `merge-max`
 return function(text)
   local n = type(text) == 'string' and need('value/number')(text)

@@ -10,7 +10,7 @@ return function(now, t, seconds, jid, queue)
   if call('zcard', set) < 2 then return end
   local first = call('zrange', set, 0, 0, 'WITHSCORES')
   local stem, n = string.match(jid, '^(.*)~(%d+)$')
-  -- Beyond 2^53 a count would not go on.
+  -- A number of more than 15 digits could exceed 2^53, up to which it can be counted on: begin anew at 0.
   if not stem or #n > 15 then stem, n = jid, 0 end
   local name
   repeat

@@ -1,5 +1,5 @@
--- Deletes a job whose payloads another has taken. Jobs that waited for it wait for the other one, unless that one
--- waits for them.
+-- Deletes a merge job whose payloads another job has taken. Jobs that depended on it depend on the other one, unless
+-- that one depends on them.
 -- Takes: now; jid; the jid that took them; whether the caller takes it out of its failure list
 -- Publishes: `merged` to the channel of the extensions
 local Job = Fields('state', 'queue', 'failure', 'tags', 'throttles', 'key')
@@ -8,7 +8,7 @@ return function(now, jid, into, apart)
   local call, key, encode = redis.call, Keys.job .. jid, cjson.encode
   local job = call('hmget', key, unpack(Job))
   local state, queue = job[Job.state], job[Job.queue] or ''
-  -- The other job may just have failed. Its place is still needed for the job that takes over its other payloads.
+  -- The other job keeps its place, although it may just have failed: a job with its other payloads will take it.
   if job[Job.key] then need('lane/leave')(now, job[Job.key], jid, false, into) end
   if job[Job.throttles] then need('throttle/leave')(jid, state, queue, job[Job.throttles]) end
   need('queue/remove_from_state_set')(jid, state, queue)

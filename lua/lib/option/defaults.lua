@@ -28,7 +28,7 @@ return function(text, left)
     if left and not known then left[#left + 1] = tostring(name) end
   end
   defaults.keyed, defaults.maxima = nil, {}
-  -- The templates are read before they are expanded: data that ends in such a number is part of the id.
+  -- Split off `=MAX` before the template is expanded: data that ends in such a number belongs to the id.
   for i, text in ipairs(defaults.throttles or {}) do
     local id, maximum = string.match(text, '^(.+)=([+-]?%d*)$')
     if id then defaults.throttles[i], defaults.maxima[id] = id, number(maximum) end

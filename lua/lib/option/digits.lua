@@ -8,14 +8,14 @@ return function(text)
     if word ~= 'true' and word ~= 'false' and word ~= 'null' then return '"' .. word .. '"' end
   end
   while true do
-    -- Between two strings, each word is a number or one of these three.
+    -- Outside strings, each word is a number, `true`, `false` or `null`: quote the numbers.
     local from = string.find(text, '"', at, true)
     quoted[#quoted + 1] = string.gsub(string.sub(text, at, (from or 0) - 1), '[%w.+-]+', quote)
     if not from then return cjson.decode(table.concat(quoted)) end
     local to = from
     repeat
       to = string.find(text, '["\\]', to + 1)
-      -- The character after a backslash does not end the string.
+      -- Skip the character after a backslash: it does not end the string.
       local escape = string.sub(text, to, to) == '\\'
       if escape then to = to + 1 end
     until not escape

@@ -14,7 +14,7 @@ return function(given, own, defaults, queue, klass, data)
     if template then text = expand(text, queue, klass, data) end
     return text and text ~= '' and 'lock:' .. (#text > 128 and redis.sha1hex(text) or text) or nil
   end
-  -- With a blank, the list says only that none was given.
+  -- `[ ]`, with a blank, means that no throttles were given, not that the job has none.
   local stored = own and own ~= '[ ]' and need('job/tags')(own) or nil
   if not given.throttles and not given.lock and stored then return nil, maxima end
   if given.throttles then

@@ -13,7 +13,7 @@ return function(now, t, seconds, queue, gate, settings)
   local call, decode, hold, defaults = redis.call, need('job/tags'), nil, settings.defaults
   return function(jid, job, lost, score)
     local key = Keys.job .. jid
-    -- Jobs that clients without these options put get what the queue's defaults say.
+    -- A job of a client without these options gets the throttles of the queue's defaults now.
     local list, maxima = need('option/throttles_at_pop')(defaults, queue, job)
     if list then
       gate.give(maxima)

@@ -1,6 +1,6 @@
--- Since when a job of a queue waits. The score of a waiting job is its priority less the time of its arrival in units
--- of 10^10 seconds; a held job has the negative of it. The newest entry of the history counts if the score does not
--- tell the time: after `priority` it is the priority itself, after a revoked lock infinity, and that of a large
+-- Since when a job of a queue has waited. The score of a waiting job is its priority less the time of its arrival in
+-- units of 10^10 seconds; a held job has the negative of it. The newest entry of the history counts if the score does
+-- not tell the time: after `priority` it is the priority itself, after a revoked lock infinity, and that of a large
 -- priority is rounded by more than a tenth of a second.
 -- Takes: now; jid; the score of a waiting job, nil for a job of another set
 -- Result: the time as a number; nil if it is not known

@@ -26,7 +26,7 @@ return function(now, t, seconds, queue)
     local delay = lost_lock_delay(job[Lost.backoff], job[Lost.retries], left, settings[1], settings[2])
     if delay <= 0 then return false end
     local key, schedule = Keys.job .. jid, Keys.queue .. queue .. Keys.scheduled
-    -- A key of another type must not stop a queue: the job runs again immediately then.
+    -- If the schedule's key has another type, the job runs again immediately: that must not stop a queue.
     if type(redis.pcall('zadd', schedule, now + delay, jid)) ~= 'number' then return false end
     call('hmset', key, 'state', 'scheduled', 'worker', '', 'expires', '0', 'remaining', left, 'queue', queue)
     if job[Lost.grace] then call('hdel', key, 'grace') end

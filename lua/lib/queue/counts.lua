@@ -6,7 +6,7 @@
 --   `retries`; `waits` and `runs`, all fields of its hashes of statistics
 local call, pcall, arrival_of = redis.call, redis.pcall, need('queue/arrival')
 local Day = Fields('failures', 'retries')
--- How many keys exist that have not been read. An idle queue has few, and one command tells that there are no more.
+-- How many of the queue's keys exist and are still unread. At 0 no further command is needed, as in an idle queue.
 local left
 
 local function size_of(key)
@@ -68,7 +68,7 @@ return function(now, t, queue, day, spreads)
     score = score,
     since = since,
     head = since and string.format('%.3f', since),
-    -- Counting between scores may read each entry of a small set. It ends early if none is in between.
+    -- ZCOUNT may read each entry of a small set, but ends early if none is between the scores.
     lapsed = locked > 0 and call('zcount', locks, '-inf', t) or 0,
     taken = score == math.huge and call('zcount', waiting, '+inf', '+inf') or 0,
     due = scheduled > 0 and call('zcount', timed, '-inf', t) or 0,

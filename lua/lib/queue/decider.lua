@@ -46,7 +46,7 @@ return function(now, t, seconds, queue, settings)
     local function limit_scan()
       most = most or math.min(need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000, 5000)
     end
-    -- A decision may move other jobs, so each is looked at once, and once more if the scan begins again.
+    -- A decision may move other jobs: note the seen ones, so that each is decided once until the scan begins again.
     local function begin()
       seen = {}
       for i = 1, count do seen[jids[i]] = true end
@@ -87,7 +87,7 @@ return function(now, t, seconds, queue, settings)
         local returned, brought, apart = start.held and decider.recheck(), 0, 0
         if due then
           limit_scan()
-          -- A put of a child would drop the slots of jobs that this pop has taken and that do not run yet.
+          -- Once jobs are taken, put no children: that would drop the slots of these jobs, which do not run yet.
           due, brought, apart = need('queue/due')(now, t, queue, math.max(rest - count + taken, 20), slice,
             count > taken)
         end
@@ -96,7 +96,7 @@ return function(now, t, seconds, queue, settings)
         gate.healed, from = nil, 0
         begin()
       end
-      -- If many are held, small pages would cost most.
+      -- Read at least 20 entries: if many are held, small pages would cost most.
       local want = math.max(rest - count + taken, 20)
       page, at, step, missed = call('zrevrange', base .. Keys.work, from, from + want - 1, 'WITHSCORES'), 1, 2, 0
       if page[1] then missed = 1 end

@@ -13,7 +13,7 @@ return function(now, t, seconds, queue, lost, settings)
   local grace, limit = settings.grace, settings.limit
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
-  -- A history that is not a list must not stop the others: hence pcall around append.
+  -- `append` is called by pcall below: a history that is not a list must not stop the other jobs.
   local read, append = need('job/read'), need('history/append')
   local in_chunks, whole_tries = need('value/in_chunks'), need('value/whole_tries')
   local tracked = call('exists', Keys.tracked) == 1
@@ -25,7 +25,7 @@ return function(now, t, seconds, queue, lost, settings)
     local key, job = Keys.job .. jid, read(jid, 'lost')
     local state, worker = job[Lost.state], job[Lost.worker]
     if not job[Lost.jid] and (job[Lost.klass] or job[Lost.data] or job.err) then
-      -- A remnant of a job cannot run, and must not hide the locks behind it.
+      -- A remnant of a job cannot run: renew its lock for a minute, so that it does not hide the locks behind it.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
     elseif not job[Lost.jid]
       or job[Lost.queue] and job[Lost.queue] ~= queue

@@ -1,5 +1,5 @@
--- What `look.status` tells of a queue beside its counts: what happened today, since when its oldest job waits or runs,
--- and what keeps jobs from running.
+-- The facts about a queue that `look.status` reports beside its counts: what happened today, since when its oldest job
+-- waits or runs, and what keeps jobs from running.
 -- Takes: now; t; queue; queue/counts of today; whether they tell how long jobs waited and ran, and whether to read
 --   since when the oldest runs
 -- Result: name, value, ..., without what does not apply and counts of 0

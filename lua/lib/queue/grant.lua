@@ -12,7 +12,7 @@ local Ext = Fields('job/extension')
 --   the lock
 local function grant_with_fence(key, job, stamp, worker, expires)
   local fence, ext = redis.pcall('incr', Keys.fence), job.ext
-  -- A counter that is not a number must not stop the jobs.
+  -- If the counter is not a number, the job gets no token: that must not stop jobs.
   if type(fence) == 'number' then ext[Ext.fence] = string.format('%.0f', fence) end
   redis.call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running',
     'remaining', job[Job.remaining] or '0', 'fence', ext[Ext.fence] or '0')
@@ -32,7 +32,7 @@ return function(now, seconds, queue, limit, found)
   local quoted = cjson.encode(worker)
   local entry = '[' .. seconds .. ',"popped",{"worker":' .. quoted .. '}]'
   local waited, held = {}, {}
-  -- For one job, the same command covers its dependencies and dependents.
+  -- For a single job, the command that tests `ql:tracked` also tests for dependencies and dependents.
   local related
   local key = Keys.job .. jids[1]
   if count == 1 then related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0 end
@@ -46,7 +46,7 @@ return function(now, seconds, queue, limit, found)
       job[Job.history] = false
     end
     local length = redis.pcall('rpush', key .. Keys.history, entry)
-    -- A job whose history is not a list stays in place, for the operator to inspect.
+    -- Grant only a job whose history is a list. Another one stays in place, for the operator to inspect.
     if type(length) == 'number' then
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
       if job.fenced then
@@ -82,8 +82,8 @@ return function(now, seconds, queue, limit, found)
     end
   else
     local in_chunks, locks = need('value/in_chunks'), {}
-    -- Redis walks through a small sorted set for each entry. Entries of one score whose names descend each find
-    -- their place at its beginning.
+    -- Add the entries by descending name: they have one score, so Redis finds the place of each at the beginning of a
+    -- small sorted set.
     table.sort(held)
     for i = 1, count do
       local jid = held[count + 1 - i]

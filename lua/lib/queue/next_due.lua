@@ -1,11 +1,11 @@
--- When a pop of a queue may next bring a job without a put: the next time of its schedule, of its templates and
--- of its locks, whose grace period ends like a lock, or the end of its pause. Writes nothing.
+-- The time at which a pop of a queue may next bring a job without a further put: the next time of its schedule, of its
+-- templates and of its locks, whose grace period ends like a lock, or the end of its pause. Writes nothing.
 -- Takes: now; queue; the first time that counts, as ZRANGEBYSCORE takes it
 -- Result: the time, 0 if a key has a wrong type; nil if there is none
 return function(now, queue, from)
   local call, base, due = redis.call, Keys.queue .. queue, nil
   local locks, scheduled, recur = base .. Keys.locks, base .. Keys.scheduled, base .. Keys.recur
-  -- One command for an empty queue: most are. EXISTS counts a key as often as it is named.
+  -- One EXISTS tells which keys exist: it counts a key as often as it is named. Most queues are empty.
   local present = call('exists', locks, scheduled, scheduled, recur, recur, recur, recur, Keys.pauses, Keys.pauses,
     Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses)
   if present == 0 then return nil end

@@ -28,9 +28,9 @@ local function by_priority(found, now, key, why, size, jid, score)
     local priority = math.ceil(waiting)
     consider(found, now, jid, arrival_of(now, jid, waiting), why)
     if seen == most then break end
-    -- Jobs whose score is the priority itself, or infinity, stand before the others of this priority.
+    -- A job whose score is the priority itself, or infinity, stands before the others of it: those are read next.
     local below = waiting == priority and string.format('(%.17g', score) or texts[sign * (priority - 1)]
-    -- Counting is the cheaper way to tell that there is no other priority, the usual case.
+    -- ZCOUNT costs less than reading if there is no other priority, the usual case.
     if seen == 1 and call('zcount', key, sign > 0 and '-inf' or below, sign > 0 and below or '+inf') == 0 then break end
     local first
     if sign > 0 then
@@ -55,7 +55,7 @@ return function(now, t, queue, counts)
     local due = call('zrange', base .. Keys.scheduled, '0', '0', 'WITHSCORES')
     consider(found, now, due[1], tonumber(due[2] or nil), 'waiting')
   end
-  -- One command for the usual case.
+  -- Read held and blocked jobs only if there are any: usually there are none.
   if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
   then
     local number, held = need('value/number'), base .. Keys.throttled

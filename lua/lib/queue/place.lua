@@ -1,4 +1,4 @@
--- Places a job that is not running into the set of a queue that fits its state.
+-- Adds a job that is not running to the set of a queue that fits its state.
 -- Takes: now; t; jid; the queue, or a record of it (`base`, `work`, `scheduled`, and `scores` by priority if all jobs
 --   are placed at the same time): then the entry is only collected, and queue/enter writes it; the state: `depends`,
 --   `scheduled` or `waiting`; the due time as text (for `depends` or nil), or the stored priority of a waiting job

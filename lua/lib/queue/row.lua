@@ -1,10 +1,10 @@
--- What `look.queues` tells of a queue: its counts, its pause, and since when the next job to pop has waited (`head`).
+-- The facts of a queue in `look.queues`: its counts, its pause, and since when the next job to pop has waited (`head`).
 -- Takes: now; queue; queue/counts; whether the queue is known for one of `ql:queues`, if that was read; whether to
 --   leave out counts of 0 and what does not apply
 -- Result: name, value, ...
 local arrival_of = need('queue/arrival')
 local call, texts = redis.call, need('value/texts')()
--- One command for the usual case.
+-- Whether any queue is paused. Usually none is, and no queue is looked up.
 local some_paused = call('exists', Keys.paused) == 1
 
 -- The document of a pause that has not ended, as text and decoded. Nil if the queue is not paused.
@@ -45,7 +45,7 @@ return function(now, queue, counts, known, brief)
   if not pause then return row end
   for _, name in ipairs({'since', 'until', 'reason', 'by'}) do
     local value = pause[name]
-    -- A number as it is stored: decoding would leave 14 digits.
+    -- Take a number from the text: decoding leaves only 14 digits.
     if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
     if type(value) == 'string' then row[#row + 1], row[#row + 2] = name, value end
   end

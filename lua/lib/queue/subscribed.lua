@@ -25,7 +25,7 @@ return function(now, t, run)
     new[#new + 1], new[#new + 2] = 'q:' .. name, '1'
   end
   local since, read, cursor = tonumber(state.since), tonumber(state.read) or 0, state.cursor or '0'
-  -- Clocks may be set back.
+  -- A start in the future, after a clock was set back, counts as over: begin another round.
   if since and cursor == '0' and now >= since and now < since + 10 then return names, new end
   if not since then
     local queues = redis.pcall('zrange', Keys.queues, 0, most_queues - 1)

@@ -1,4 +1,4 @@
--- The options of a template's children by name, nil if the text does not parse.
+-- The options that a template stores for its children, by name; nil if the text does not parse.
 -- Takes: the stored JSON object
 return function(text)
   local ok, opts = pcall(cjson.decode, text)

@@ -33,7 +33,7 @@ return function(now, t, queue, due, limit, slice)
       local stored = template[Template.tags]
       local tags = stored and stored ~= '{}' and need('job/tags')(stored) or {}
       if tags[1001] then
-        -- Reading many tags takes time, too.
+        -- Charge a tenth of the tags to the call: decoding many takes time, too.
         slice.tags = slice.tags - math.floor(#tags / 10)
         tags = {unpack(tags, 1, 1000)}
         stored = cjson.encode(tags)
@@ -104,7 +104,7 @@ return function(now, t, queue, due, limit, slice)
     end
     call('zadd', Keys.queues, 'NX', t, queue)
     if call('exists', Keys.failed_times) == 1 then
-      -- Earlier jobs of these jids may have left the times of their failures.
+      -- Remove the times of failures that earlier jobs with these jids may have left.
       local jids = {}
       for i = 2, #work, 2 do jids[#jids + 1] = work[i] end
       need('failure/forget_times')(jids)

@@ -3,7 +3,7 @@
 -- Takes: key of the hash; values in seconds
 local Stats = Fields('total', 'mean', 'vk')
 
--- The histogram field of a value.
+-- The field of the histogram in which a value in seconds is counted.
 local function slot(value)
   local u = math.floor(value)
   if u < 60 then
@@ -67,7 +67,7 @@ local function add(key, values)
   call('hmset', key, unpack(write))
 end
 
--- With clocks that disagree, each value may have its own slot.
+-- Add the values in slices of 1000: with clocks that disagree, each may have its own slot.
 return function(key, values)
   local count = #values
   if count <= 1000 then return add(key, values) end

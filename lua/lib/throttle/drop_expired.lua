@@ -5,7 +5,7 @@
 return function(t, id)
   local pcall = redis.pcall
   local count = pcall('zcard', Keys.throttles)
-  -- A key of another type has no entries.
+  -- A key of another type counts as an empty list.
   if type(count) ~= 'number' or count == 0 then return end
   local from = tonumber(string.sub(redis.sha1hex(t .. id), 1, 8), 16) % count
   local page = pcall('zrange', Keys.throttles, from, from + 2)

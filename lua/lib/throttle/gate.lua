@@ -24,7 +24,7 @@ return function(now, t, seconds, queue)
       if not maximum then maximum, is_unset = need('throttle/maximum')(id, given[id]) end
       if is_unset then unset[id] = maximum end
       local held = maximum ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
-      -- A key of another type must not stop a queue: the throttle limits nothing then.
+      -- If the key of the slots has another type, the throttle limits nothing: that must not stop a queue.
       count = type(held) == 'number' and maximum - held or math.huge
       free[id] = count
     end
@@ -39,7 +39,7 @@ return function(now, t, seconds, queue)
           healed[id] = true
           if g.before_heal then g.before_heal() end
           if need('throttle/heal')(now, t, seconds, id, queue, fresh) > 0 then released[id], g.healed = true, true end
-          -- The ended jobs may have had slots of further throttles.
+          -- Read the free slots of all throttles again: jobs that were ended here may have had slots of others, too.
           free = {}
         end
         if g.free(id) <= 0 then return id end

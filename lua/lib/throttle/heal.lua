@@ -36,7 +36,7 @@ return function(now, t, seconds, id, own, fresh)
         lost = call('hget', Keys.job .. jid, 'state') ~= 'running'
       end
       if lost then
-        -- The end of the job may have dropped the slot already.
+        -- Drop the slot, if the end of the job has not done that already.
         call('zrem', locks, jid)
         dropped = dropped + 1
       end

@@ -6,7 +6,7 @@ return function(now, queue)
   local call, held = redis.call, Keys.queue .. queue .. Keys.throttled
   local others = call('zcard', held) - 5
   if others <= 5 then return call('zrange', held, 0, 9, 'WITHSCORES') end
-  -- The hash has no period: a worker that pops at regular intervals meets all of them in time.
+  -- Choose by a hash of the time: unlike a counter, it lets a worker that pops at regular intervals meet all of them.
   local from = 5 + tonumber(string.sub(redis.sha1hex(math.floor(now)), 1, 8), 16) % others
   local page, more = call('zrange', held, 0, 4, 'WITHSCORES'), call('zrange', held, from, from + 4, 'WITHSCORES')
   for i = 1, #more do page[#page + 1] = more[i] end

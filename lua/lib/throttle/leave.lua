@@ -1,5 +1,5 @@
--- Gives back what a job has of its throttles: its slots, and its place among the held ones. Who waits for a slot that
--- becomes free returns to work.
+-- Removes a job from its throttles: from their slots, and from the held jobs. Jobs that wait for a slot that becomes
+-- free return to work.
 -- Takes: jid; state; queue; stored list of ids
 return function(jid, state, queue, stored)
   local call, ids = redis.call, need('job/tags')(stored)

@@ -1,5 +1,5 @@
--- Looks again at up to ten held jobs of a queue and returns those to work that may run now. This finds what nobody
--- woke: slots lost to paused queues, limits that expired, jobs that an older script ended.
+-- Checks up to ten held jobs of a queue again and returns to work those that may run now. This finds jobs that no other
+-- call woke: slots were lost to paused queues, limits expired, or an older script ended jobs.
 -- Takes: now; queue; the gate (throttle/gate)
 -- Result: how many jobs returned to work
 local Job = Fields('state', 'queue', 'throttles')

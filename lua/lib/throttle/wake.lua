@@ -7,7 +7,7 @@ local Job = Fields('state', 'queue', 'throttles')
 return function(id, limit)
   local call, pending = redis.call, Keys.throttle .. id .. Keys.pending
   local waiting = redis.pcall('zcard', pending)
-  -- A key of another type has no entries.
+  -- A key of another type counts as an empty set.
   if type(waiting) ~= 'number' or waiting == 0 then return 0 end
   local maximum, slots = need('throttle/maximum')(id), Keys.throttle .. id .. Keys.locks
   local free = maximum == 0 and 1000 or maximum - (tonumber(redis.pcall('zcard', slots)) or 0)

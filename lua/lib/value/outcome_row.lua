@@ -1,4 +1,4 @@
--- One row of a reply: outcome, mark and details. The last detail may be a list.
+-- Makes one row of a reply: outcome, mark and details. The last detail may be a list.
 -- Takes: outcome mark detail ...
 return function(word, mark, ...)
   local row = {word, mark}

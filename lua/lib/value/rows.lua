@@ -1,4 +1,4 @@
--- The rows of names, in their order. A name that comes again is read once.
+-- Makes a row for each name, in their order. A name that comes again is read once.
 -- Takes: names; a function that makes the row of a name, or false
 return function(names, row_of)
   local reply, rows = {}, {}

@@ -1,4 +1,4 @@
--- The texts of numbers, by number: printing a number costs more than looking up one that came before.
+-- A table with the text of each number that was looked up in it: formatting a number again would cost more.
 return function()
   return setmetatable({}, {__index = function(texts, number)
     texts[number] = '' .. number

@@ -2,6 +2,6 @@
 -- Takes: text, may be nil; min; max, or nil for as many as doubles count
 return function(text, min, max)
   local n = text and tonumber(text)
-  -- Of -0, which Redis does not take for a number, this makes 0.
+  -- Adding 0 turns -0, which Redis does not accept as a number, into 0.
   if n and n >= min and n <= (max or 9007199254740992) and n % 1 == 0 then return n + 0 end
 end

@@ -1,5 +1,5 @@
--- What `look.workers` tells of a worker; of one that holds locks and was not seen for a minute also when the last of
--- them expires. Writes nothing.
+-- The facts about a worker that `look.workers` reports; if it holds locks and was not seen for a minute, also when the
+-- last of them expires. Writes nothing.
 -- Takes: t; worker; when it was last seen, as text, or nil; whether that is lately
 -- Result: name, value, ...
 local call, texts = redis.call, need('value/texts')()
@@ -7,7 +7,7 @@ local call, texts = redis.call, need('value/texts')()
 return function(t, worker, seen, recent)
   local held = Keys.worker .. worker .. Keys.held
   local jobs = call('zcard', held)
-  -- Counting ends early if no lock has expired.
+  -- ZCOUNT ends early if no lock has expired.
   local stalled = jobs > 0 and call('zcount', held, '-inf', t) or 0
   local row = {
     'name', worker,

@@ -103,7 +103,7 @@ pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Opti
     end
 }
 
-/// The command that the words name, however wrong they are otherwise.
+/// The command that the words name, even if clap would refuse the other words.
 pub(in crate::app) fn named_command<'t>(tree: &'t Command, words: &[OsString]) -> &'t Command {
     let mut parser = PartialLineParser::new(tree);
     for word in words.iter().skip(1) {

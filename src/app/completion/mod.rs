@@ -62,7 +62,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     let deadline = time_limit().map(|patience| Instant::now() + patience);
     let mut ui = Ui::without_globals(Format::Table);
     if let Some(text) = complete(args, deadline) {
-        _ = ui.write(text.as_bytes());
+        _ = ui.write_bytes(text.as_bytes());
         _ = ui.flush_stdout();
     }
     Exit::Ok

@@ -26,7 +26,7 @@ use crate::name::Name;
 use crate::session::{password, tls};
 use crate::settings;
 use crate::settings::ConfigFile as File;
-use crate::settings::members::Member;
+use crate::settings::members::ContextMember;
 use crate::text::is_harmful;
 use crate::ui::Ui;
 
@@ -53,12 +53,12 @@ pub(super) fn find_candidates(
     }
     let deadline = deadline?;
     let Some(members) = &file.members else {
-        return names_at(kind, globals, &file, deadline);
+        return names_on_server(kind, globals, &file, deadline);
     };
     let found = thread::scope(|scope| {
-        let ask = |member: &Member| {
+        let ask = |member: &ContextMember| {
             let (globals, file) = (member.globals.clone(), member.file.clone());
-            scope.spawn(move || names_at(kind, globals, &file, deadline))
+            scope.spawn(move || names_on_server(kind, globals, &file, deadline))
         };
         let lookups: Vec<_> = members.list.iter().map(ask).collect();
         let replies = lookups
@@ -76,7 +76,7 @@ pub(super) fn find_candidates(
 }
 
 /// The names of a kind on one server.
-fn names_at(
+fn names_on_server(
     kind: CandidateKind,
     globals: Globals,
     file: &File,

@@ -48,7 +48,7 @@ pub(super) fn offer_at_cursor(
             if cursor.positionals.is_empty() && !cursor.escaped {
                 let is_root = cursor.command.get_name() == whole.get_name();
                 let command = if is_root { whole } else { cursor.command };
-                offer.candidates = command_candidates(command, &cursor.begun);
+                offer.candidates = subcommand_candidates(command, &cursor.begun);
             }
             if let Some(arg) = arg {
                 add_value_candidates(whole, cursor, arg, deadline, &mut offer);
@@ -85,7 +85,7 @@ fn flag_candidates(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candid
     }
     let all = cursor.command.get_arguments();
     for arg in all.filter(|arg| !arg.is_positional() && !arg.is_hide_set() && wanted(arg)) {
-        if is_excluded(cursor, arg) {
+        if is_flag_excluded(cursor, arg) {
             continue;
         }
         let help = first_line(arg.get_help());
@@ -97,8 +97,8 @@ fn flag_candidates(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candid
     flags
 }
 
-/// Whether the flags that were typed exclude this one: it was given already, or conflicts.
-fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
+/// Whether a flag cannot follow the typed flags: it was given already, or conflicts with one of them.
+fn is_flag_excluded(cursor: &Cursor, arg: &Arg) -> bool {
     let repeats = matches!(arg.get_action(), ArgAction::Append | ArgAction::Count);
     let conflicts = |one: &Arg, other: &Arg| {
         let all = cursor.command.get_arg_conflicts_with(one);
@@ -113,8 +113,8 @@ fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
     })
 }
 
-/// The subcommands. A second name stands for the first one where only it begins with what is typed.
-fn command_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
+/// The subcommands by their first names, or by a second name if only that begins with the typed text.
+fn subcommand_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
     let shown = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set());
@@ -238,7 +238,7 @@ fn command_path_candidates(whole: &Command, cursor: &Cursor, topics: bool) -> Ve
             None => return Vec::new(),
         }
     }
-    let mut words = command_candidates(command, &cursor.begun);
+    let mut words = subcommand_candidates(command, &cursor.begun);
     if topics && path.is_empty() {
         words.extend(help::TOPICS.map(|(topic, says)| Candidate::new(topic, says)));
     }

@@ -1,7 +1,7 @@
 //! Candidates as each shell takes them.
 //!
-//! The first line is what else fits, `files`, `directories` or `names` for nothing, a tab, and what
-//! stands before the value in its word. Then each candidate has a line.
+//! The first line says whether the shell adds `files` or `directories`, or `names` for neither; then a tab, and the
+//! part of the word before the value. Then each candidate has a line.
 
 use super::Candidate;
 use super::cursor::Cursor;

@@ -86,8 +86,9 @@ impl DocParts {
     }
 }
 
-/// Lets a flag refuse a negative number itself: else that is an unknown flag.
-fn take_negative_number(arg: clap::Arg) -> clap::Arg {
+/// Lets a flag take a negative number as its value, which clap would report as an unknown flag. The parser of the
+/// value then refuses it.
+fn allow_negative_value(arg: clap::Arg) -> clap::Arg {
     let takes_word = arg.get_action().takes_values() && !arg.is_require_equals_set();
     match arg.get_long() {
         Some(_) if takes_word => arg.allow_negative_numbers(true),
@@ -122,7 +123,7 @@ pub(crate) fn lay_out_command(command: Command) -> Command {
     let mut command = command
         .long_about(parts.first)
         .help_template(COMMAND_TEMPLATE)
-        .mut_args(take_negative_number)
+        .mut_args(allow_negative_value)
         .mut_subcommands(lay_out_command);
     if !before.trim().is_empty() {
         command = command.before_long_help(before.trim_end().to_owned());
@@ -138,7 +139,7 @@ pub(crate) fn lay_out_root(root: Command) -> Command {
     let parts = DocParts::of_command(&root);
     let mut list = String::new();
     for group in Group::VARIANTS {
-        list.push_str(&format!("{}:\n", group.title()));
+        list.push_str(&format!("{}:\n", group.heading()));
         for listed in tree::listed_commands().filter(|listed| listed.group == *group) {
             let name = listed.name;
             let Some(command) = root.find_subcommand(&name) else {

@@ -60,7 +60,8 @@ pub(super) fn document_kinds() -> impl Iterator<Item = (&'static str, &'static s
         .map(|document| (document.kind, document.summary))
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigFileUse::Nothing);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).config_use(ConfigFileUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

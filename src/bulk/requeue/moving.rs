@@ -66,7 +66,7 @@ impl MoveOptions {
         let leaves = running
             || job.is_in_state("failed")
             || job.is_in_state("complete")
-            || self.later.is_given();
+            || self.later.is_time_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
             let outcome = JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why);

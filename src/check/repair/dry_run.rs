@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-use super::{exit_code, findings_text, run_name};
+use super::{exit_code, findings_text, new_repair_name};
 use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
-use crate::check::verify::finding_filter::findings_for_kind;
+use crate::check::verify::finding_filter::findings_argument;
 use crate::check::verify::run::{CheckOptions, ScanResult};
 use crate::check::verify::unlisted;
 use crate::core::script::keys::Keys;
@@ -41,7 +41,7 @@ pub(super) fn run_dry_run(
         ),
     };
     session.ui.print_dry_run_plan(&what, |page| {
-        // Without a table, the plan begins with an empty line.
+        // A plan without a table begins with an empty line, which is not wanted below the first line of the dry run.
         let plan = plan_text(&check.items, page);
         plan.trim_start_matches('\n').to_owned()
     });
@@ -50,7 +50,7 @@ pub(super) fn run_dry_run(
         items.any(|found| found.severity >= check.scan.fail_on && found.count > found.repairable);
     let overflowed = queue.has_overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
-    // The plan says what would be done; its commands are for whoever wants to see more.
+    // The table above is enough here: the commands of Redis are only shown with `-v` or as a document.
     if session.ui.format() == Format::Table && !session.ui.is_verbose() {
         if overflowed {
             session.ui.note(note);
@@ -67,7 +67,7 @@ pub(super) fn run_dry_run(
         dry_run: true,
         plan: Vec::new(),
     };
-    let (keys, run) = (Keys::new(session.prefix()), run_name(session.now()));
+    let (keys, run) = (Keys::new(session.prefix()), new_repair_name(session.now()));
     let mut filter = PlanDeduplicator::default();
     let now = session.now();
     let mut batch_sizes = BatchSizes::new(session.core()?.measure_round_trip(now));
@@ -82,14 +82,14 @@ pub(super) fn run_dry_run(
         };
         let mut wait = |count| {
             pace.wait_before_slice(count, interrupt);
-            match interrupt.received_kind() {
+            match interrupt.kind_of_received_signal() {
                 Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
                 None => Ok(()),
             }
         };
         for mut batch in unlisted::split_batch(session.core()?, batch, &mut wait)? {
             let kind = batch.location.kind;
-            let findings = findings_for_kind(findings.clone(), kind);
+            let findings = findings_argument(findings.clone(), kind);
             while let Some(groups) = batch.take_groups(max_batch.min(batch_sizes.size_for(kind))) {
                 let (core, items) = (session.core()?, groups.concat());
                 let mut rest = items.as_slice();
@@ -115,7 +115,7 @@ pub(super) fn run_dry_run(
                         }
                         (Some(planned), Format::Ndjson) => {
                             let line = json::compact_line(&planned).map_err(Error::internal)?;
-                            session.ui.write(&line)?;
+                            session.ui.write_bytes(&line)?;
                         }
                         (Some(planned), _) => document.plan.push(planned),
                     }

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::run_name;
+use super::new_repair_name;
 use crate::core::api::list_rewrite::{ListRewrite, MAX_ADDED};
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
@@ -88,7 +88,7 @@ impl ListRevert {
     }
 
     /// Whether the list is written as a whole.
-    pub(super) fn is_written_as_whole(&self) -> bool {
+    pub(super) fn is_long_enough_to_rewrite(&self) -> bool {
         self.entries.len() >= MIN_ENTRIES
     }
 
@@ -101,7 +101,7 @@ impl ListRevert {
     ) -> Result<Vec<Change>, Error> {
         let mut returned = self.count_returned_entries(core, &mut pace)?;
         let entries = self.entries.iter();
-        let rest = entries.filter(|(_, entry)| !take_returned_entry(&mut returned, entry));
+        let rest = entries.filter(|(_, entry)| !take_if_returned(&mut returned, entry));
         let changes = rest.map(|(index, entry)| Change {
             key: self.key.clone(),
             item: Some(Name::from(index.to_string())),
@@ -142,7 +142,7 @@ impl ListRevert {
     ) -> Result<Option<u64>, Error> {
         let keys = Keys::new(core.prefix());
         for _ in 0..MAX_TRIES {
-            let run = run_name(core.now());
+            let run = new_repair_name(core.now());
             let replacement = keys.set_aside_key(&run, self.key.as_bytes());
             let Ok(rewrite) = core.begin_list_rewrite(self.key.as_bytes(), replacement) else {
                 return Ok(None);
@@ -205,12 +205,12 @@ impl ListRevert {
     }
 }
 
-/// How often each entry is in the list. Entries return in the order of their indexes, so the first
-/// ones of the same job are there.
+/// How often the list has each removed entry again. Entries return in the order of their indexes, so if the list has
+/// only some of a job, these are its first ones.
 type Returned<'a> = HashMap<&'a [u8], usize>;
 
-/// Whether the entry has returned. Each entry in the list stands for one that was removed.
-fn take_returned_entry(returned: &mut Returned, entry: &Name) -> bool {
+/// Whether the list has this removed entry again. Each occurrence in the list counts for one removed entry.
+fn take_if_returned(returned: &mut Returned, entry: &Name) -> bool {
     let count = returned.get_mut(entry.as_bytes());
     count.is_some_and(|count| {
         let here = *count > 0;
@@ -219,7 +219,7 @@ fn take_returned_entry(returned: &mut Returned, entry: &Name) -> bool {
     })
 }
 
-/// The list and its removed entries, as they become one.
+/// Merges the present entries of the list with the removed ones, in the order of their indexes.
 struct ListMerge<'a> {
     rewrite: &'a ListRewrite,
     /// The entries that have returned already.
@@ -241,7 +241,7 @@ impl ListMerge<'_> {
                 break;
             }
             self.rest = rest;
-            if take_returned_entry(&mut self.here, entry) {
+            if take_if_returned(&mut self.here, entry) {
                 continue;
             }
             self.returned += 1;

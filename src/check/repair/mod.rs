@@ -77,7 +77,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         ));
     }
     ask_for_approval(&first, session)?;
-    let run = run_name(session.now());
+    let run = new_repair_name(session.now());
     let undo = match undo {
         Some(mut undo) => undo.write_header(session).map(|()| Some(undo))?,
         None => None,
@@ -99,11 +99,11 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         begun: session.now(),
         before_scan: BTreeMap::new(),
     }
-    .run(first, session)
+    .run_rounds(first, session)
 }
 
 /// A unique name for the keys that this repair sets aside. It begins with the time.
-fn run_name(now: Moment) -> String {
+fn new_repair_name(now: Moment) -> String {
     let time = now.to_rfc3339().unwrap_or_default();
     let time: String = time
         .chars()

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::undo::UndoWriter;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::expected::ExpectedFindings;
-use crate::check::verify::finding_filter::{FindingFilter, findings_for_kind};
+use crate::check::verify::expected::ExpectedRepairs;
+use crate::check::verify::finding_filter::{FindingFilter, findings_argument};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
 use crate::core::call::Core;
@@ -27,7 +27,7 @@ pub(crate) struct Repairer {
     undo: Option<UndoWriter>,
     /// The stage of the current batch, and the findings that the queue leads to.
     stage: RepairStage,
-    expected: ExpectedFindings,
+    expected: ExpectedRepairs,
     pace: Pace,
     max_batch: usize,
     interrupt: Interrupt,
@@ -59,7 +59,7 @@ impl Repairer {
             run,
             undo,
             stage: RepairStage::Keys,
-            expected: ExpectedFindings::default(),
+            expected: ExpectedRepairs::default(),
             pace,
             interrupt,
             batch_sizes,
@@ -81,7 +81,7 @@ impl Repairer {
         for counts in self.counts.values_mut() {
             counts.refused = 0;
         }
-        self.expected = queue.take_expected();
+        self.expected = queue.take_expected_repairs();
         let mut repaired = 0;
         for batch in queue.into_batches() {
             let Some(findings) = self
@@ -94,7 +94,7 @@ impl Repairer {
                 self.removed = 0;
                 self.stage = batch.stage;
                 let kind = batch.location.kind;
-                let findings = findings_for_kind(findings.clone(), kind);
+                let findings = findings_argument(findings.clone(), kind);
                 while let Some(groups) = batch.take_groups(self.batch_size(kind)) {
                     let location = batch.call_location(&groups);
                     repaired += self.repair_groups(core, &findings, &location, &groups)?;
@@ -108,14 +108,14 @@ impl Repairer {
     /// The filter for the scan after a round of repairs: the repair of a missing dependency approves the release of
     /// the job, even if its own set was lost and only a complete scan can release it.
     pub(crate) fn filter_for_rescan(&mut self) -> FindingFilter {
-        self.filter = self.filter.selecting_releases(self.freed.clone());
+        self.filter = self.filter.with_releases_of(self.freed.clone());
         self.filter.clone()
     }
 
     /// Waits for the pace after `count` items. An interrupt is an error.
     fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait_before_slice(count, &self.interrupt);
-        match self.interrupt.received_kind() {
+        match self.interrupt.kind_of_received_signal() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }
@@ -149,7 +149,7 @@ impl Repairer {
                 let reply = core.verify_items(core.now(), findings, location, &items)?;
                 for verdict in reply.verdicts {
                     if verdict.outcome == VerdictOutcome::Repairable {
-                        self.counts_of(&verdict).refused += 1;
+                        self.repair_counts_of_finding(&verdict).refused += 1;
                     }
                 }
                 self.missing_right.get_or_insert(error);
@@ -185,7 +185,7 @@ impl Repairer {
         let mut repaired = 0;
         let mut rest = items;
         while !rest.is_empty() {
-            // An undo file requires a plan before the repair.
+            // With an undo file, each item counts twice for the pace: its repair is planned in a call of its own.
             let times = 1 + usize::from(self.undo.is_some());
             self.keep_pace(times * rest.len())?;
             let now = core.now();
@@ -240,16 +240,17 @@ impl Repairer {
                 if verdict.id == FindingId::DependencyMissing {
                     self.freed.insert(verdict.item.clone());
                 }
-                self.counts_of(verdict).repaired += 1;
+                self.repair_counts_of_finding(verdict).repaired += 1;
                 repaired += 1;
             }
-            // On a full disk the plan counts; this batch is repaired all the same.
+            // A failure to write the outcome ends the repair only now, after this batch was counted: its plan is in
+            // the file.
             recorded?;
             if with(VerdictOutcome::Repairable).next().is_none() {
                 rest = &rest[verified.clamp(1, item_count)..];
             } else if repaired == before {
                 for verdict in with(VerdictOutcome::Repairable) {
-                    self.counts_of(verdict).refused += 1;
+                    self.repair_counts_of_finding(verdict).refused += 1;
                 }
                 return Ok(repaired);
             }
@@ -271,7 +272,7 @@ impl Repairer {
                 .filter(|verdict| verdict.outcome == VerdictOutcome::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
-            None => self.expected.take_findings_about(self.stage, items),
+            None => self.expected.take_repairs_about(self.stage, items),
         };
         let mut settled = 0;
         for (id, item) in expected {
@@ -284,7 +285,7 @@ impl Repairer {
         settled
     }
 
-    fn counts_of(&mut self, verdict: &Verdict) -> &mut RepairCounts {
+    fn repair_counts_of_finding(&mut self, verdict: &Verdict) -> &mut RepairCounts {
         self.counts.entry(verdict.id).or_default()
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn run_revert(
     if dry_run || total == 0 {
         show_totals(sum, session)?;
         session.ui.note_dry_run(&match total {
-            0 if filter.leaves_out_findings() => {
+            0 if filter.excludes_any_finding() => {
                 format!("`{shown}` has no changes of what was asked")
             }
             0 => format!("`{shown}` has no changes"),
@@ -93,7 +93,7 @@ pub(crate) fn run_revert(
     };
     let message = format!("{} after {} of {changes}", error.message(), count(tried));
     Err(
-        Error::new(error.kind(), message).hint(match session.typed_line() {
+        Error::new(error.kind(), message).hint(match session.whole_command_line() {
             Some(line) => format!("run the same command again to continue: `{line}`"),
             None => "run the same command again to continue".to_owned(),
         }),
@@ -152,7 +152,7 @@ fn revert_file(
         let mut changes: Vec<Change> = Vec::new();
         while let Some(repair) = repairs.next() {
             reverter.collect_changes(repair, &mut changes)?;
-            // The changes of one finding stay together.
+            // The changes of one finding go into the same call, so the call ends before a finding that does not fit.
             let more = repairs.peek().map(|repair| repair.changes.len());
             if more.is_none_or(|more| changes.len() + more > reverter.batch_size()) {
                 reverter.revert_in_one_call(&std::mem::take(&mut changes))?;
@@ -208,7 +208,7 @@ impl Reverter<'_> {
             changes.extend(others);
             return Ok(());
         }
-        // Changes of a list come after its newer ones.
+        // Newer changes of a list have to be reverted before these: send the collected ones now.
         if entries
             .iter()
             .any(|change| self.lists.contains_key(&change.key))
@@ -240,7 +240,7 @@ impl Reverter<'_> {
     fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| keep_pace(pace, interrupt, count);
-        if list.is_written_as_whole()
+        if list.is_long_enough_to_rewrite()
             && let Some(returned) = list.write_list(self.core, &mut wait)?
         {
             let count = list.len();
@@ -289,7 +289,7 @@ impl Reverter<'_> {
 /// Waits for the pace after `count` items. An interrupt is an error.
 fn keep_pace(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
     pace.wait_before_slice(count, interrupt);
-    match interrupt.received_kind() {
+    match interrupt.kind_of_received_signal() {
         Some(kind) => Err(Error::new(kind, "interrupted")),
         None => Ok(()),
     }

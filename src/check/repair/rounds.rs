@@ -33,7 +33,7 @@ pub(super) struct ApprovedRepair<'a> {
 }
 
 impl ApprovedRepair<'_> {
-    pub(super) fn run(
+    pub(super) fn run_rounds(
         mut self,
         first_scan: ScanResult,
         session: &mut Session,
@@ -204,7 +204,7 @@ impl ApprovedRepair<'_> {
             "{} after {count} of {all} findings were repaired",
             error.message_without_effect()
         );
-        let hint = match session.typed_line() {
+        let hint = match session.whole_command_line() {
             Some(line) => format!("run the same command again to continue: `{line}`"),
             None => "run the same command again to continue".to_owned(),
         };

@@ -49,7 +49,7 @@ impl UndoWriter {
             command: command.to_owned(),
             ..LedgerHead::new(UNDO, session)?
         };
-        let ledger = Ledger::open(&session.own_file(path), head, dry_run, |line| {
+        let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |line| {
             let line = read_undo_line(line)?;
             slice = slice.max(line.slice + 1);
             Ok(())
@@ -232,8 +232,8 @@ pub(crate) struct UndoFile {
 /// Whether a filter selects a finding of a file. A finding of another version of `qless` has no name in this one.
 fn selects_by_name(filter: &FindingFilter, finding: &str) -> bool {
     match FindingId::from_name(finding) {
-        Some(id) => filter.selects(id),
-        None => !filter.leaves_out_findings(),
+        Some(id) => filter.selects_finding(id),
+        None => !filter.excludes_any_finding(),
     }
 }
 
@@ -382,17 +382,17 @@ impl RevertibleLines {
         // The changes made replace the plan, unless a reply was lost.
         let plan = self.open.take();
         if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
-            self.count_changes(plan);
+            self.add_revertible_line(plan);
         }
         if planned {
             self.open = Some(line)
         } else {
-            self.count_changes(line)
+            self.add_revertible_line(line)
         }
         Ok(())
     }
 
-    fn count_changes(&mut self, line: RevertibleLine) {
+    fn add_revertible_line(&mut self, line: RevertibleLine) {
         self.lines.push(line.position);
         for (finding, changes) in line.counts {
             *self.counts.entry(finding).or_default() += changes;
@@ -401,7 +401,7 @@ impl RevertibleLines {
 
     fn into_lines_and_counts(mut self) -> (Vec<(u64, u64)>, BTreeMap<String, u64>) {
         if let Some(plan) = self.open.take() {
-            self.count_changes(plan);
+            self.add_revertible_line(plan);
         }
         self.counts.retain(|_, count| *count > 0);
         (self.lines, self.counts)

@@ -28,14 +28,14 @@ pub(super) struct ReadPipeline {
 #[derive(Debug)]
 enum ReadSubject {
     Jobs(Vec<Vec<u8>>),
-    OpenJobs(Vec<ScannedJob>),
+    JobsWithExtraReads(Vec<ScannedJob>),
     Edges(EdgeSets, Vec<Vec<u8>>),
 }
 
 impl Scanner<'_> {
     /// Scans jobs, and the sets of jobs with dependencies and with dependents. Some reads stay on
     /// their way until more comes, or until [`Scanner::finish_reads`].
-    pub(super) fn scan_ahead(
+    pub(super) fn queue_scan_reads(
         &mut self,
         jobs: Vec<Vec<u8>>,
         dependencies: Vec<Vec<u8>>,
@@ -46,15 +46,15 @@ impl Scanner<'_> {
         self.pipeline.dependents.extend(dependents);
         match self.max_ahead {
             0 => self.finish_reads(),
-            _ => self.send_ahead(false),
+            _ => self.send_queued_reads(false),
         }
     }
 
     /// Scans what is left.
     pub(super) fn finish_reads(&mut self) -> Result<(), Error> {
         loop {
-            self.send_ahead(true)?;
-            if !self.examine_oldest()? {
+            self.send_queued_reads(true)?;
+            if !self.examine_oldest_replies()? {
                 return Ok(());
             }
         }
@@ -66,12 +66,12 @@ impl Scanner<'_> {
     }
 
     /// Sends what can be sent. Jobs wait until there are enough for one round trip, unless `all`.
-    fn send_ahead(&mut self, all: bool) -> Result<(), Error> {
+    fn send_queued_reads(&mut self, all: bool) -> Result<(), Error> {
         while let Some((subject, reads)) = self.next_reads(all) {
             let reads = self.core.send_reads(self.now, reads);
             self.pipeline.sent.push_back((subject, reads));
             if self.pipeline.sent.len() > self.max_ahead {
-                self.examine_oldest()?;
+                self.examine_oldest_replies()?;
             }
         }
         Ok(())
@@ -84,8 +84,8 @@ impl Scanner<'_> {
         let next = &mut self.pipeline;
         if !next.open_jobs.is_empty() {
             let jobs = take_first(&mut next.open_jobs, max_jobs);
-            let reads = self.open_job_reads(&jobs);
-            return Some((ReadSubject::OpenJobs(jobs), reads));
+            let reads = self.extra_reads_of_jobs(&jobs);
+            return Some((ReadSubject::JobsWithExtraReads(jobs), reads));
         }
         for of in [EdgeSets::Dependencies, EdgeSets::Dependents] {
             let next = &mut self.pipeline;
@@ -109,14 +109,16 @@ impl Scanner<'_> {
     }
 
     /// Examines the replies to the reads that were sent first. Returns false if there are none.
-    fn examine_oldest(&mut self) -> Result<bool, Error> {
+    fn examine_oldest_replies(&mut self) -> Result<bool, Error> {
         let Some((subject, reads)) = self.pipeline.sent.pop_front() else {
             return Ok(false);
         };
         let replies = self.core.receive_reads(self.now, reads)?.into_iter();
         match subject {
             ReadSubject::Jobs(jids) => self.examine_jobs(&jids, replies),
-            ReadSubject::OpenJobs(jobs) => self.examine_open_jobs(jobs, replies),
+            ReadSubject::JobsWithExtraReads(jobs) => {
+                self.examine_jobs_with_extra_reads(jobs, replies)
+            }
             ReadSubject::Edges(EdgeSets::Dependencies, jids) => {
                 self.examine_dependencies(&jids, replies)
             }

@@ -86,7 +86,7 @@ impl Scanner<'_> {
         let all = Name::from("*-dependencies");
         if cycles.more {
             let why = format!("whether more than {MAX_EDGES} dependencies have a cycle");
-            self.sink.not_verifiable(all.clone(), &why);
+            self.sink.note_unverifiable_item(all.clone(), &why);
         }
         let remain = cycles.jobs_on_or_behind_cycles();
         if remain.is_empty() {
@@ -128,7 +128,7 @@ impl Scanner<'_> {
         })?;
         if more {
             let why = format!("more than {MAX_NAMES} jobs depend on a cycle");
-            self.sink.not_verifiable(all, &why);
+            self.sink.note_unverifiable_item(all, &why);
         }
         for cycle in find_cycles(&dependencies) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
@@ -138,7 +138,7 @@ impl Scanner<'_> {
             };
             if items.len() > MAX_CYCLE {
                 let why = format!("a cycle of {} jobs", items.len());
-                self.sink.not_verifiable(first.clone(), &why);
+                self.sink.note_unverifiable_item(first.clone(), &why);
                 continue;
             }
             let location = Location::new(ItemKind::Cycle, first.clone());

@@ -54,7 +54,8 @@ impl Scanner<'_> {
 
     fn check_config_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
         if option.ends_with(DEFAULTS) {
-            // Which members it uses is for the core to say. There is at most one such option per queue.
+            // Only the core knows which fields of the JSON value are valid, so each of these options is a candidate.
+            // There is at most one per queue.
             return self.add_candidate(ItemKind::Names, b"config", option);
         }
         let queue = option.strip_suffix(LIMIT);
@@ -63,7 +64,7 @@ impl Scanner<'_> {
         }
         let number = validate::parse_number(value);
         if let (Some(queue), true) = (queue, self.limits.len() < 50_000) {
-            // With an unreadable limit, any lock makes the queue a candidate.
+            // A limit that is not a number counts as 1, so that a single lock makes the queue a candidate.
             let limit = number.unwrap_or(1.0);
             self.limits.insert(queue.to_vec(), limit);
         }
@@ -93,7 +94,7 @@ impl Scanner<'_> {
         let key = self.keys.with_prefix(keys::PAUSED).into_bytes();
         self.for_each_member_page(&key, |scanner, queues| {
             for queue in queues {
-                let listed = scanner.is_known(super::RememberedAs::Queue, &queue);
+                let listed = scanner.is_remembered(super::RememberedAs::Queue, &queue);
                 if !listed {
                     scanner.add_candidate(ItemKind::Names, b"paused_queues", &queue)?;
                 }
@@ -144,7 +145,7 @@ impl Scanner<'_> {
             });
             let reads = reads.collect();
             let replies = scanner.run_reads(reads)?;
-            scanner.sink.members_read(scanner.core, tags.len())?;
+            scanner.sink.note_members_read(scanner.core, tags.len())?;
             for ((tag, score), replies) in tags.iter().zip(replies) {
                 let right = match replies {
                     ReadReply::Number(count) => count > 0 && *score == count as f64,

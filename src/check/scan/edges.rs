@@ -66,7 +66,7 @@ impl Scanner<'_> {
         let first_pass = self.first_pass;
         for y in jids {
             let (page, state) = (replies.next(), replies.next());
-            let (missing, state) = job_state(state);
+            let (missing, state) = missing_and_state(state);
             let in_depends = state.as_deref() == Some(b"depends");
             let mut is_candidate = !in_depends;
             let key = self.keys.companion_key(Companion::Dependencies, y);
@@ -106,12 +106,12 @@ impl Scanner<'_> {
         let first_pass = self.first_pass;
         for x in jids {
             let (page, state) = (replies.next(), replies.next());
-            let (missing, state) = job_state(state);
+            let (missing, state) = missing_and_state(state);
             let key = self.keys.companion_key(Companion::Dependents, x);
             if missing {
                 self.add_key_candidate(&key)?;
             }
-            // A dependent of such a job is wrong, or worth a report.
+            // A job that is missing or has ended should have no dependents: each one becomes a candidate.
             let finished = missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
             let mut count = 0;
             let page = page.unwrap_or(ReadReply::Wrong);
@@ -160,7 +160,7 @@ impl Scanner<'_> {
                     scanner.for_each_edge_page(key, first, |scanner, members| {
                         for y in members {
                             if scanner.is_without_dependencies(&y) {
-                                scanner.sink.one_sided_dependency(Some(&y));
+                                scanner.sink.note_one_sided_dependency(Some(&y));
                             }
                         }
                         Ok(())
@@ -171,7 +171,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Calls `each` with the members of a set, page by page, beginning with the first page.
+    /// Calls `each` with the pages of a set. `first` is the first page, which was read already.
     pub(super) fn for_each_edge_page(
         &mut self,
         key: &[u8],
@@ -183,13 +183,13 @@ impl Scanner<'_> {
             let ReadReply::Page(next, members) = replies else {
                 if let KeyFamily::Companion(Companion::Dependents, _) = self.keys.family_of_key(key)
                 {
-                    self.sink.one_sided_dependency(None);
+                    self.sink.note_one_sided_dependency(None);
                 }
                 return self.add_key_candidate(key);
             };
             let read = members.len();
             each(self, members)?;
-            self.sink.members_read(self.core, read)?;
+            self.sink.note_members_read(self.core, read)?;
             let Some(next) = next else {
                 return Ok(());
             };
@@ -200,7 +200,7 @@ impl Scanner<'_> {
 }
 
 /// Whether a job is missing, and its state.
-fn job_state(replies: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
+fn missing_and_state(replies: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
     let Some(ReadReply::Texts(fields)) = replies else {
         return (true, None);
     };

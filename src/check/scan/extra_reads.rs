@@ -14,8 +14,8 @@ use super::{MAX_LOCK, Replies, Scanner, validate};
 const TOLERANCE: f64 = 0.001;
 
 impl Scanner<'_> {
-    /// The further reads that are needed to examine jobs.
-    pub(super) fn open_job_reads(&self, jobs: &[ScannedJob]) -> Vec<ReadCommand> {
+    /// The reads of the other keys of jobs, one for each [`ExtraRead`] of each job.
+    pub(super) fn extra_reads_of_jobs(&self, jobs: &[ScannedJob]) -> Vec<ReadCommand> {
         let reads = jobs.iter().flat_map(|job| {
             let read = |extra: &ExtraRead| self.extra_read(job, *extra);
             job.extra_reads.iter().map(read)
@@ -23,8 +23,8 @@ impl Scanner<'_> {
         reads.collect()
     }
 
-    /// Examines jobs with the replies to [`Scanner::open_job_reads`].
-    pub(super) fn examine_open_jobs(
+    /// Examines jobs with the replies to [`Scanner::extra_reads_of_jobs`].
+    pub(super) fn examine_jobs_with_extra_reads(
         &mut self,
         jobs: Vec<ScannedJob>,
         mut replies: Replies,
@@ -83,7 +83,7 @@ impl Scanner<'_> {
         let text = match reply {
             ReadReply::Text(text) => text,
             ReadReply::Number(0) => {
-                self.defer_release(&job.jid);
+                self.defer_job_without_dependencies(&job.jid);
                 return Ok(());
             }
             ReadReply::Number(_) => return Ok(()),
@@ -126,7 +126,7 @@ impl Scanner<'_> {
                 None => job.is_candidate |= self.first_pass,
             },
             ExtraRead::WorkerScore => {
-                // The worker may have lost the job, or not.
+                // A job whose worker may have lost it need not be in the worker's list: only an entry is matched.
                 if let Some(score) = score {
                     self.match_entry(ItemKind::Worker, &job.worker, &job.jid, time_bucket(score))?;
                 }

@@ -31,12 +31,12 @@ impl Scanner<'_> {
         self.scan_workers()?;
         self.scan_failure_groups()?;
         self.scan_tags()?;
-        let mut completed = self.index_set(ItemKind::Completed, b"");
+        let mut completed = self.indexed_set(ItemKind::Completed, b"");
         completed.scored =
-            self.first_pass && !self.rescanning && self.has_completed_ahead(&completed)?;
+            self.first_pass && !self.rescanning && self.has_future_completion(&completed)?;
         self.scan_sets(&mut [completed])?;
         let mut marked =
-            [ItemKind::Tracked, ItemKind::FailedTimes].map(|kind| self.index_set(kind, b""));
+            [ItemKind::Tracked, ItemKind::FailedTimes].map(|kind| self.indexed_set(kind, b""));
         self.scan_sets(&mut marked)?;
         [self.has_tracked, self.has_failed_times] = marked.map(|set| set.count > 0);
         for kind in [
@@ -44,7 +44,7 @@ impl Scanner<'_> {
             ItemKind::Tracked,
             ItemKind::FailedTimes,
         ] {
-            self.remember(RememberedAs::Walked, &[kind as u8]);
+            self.remember_name(RememberedAs::Walked, &[kind as u8]);
         }
         if !self.rescanning && self.first_pass {
             self.scan_paused_queues()?;
@@ -57,7 +57,7 @@ impl Scanner<'_> {
     }
 
     /// Whether a job has a completion time in the future.
-    fn has_completed_ahead(&mut self, completed: &IndexedSet) -> Result<bool, Error> {
+    fn has_future_completion(&mut self, completed: &IndexedSet) -> Result<bool, Error> {
         let read =
             ReadCommand::count_above(&completed.key, self.now_in_seconds() + MAX_CLOCK_DRIFT);
         let replies = self.core.run_read(self.now, read)?;
@@ -66,7 +66,7 @@ impl Scanner<'_> {
 
     /// Adds an entry. Its score is NaN if it was read without one. `behind`: the number of entries
     /// behind it, if it is in a list.
-    pub(super) fn add_entry(
+    pub(super) fn add_index_entry(
         &mut self,
         set: &mut IndexedSet,
         member: &[u8],
@@ -87,7 +87,7 @@ impl Scanner<'_> {
             return self.add_coordination_entry(set, member, hash, behind);
         }
         if self.rescanning {
-            if self.unmatched.contains(hash, EntrySide::Entry) {
+            if self.unmatched.contains_entry(hash, EntrySide::Entry) {
                 // A complete job may be in the sets of several queues. Its entry stays unmatched, so that each of
                 // these sets yields a candidate.
                 if set.kind != ItemKind::CompletedIn {
@@ -139,11 +139,12 @@ impl Scanner<'_> {
         behind: u64,
     ) -> Result<(), Error> {
         let is_candidate = if self.rescanning {
-            self.unmatched.contains(hash, EntrySide::Upper)
+            self.unmatched.contains_entry(hash, EntrySide::Upper)
         } else {
             self.unmatched.match_pair(hash, EntrySide::Upper);
-            // In a lane of several jobs, each has to wait for the one before it.
-            let is_alone = set.count == 1 && behind == 0 && set.is_done();
+            // The core verifies that each job of a lane waits for the one before it; a single job has nothing to
+            // wait for.
+            let is_alone = set.count == 1 && behind == 0 && set.is_read_completely();
             self.first_pass && set.kind == ItemKind::Lane && !is_alone
         };
         if is_candidate {
@@ -158,7 +159,9 @@ impl Scanner<'_> {
         &mut self,
         sets: &[(ItemKind, Vec<u8>)],
     ) -> Result<(), Error> {
-        let sets = sets.iter().map(|(kind, name)| self.index_set(*kind, name));
+        let sets = sets
+            .iter()
+            .map(|(kind, name)| self.indexed_set(*kind, name));
         let mut sets: Vec<IndexedSet> = sets.collect();
         self.scan_sets(&mut sets)
     }
@@ -177,10 +180,10 @@ impl Scanner<'_> {
         for queues in queues.chunks((self.pages_per_round_trip(SETS_PER_READ) / kinds.len()).max(1))
         {
             for (queue, _) in queues {
-                self.remember(RememberedAs::Walked, &remembered_key(ItemKind::Work, queue));
+                self.remember_name(RememberedAs::Walked, &remembered_key(ItemKind::Work, queue));
             }
             let sets = queues.iter().flat_map(|(queue, _)| {
-                let set = |kind| self.index_set(kind, queue);
+                let set = |kind| self.indexed_set(kind, queue);
                 kinds.map(set)
             });
             let mut sets: Vec<IndexedSet> = sets.collect();
@@ -263,7 +266,7 @@ impl Scanner<'_> {
         self.for_each_scored_page(&key, |scanner, page| {
             listed += page.len() as u64;
             for (queue, _) in &page {
-                scanner.remember(RememberedAs::Queue, queue);
+                scanner.remember_name(RememberedAs::Queue, queue);
             }
             let page: Vec<_> = page
                 .into_iter()
@@ -278,7 +281,7 @@ impl Scanner<'_> {
                 queues,
                 ..ScanCounts::default()
             };
-            self.sink.keys_scanned(self.core, seen)?;
+            self.sink.note_keys_scanned(self.core, seen)?;
         }
         Ok(())
     }
@@ -289,15 +292,15 @@ impl Scanner<'_> {
             let ahead = scanner.now_in_seconds() + MAX_CLOCK_DRIFT;
             let mut sets = Vec::with_capacity(page.len());
             for (worker, at) in page {
-                scanner.remember(RememberedAs::Worker, &worker);
-                scanner.remember(
+                scanner.remember_name(RememberedAs::Worker, &worker);
+                scanner.remember_name(
                     RememberedAs::Walked,
                     &self::remembered_key(ItemKind::Worker, &worker),
                 );
                 if at > ahead && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate(ItemKind::Names, b"workers", &worker)?;
                 }
-                sets.push(scanner.index_set(ItemKind::Worker, &worker));
+                sets.push(scanner.indexed_set(ItemKind::Worker, &worker));
             }
             scanner.scan_sets(&mut sets)
         })
@@ -308,11 +311,11 @@ impl Scanner<'_> {
         self.for_each_member_page(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for group in page {
-                scanner.remember(
+                scanner.remember_name(
                     RememberedAs::Walked,
                     &self::remembered_key(ItemKind::Group, &group),
                 );
-                sets.push(scanner.index_set(ItemKind::Group, &group));
+                sets.push(scanner.indexed_set(ItemKind::Group, &group));
             }
             scanner.scan_sets(&mut sets)?;
             if scanner.first_pass && !scanner.rescanning {
@@ -329,11 +332,11 @@ impl Scanner<'_> {
         self.for_each_scored_page(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
-                scanner.remember(
+                scanner.remember_name(
                     RememberedAs::Walked,
                     &self::remembered_key(ItemKind::Tag, &tag),
                 );
-                sets.push(scanner.index_set(ItemKind::Tag, &tag));
+                sets.push(scanner.indexed_set(ItemKind::Tag, &tag));
             }
             scanner.scan_sets(&mut sets)
         })
@@ -358,7 +361,7 @@ impl Scanner<'_> {
             | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
-        if !self.remember(RememberedAs::Walked, &remembered_key(kind, name)) {
+        if !self.remember_name(RememberedAs::Walked, &remembered_key(kind, name)) {
             return Ok(false);
         }
         // There are too many names to remember all of them.
@@ -370,7 +373,7 @@ impl Scanner<'_> {
             self.scan_queues(&[(name.to_vec(), None)])?;
             return Ok(true);
         }
-        let mut set = [self.index_set(kind, name)];
+        let mut set = [self.indexed_set(kind, name)];
         self.scan_sets(&mut set)?;
         if self.first_pass && !self.rescanning && set[0].count > 0 {
             match kind {
@@ -450,7 +453,7 @@ impl Scanner<'_> {
             };
             let read = items.len() / words;
             each(self, items)?;
-            self.sink.members_read(self.core, read)?;
+            self.sink.note_members_read(self.core, read)?;
             match next {
                 Some(next) => cursor = next,
                 None => return Ok(()),
@@ -459,7 +462,7 @@ impl Scanner<'_> {
     }
 }
 
-/// The key by which a set is remembered.
+/// The bytes by which the scanner remembers a set: its kind and its name.
 pub(super) fn remembered_key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
     [&[kind as u8], name].concat()
 }

@@ -109,7 +109,7 @@ impl Scanner<'_> {
         } else if job.large && self.is_in_scope(&job.queue) {
             let location = Location::new(ItemKind::Job, "");
             let jid = Name::from(job.jid.as_slice());
-            self.sink.large_candidate(self.core, &location, jid)
+            self.sink.take_large_candidate(self.core, &location, jid)
         } else {
             self.add_candidate(ItemKind::Job, b"", &job.jid)
         }
@@ -148,13 +148,13 @@ impl Scanner<'_> {
             ..ScannedJob::default()
         };
         if let Some(template) = text(13) {
-            self.check_template(&mut job, template);
+            self.note_template_count_read(&mut job, template);
         }
         let home = text(1).and_then(set_of_state);
         let (Some(queue), Some(state), Some(home), true) =
             (text(2), text(1), home, text(0) == Some(jid))
         else {
-            // The job's location is unknown without these fields.
+            // Without these fields it is unknown which sets should have the job: the core verifies it.
             job.is_candidate = self.first_pass;
             return Ok(Some(job));
         };
@@ -194,7 +194,8 @@ impl Scanner<'_> {
         let tags = text(5).and_then(validate::parse_tags);
         job.is_candidate |= tags.is_none();
         if !self.first_pass {
-            // The first pass has added these candidates. Missing index entries belong to this part.
+            // The first pass has added the candidates found so far. This pass only adds jobs whose index entries
+            // are missing.
             job.is_candidate = false;
         }
         for tag in tags.unwrap_or_default() {
@@ -268,7 +269,7 @@ impl Scanner<'_> {
             }
             (Some(ItemKind::Work), b"stalled") => {
                 self.match_entry(ItemKind::Work, &queue, &jid, priority_bucket(f64::INFINITY))?
-                    || self.match_or_scan(
+                    || self.match_entry_or_scan_unlisted(
                         ItemKind::Work,
                         &queue,
                         &jid,
@@ -277,7 +278,7 @@ impl Scanner<'_> {
             }
             (Some(ItemKind::Work), _) => {
                 self.match_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
-                    || self.match_or_scan(ItemKind::Scheduled, &queue, &jid, 0)?
+                    || self.match_entry_or_scan_unlisted(ItemKind::Scheduled, &queue, &jid, 0)?
                         == MatchResult::Matched
             }
             (Some(ItemKind::Locks), _) if grace => {
@@ -313,10 +314,10 @@ impl Scanner<'_> {
         // An unlisted worker is reported once.
         if self.first_pass
             && job.state == b"running"
-            && !self.is_known(RememberedAs::Worker, &worker)
+            && !self.is_remembered(RememberedAs::Worker, &worker)
         {
             let replies = super::index::remembered_key(ItemKind::Worker, &worker);
-            job.is_candidate |= self.remember(RememberedAs::Reported, &replies);
+            job.is_candidate |= self.remember_name(RememberedAs::Reported, &replies);
         }
         Ok(())
     }
@@ -334,14 +335,14 @@ impl Scanner<'_> {
             _ => true,
         };
         if let (Some(lane), true) = (lane, live) {
-            job.expect_in(ItemKind::Lane, lane);
+            job.expect_entry_in(ItemKind::Lane, lane);
         }
         let is_marked = throttles.is_some() || job.state == b"complete";
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
             let hash = self.hash_payloads(&job.jid);
             self.unmatched.match_pair(hash, EntrySide::Lower);
-            // The job's data has to be compared with its payloads.
+            // The core compares the data of a merged job with its payloads.
             job.is_candidate |= self.first_pass;
         }
         let ids = throttles.map(validate::parse_tags);
@@ -358,7 +359,7 @@ impl Scanner<'_> {
             _ => return,
         };
         for id in ids {
-            job.expect_in(kind, &id);
+            job.expect_entry_in(kind, &id);
         }
     }
 
@@ -398,8 +399,8 @@ impl Scanner<'_> {
     /// Adds a candidate for an unlisted queue, once for each queue.
     fn check_queue_listed(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
         let queue = job.queue.clone();
-        if !self.is_known(RememberedAs::Queue, &queue)
-            && self.remember(
+        if !self.is_remembered(RememberedAs::Queue, &queue)
+            && self.remember_name(
                 RememberedAs::Reported,
                 &super::index::remembered_key(ItemKind::Work, &queue),
             )
@@ -410,7 +411,7 @@ impl Scanner<'_> {
     }
 
     /// Notes that the count of the recurring job has to be read, if it is not known.
-    fn check_template(&mut self, job: &mut ScannedJob, template: &[u8]) {
+    fn note_template_count_read(&mut self, job: &mut ScannedJob, template: &[u8]) {
         let rest = job.jid.strip_prefix(template);
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
             return;

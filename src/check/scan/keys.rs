@@ -46,8 +46,8 @@ impl Scanner<'_> {
         pattern: &[u8],
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.sink.pass_begins();
-        let count = KEYS_PER_PAGE.min(self.max_batch).max(MIN_READ);
+        self.sink.note_pass_start();
+        let count = KEYS_PER_PAGE.min(self.max_read_size).max(MIN_READ);
         let page = |cursor: &[u8]| vec![ReadCommand::scan_keys(cursor, pattern, count)];
         let mut reads = self.core.send_reads(self.now, page(START));
         loop {
@@ -69,7 +69,7 @@ impl Scanner<'_> {
                 queues: 0,
             };
             each(self, keys)?;
-            self.sink.keys_scanned(self.core, seen)?;
+            self.sink.note_keys_scanned(self.core, seen)?;
             reads = match (ahead, next) {
                 (Some(ahead), _) => ahead,
                 (None, Some(next)) => self.core.send_reads(self.now, page(&next)),
@@ -90,7 +90,7 @@ impl Scanner<'_> {
             self.counts.keys += keys.len() as u64;
             self.counts.jobs += page.jobs.len() as u64;
         }
-        self.scan_ahead(page.jobs, page.with_dependencies, page.with_dependents)?;
+        self.queue_scan_reads(page.jobs, page.with_dependencies, page.with_dependents)?;
         self.scan_templates(&page.templates)?;
         self.scan_lanes_and_throttles(&page.coordination)?;
         for (kind, name) in &page.maybe_unlisted {

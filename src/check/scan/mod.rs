@@ -58,7 +58,7 @@ pub struct ScanCounts {
 
 /// The receiver of candidates.
 pub trait CandidateSink {
-    /// Takes a candidate. The same one may come more than once.
+    /// Takes a candidate to verify. The scan may report the same candidate more than once.
     fn take_candidate(
         &mut self,
         core: &mut Core,
@@ -67,7 +67,7 @@ pub trait CandidateSink {
     ) -> Result<(), Error>;
 
     /// Takes a large candidate: verified with others, it would block the server for long.
-    fn large_candidate(
+    fn take_large_candidate(
         &mut self,
         core: &mut Core,
         location: &Location,
@@ -91,27 +91,27 @@ pub trait CandidateSink {
     /// Notes a job that another one lists as a dependent, but that does not list the other one as a
     /// dependency. `None` if a set of dependents is unreadable. The job must not be released before
     /// the dependency is repaired.
-    fn one_sided_dependency(&mut self, _jid: Option<&[u8]>) {}
+    fn note_one_sided_dependency(&mut self, _jid: Option<&[u8]>) {}
 
     /// Notes all dependencies of a job that lost them: unless all of them are verified, its
     /// dependencies must not be restored.
-    fn dependencies_were_lost(&mut self, _job: &[u8], _others: &[Name]) {}
+    fn note_lost_dependencies(&mut self, _job: &[u8], _others: &[Name]) {}
 
     /// Notes an item that no call can verify, and the reason.
-    fn not_verifiable(&mut self, _item: Name, _why: &str) {}
+    fn note_unverifiable_item(&mut self, _item: Name, _why: &str) {}
 
     /// Notes that a scan of all keys begins. There is more than one if the tables are too small.
-    fn pass_begins(&mut self) {}
+    fn note_pass_start(&mut self) {}
 
     /// Notes progress: what was scanned since the last call. Sets the pace; an error ends the scan.
-    fn keys_scanned(&mut self, core: &mut Core, seen: ScanCounts) -> Result<(), Error>;
+    fn note_keys_scanned(&mut self, core: &mut Core, seen: ScanCounts) -> Result<(), Error>;
 
     /// Notes the number of members read since the last call; a member that is read twice counts
     /// twice. Sets the pace; an error ends the scan.
-    fn members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
+    fn note_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
     /// The maximum number of keys or members to read at once, if the pace is slow.
-    fn max_batch(&self) -> usize {
+    fn max_read_size(&self) -> usize {
         usize::MAX
     }
 
@@ -122,7 +122,7 @@ pub trait CandidateSink {
     /// Notes that everything was scanned. The candidates that follow may be verified for findings that
     /// require a complete scan: jobs in `depends` without dependencies, `names` of
     /// `tags`, and the counters of failed jobs.
-    fn scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
+    fn note_scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
 /// Scans, and returns what was scanned.
@@ -132,18 +132,18 @@ pub fn run_scan(
     scope: &ScanScope,
     sink: &mut dyn CandidateSink,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run(UnmatchedTable::default())
+    Scanner::new(core, now, scope, sink).run_passes(UnmatchedTable::default())
 }
 
 /// Scans with a table of `slots` slots, a power of two. Fewer slots take more passes.
-pub fn run_with_slots(
+pub fn run_scan_with_slots(
     core: &mut Core,
     now: Moment,
     scope: &ScanScope,
     sink: &mut dyn CandidateSink,
     slots: usize,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run(UnmatchedTable::new(slots))
+    Scanner::new(core, now, scope, sink).run_passes(UnmatchedTable::new(slots))
 }
 
 /// Maximum number of names remembered as listed or scanned.
@@ -164,7 +164,7 @@ const MIN_READ: usize = 10;
 /// A lock that expires later than this is implausible, in seconds.
 const MAX_LOCK: f64 = 8_640_000.0;
 
-/// Later times than this, from now, are verified, in seconds.
+/// Times further ahead than this are verified, in seconds.
 const MAX_CLOCK_DRIFT: f64 = 3600.0;
 
 /// Replies in the order of their reads.
@@ -192,22 +192,22 @@ struct Scanner<'a> {
     scope: &'a ScanScope,
     sink: &'a mut dyn CandidateSink,
     /// Maximum number of keys or members read at once.
-    max_batch: usize,
+    max_read_size: usize,
     keys: Keys,
     salt: SaltedHasher,
     unmatched: UnmatchedTable,
-    /// Whether this is the first pass, which checks everything but the entries of the other parts.
+    /// Whether this is the first pass. Later ones only match the entries whose hashes the table could not take before.
     first_pass: bool,
-    /// The version of the route when the scan began.
+    /// The version of the route to the server when the scan began: another one means that the keys have moved.
     place: u64,
     /// Whether unmatched entries are looked up by name, instead of being added.
     rescanning: bool,
     /// Whether unlisted sets were scanned.
     has_unlisted: bool,
     known: HashSet<u64>,
-    /// The configured limits of queues.
+    /// The maximum numbers of running jobs that the options set for queues.
     limits: HashMap<Vec<u8>, f64>,
-    /// The counts of recurring jobs.
+    /// How many jobs each recurring job has put, by its id.
     template_counts: HashMap<Vec<u8>, Option<f64>>,
     tally: FailedTally,
     cycles: DependencyEdges,
@@ -229,7 +229,7 @@ struct Scanner<'a> {
     template_fields: PackedFields,
     state_fields: PackedFields,
     pipeline: ReadPipeline,
-    /// Maximum number of requests on their way: none if the pace is slow.
+    /// Maximum number of requests that wait for their replies; 0 if the pace is slow.
     max_ahead: usize,
     /// Bytes and number of the jobs read.
     weight: (u64, u64),
@@ -243,7 +243,7 @@ impl<'a> Scanner<'a> {
         scope: &'a ScanScope,
         sink: &'a mut dyn CandidateSink,
     ) -> Scanner<'a> {
-        let max_ahead = match sink.max_batch() {
+        let max_ahead = match sink.max_read_size() {
             usize::MAX => ahead::MAX_AHEAD,
             _ => 0,
         };
@@ -252,7 +252,7 @@ impl<'a> Scanner<'a> {
             core,
             now,
             scope,
-            max_batch: sink.max_batch().min(MAX_READ),
+            max_read_size: sink.max_read_size().min(MAX_READ),
             sink,
             salt: SaltedHasher::default(),
             unmatched: UnmatchedTable::default(),
@@ -284,7 +284,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn run(mut self, unmatched: UnmatchedTable) -> Result<ScanCounts, Error> {
+    fn run_passes(mut self, unmatched: UnmatchedTable) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
         let server = self.server_run_id()?;
         self.place = self.core.route_version();
@@ -303,12 +303,12 @@ impl<'a> Scanner<'a> {
         self.unmatched = UnmatchedTable::new(1);
         self.add_cycle_candidates()?;
         self.resolve_undecided()?;
-        self.sink.scan_complete(self.core)?;
+        self.sink.note_scan_complete(self.core)?;
         self.add_deferred_candidates()?;
         self.resolve_undecided()?;
         self.core.follow_moving_keys()?;
         self.require_same_server()?;
-        // A cursor is meaningless after a restart of the server: keys may have been missed.
+        // After a restart of the server its cursors are meaningless: the scan may have missed keys.
         if self.server_run_id()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
@@ -342,13 +342,13 @@ impl<'a> Scanner<'a> {
         }
         let bare = self.keys.without_prefix(key).to_vec();
         self.add_candidate(ItemKind::Key, b"", &bare)?;
-        match self.keys.jid_of(key) {
+        match self.keys.jid_of_job_key(key) {
             Some(jid) => self.add_candidate(ItemKind::Job, b"", jid),
             None => Ok(()),
         }
     }
 
-    /// Adds a candidate as soon as the scan is complete.
+    /// Keeps a candidate that can only be verified after a complete scan.
     fn defer_candidate(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
         let size = name.len() + item.len() + 100;
         self.deferred_bytes += size;
@@ -358,8 +358,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Adds a job without dependencies as candidate as soon as the scan is complete.
-    fn defer_release(&mut self, jid: &[u8]) {
+    /// Adds a job in `depends` without dependencies as a candidate once the scan is complete.
+    fn defer_job_without_dependencies(&mut self, jid: &[u8]) {
         if self.without_dependencies.len() < MAX_WITHOUT_DEPENDENCIES {
             let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
             self.without_dependencies.insert(hash);
@@ -374,7 +374,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Remembers a name. Returns whether it is new.
-    fn remember(&mut self, what: RememberedAs, name: &[u8]) -> bool {
+    fn remember_name(&mut self, what: RememberedAs, name: &[u8]) -> bool {
         let hash = self.salt.hash_location(what as u8, name);
         if self.known.len() < MAX_KNOWN {
             self.known.insert(hash)
@@ -383,7 +383,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn is_known(&self, what: RememberedAs, name: &[u8]) -> bool {
+    fn is_remembered(&self, what: RememberedAs, name: &[u8]) -> bool {
         self.known
             .contains(&self.salt.hash_location(what as u8, name))
     }
@@ -401,11 +401,11 @@ impl<'a> Scanner<'a> {
         member: &[u8],
         number: u64,
     ) -> Result<bool, Error> {
-        Ok(self.match_or_scan(kind, name, member, number)? != MatchResult::Missing)
+        Ok(self.match_entry_or_scan_unlisted(kind, name, member, number)? != MatchResult::Missing)
     }
 
-    /// Matches an entry. Scans unlisted sets as soon as a job should be in them.
-    fn match_or_scan(
+    /// Matches an entry. If its set is not listed, the set is scanned first, since a job should be in it.
+    fn match_entry_or_scan_unlisted(
         &mut self,
         kind: ItemKind,
         name: &[u8],
@@ -423,12 +423,12 @@ impl<'a> Scanner<'a> {
 
     /// The number of pages to read in one round trip, up to `wanted`.
     fn pages_per_round_trip(&self, wanted: usize) -> usize {
-        wanted.min(self.max_batch / MIN_READ).max(1)
+        wanted.min(self.max_read_size / MIN_READ).max(1)
     }
 
     /// The number of members of a page, if `pages` pages are read in one round trip.
     fn members_per_page(&self, pages: usize) -> usize {
-        (self.max_batch / pages.max(1)).clamp(MIN_READ, PAGE)
+        (self.max_read_size / pages.max(1)).clamp(MIN_READ, PAGE)
     }
 
     fn run_reads(&mut self, reads: Vec<ReadCommand>) -> Result<Vec<ReadReply>, Error> {

@@ -34,7 +34,8 @@ impl Scanner<'_> {
     }
 
     fn scan_unmatched(&mut self) -> Result<(), Error> {
-        // All jobs that list a dependent which does not list them: the dependent lost one set.
+        // By dependent: the jobs that list it although it does not list them as dependencies. They are verified in
+        // one call.
         let mut one_sided: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
         let mut count = 0;
         let pattern = self.keys.with_prefix("*");
@@ -71,10 +72,10 @@ impl Scanner<'_> {
                             Companion::Payloads => scanner.hash_payloads(jid),
                             _ => scanner.hash_history(jid),
                         };
-                        if scanner.unmatched.contains(hash, EntrySide::Upper) {
+                        if scanner.unmatched.contains_entry(hash, EntrySide::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
                             scanner.add_candidate(ItemKind::Key, b"", &bare)?;
-                            let jid = scanner.keys.jid_of(key);
+                            let jid = scanner.keys.jid_of_job_key(key);
                             scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }
@@ -89,14 +90,14 @@ impl Scanner<'_> {
             }
             scanner.scan_lanes_and_throttles(&sets)?;
             for (y, members) in
-                scanner.read_first_pages(Companion::Dependencies, &with_dependencies)?
+                scanner.read_first_pages_of_edges(Companion::Dependencies, &with_dependencies)?
             {
                 let key = scanner.keys.companion_key(Companion::Dependencies, &y);
                 scanner.for_each_edge_page(&key, members, |scanner, members| {
                     let is_unmatched = |x: &Vec<u8>| {
                         scanner
                             .unmatched
-                            .contains(scanner.hash_edge(&y, x), EntrySide::Upper)
+                            .contains_entry(scanner.hash_edge(&y, x), EntrySide::Upper)
                     };
                     if members.iter().any(is_unmatched) {
                         scanner.add_candidate(ItemKind::Job, b"", &y)
@@ -105,18 +106,20 @@ impl Scanner<'_> {
                     }
                 })?;
             }
-            for (x, members) in scanner.read_first_pages(Companion::Dependents, &with_dependents)? {
+            for (x, members) in
+                scanner.read_first_pages_of_edges(Companion::Dependents, &with_dependents)?
+            {
                 let key = scanner.keys.companion_key(Companion::Dependents, &x);
                 let mut in_scope = false;
                 scanner.for_each_edge_page(&key, members, |scanner, mut members| {
                     members.retain(|y| {
                         scanner
                             .unmatched
-                            .contains(scanner.hash_edge(y, &x), EntrySide::Lower)
+                            .contains_entry(scanner.hash_edge(y, &x), EntrySide::Lower)
                     });
                     in_scope = in_scope || scanner.any_in_scope(&members)?;
                     for y in members {
-                        scanner.sink.one_sided_dependency(Some(&y));
+                        scanner.sink.note_one_sided_dependency(Some(&y));
                         count += 1;
                         if count <= MAX_ONE_SIDED {
                             one_sided
@@ -130,7 +133,7 @@ impl Scanner<'_> {
                     Ok(())
                 })?;
                 if in_scope {
-                    scanner.add_leftover(&key, &x)?;
+                    scanner.add_leftover_dependents(&key, &x)?;
                 }
             }
             Ok(())
@@ -139,7 +142,7 @@ impl Scanner<'_> {
         for (y, jids) in one_sided {
             if self.covers_all_queues() {
                 let there = self.existing_jobs(&jids)?;
-                self.sink.dependencies_were_lost(&y, &there);
+                self.sink.note_lost_dependencies(&y, &there);
             }
             self.add_candidate_group(&location, &y, jids)?;
         }
@@ -153,13 +156,13 @@ impl Scanner<'_> {
             ReadCommand::hash_field(&key, "jid")
         });
         let replies = self.run_reads(reads.collect())?;
-        self.sink.members_read(self.core, jids.len())?;
+        self.sink.note_members_read(self.core, jids.len())?;
         let there = jids.iter().zip(replies);
         let there = there.filter(|(_, replies)| matches!(replies, ReadReply::Text(Some(_))));
         Ok(there.map(|(jid, _)| jid.clone()).collect())
     }
 
-    fn read_first_pages(
+    fn read_first_pages_of_edges(
         &mut self,
         which: Companion,
         jids: &[Vec<u8>],

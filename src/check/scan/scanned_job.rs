@@ -28,7 +28,7 @@ pub(super) struct ScannedJob {
 
 impl ScannedJob {
     /// Notes that the job's entry in a lane or in a set of a throttle has to be read.
-    pub(super) fn expect_in(&mut self, kind: ItemKind, name: &[u8]) {
+    pub(super) fn expect_entry_in(&mut self, kind: ItemKind, name: &[u8]) {
         let at = self.coordination.len();
         self.coordination.push((kind, name.to_vec()));
         self.extra_reads.push(ExtraRead::Coordination(at));

@@ -44,7 +44,8 @@ impl Scanner<'_> {
             {
                 self.sink.take_candidate(self.core, &location, item)
             }
-            // A set of another queue, a lane or a throttle may have a job of this one.
+            // The set of another queue, a lane or a throttle may hold a job of a scanned queue: read the queue of
+            // the job first.
             Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
             | Lane | Slots | Pending | FailedTimes => {
                 self.undecided.push((location, item));
@@ -84,7 +85,7 @@ impl Scanner<'_> {
             ReadCommand::hash_field(&key, "queue")
         });
         let replies = self.run_reads(reads.collect())?;
-        self.sink.members_read(self.core, open.len())?;
+        self.sink.note_members_read(self.core, open.len())?;
         for ((location, item), replies) in open.into_iter().zip(replies) {
             if matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
                 self.sink.take_candidate(self.core, &location, item)?;
@@ -102,15 +103,14 @@ impl Scanner<'_> {
             .iter()
             .map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
         let replies = self.run_reads(reads.collect())?;
-        self.sink.members_read(self.core, replies.len())?;
+        self.sink.note_members_read(self.core, replies.len())?;
         let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
         Ok(replies.iter().any(ours))
     }
 
-    /// Adds the leftover set of dependents of a missing job. It belongs to no queue, but it is the only
-    /// trace of dependencies that jobs of the scanned queues have lost. What those jobs list
-    /// themselves is verified before.
-    pub(super) fn add_leftover(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
+    /// Adds the leftover set of dependents of a missing job. It belongs to no queue, but it is the only trace of
+    /// dependencies that jobs of the scanned queues have lost. The jobs that it lists are verified first.
+    pub(super) fn add_leftover_dependents(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
         self.resolve_undecided()?;
         let read = ReadCommand::key_exists(&self.keys.job_key(jid));
         match self.core.run_read(self.now, read)? {
@@ -135,7 +135,7 @@ impl Scanner<'_> {
             let jids = items.iter().map(Name::as_bytes).chain([about_job]);
             let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
             let replies = self.run_reads(reads.collect())?;
-            self.sink.members_read(self.core, replies.len())?;
+            self.sink.note_members_read(self.core, replies.len())?;
             let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
             if !replies.iter().any(ours) {
                 return Ok(());

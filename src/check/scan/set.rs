@@ -87,13 +87,13 @@ pub(super) fn time_bucket(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
-/// The number that a hash contains for a time that one side knows in whole seconds.
+/// The number that a hash contains for a time that either the job or the index has in whole seconds.
 pub(super) fn second_bucket(score: f64) -> u64 {
     score.floor() as i64 as u64
 }
 
 impl Scanner<'_> {
-    pub(super) fn index_set(&self, kind: ItemKind, name: &[u8]) -> IndexedSet {
+    pub(super) fn indexed_set(&self, kind: ItemKind, name: &[u8]) -> IndexedSet {
         let key = match kind {
             ItemKind::Work => self.keys.queue_key(QueueKey::Work, name),
             ItemKind::Locks => self.keys.queue_key(QueueKey::Locks, name),
@@ -117,7 +117,8 @@ impl Scanner<'_> {
             name: name.to_vec(),
             key,
             location: match kind {
-                // A complete job does not say in which queue it was completed.
+                // The hash of this set leaves out the queue: a complete job has no field for the queue in which it
+                // was completed.
                 ItemKind::CompletedIn => self.salt.hash_location(kind as u8, b""),
                 kind => self.salt.hash_location(kind as u8, name),
             },
@@ -161,7 +162,7 @@ impl Scanner<'_> {
                     sent.push_back((at, self.send_page(set)));
                 }
                 self.add_entries(set, entries)?;
-                self.sink.members_read(self.core, read)?;
+                self.sink.note_members_read(self.core, read)?;
                 if more && self.max_ahead == 0 {
                     open.push_front(at);
                 }
@@ -191,7 +192,7 @@ impl Scanner<'_> {
             let entries = set.take_page(replies, page);
             self.add_entries(set, entries)?;
         }
-        self.sink.members_read(self.core, read)
+        self.sink.note_members_read(self.core, read)
     }
 
     /// Adds the entries of a page. `None` if the key has a wrong type.
@@ -208,7 +209,7 @@ impl Scanner<'_> {
         let mut behind = set.behind.unwrap_or(entries.len() as u64);
         for (member, score) in entries {
             behind = behind.saturating_sub(1);
-            self.add_entry(set, &member, score.unwrap_or(f64::NAN), behind)?;
+            self.add_index_entry(set, &member, score.unwrap_or(f64::NAN), behind)?;
         }
         Ok(())
     }
@@ -216,7 +217,7 @@ impl Scanner<'_> {
 
 impl IndexedSet {
     /// Whether the set has been read completely.
-    pub(super) fn is_done(&self) -> bool {
+    pub(super) fn is_read_completely(&self) -> bool {
         matches!(self.cursor, SetCursor::Done)
     }
 
@@ -278,7 +279,7 @@ impl IndexedSet {
             None if scored => asks.push(ReadCommand::sorted_set_size(key)),
             None if work => {
                 asks.push(ReadCommand::sorted_set_size(key));
-                // The first member of an incomplete page is the first of the set.
+                // An incomplete page begins at rank 0, so the member of that rank is read, too.
                 let ends = [first, 0, last];
                 asks.extend(ends.map(|at| ReadCommand::members_with_scores(key, at, at)));
             }
@@ -325,7 +326,8 @@ impl IndexedSet {
                 Some(pair_with_scores(items))
             }
             (SetCursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= page_size => {
-                // The list is read again from a known length on.
+                // The list has more than one page: drop this page, and read pages counted from the end, whose
+                // number is known now.
                 let Some(ReadReply::Number(length)) = replies.next() else {
                     return None;
                 };
@@ -397,7 +399,8 @@ impl IndexedSet {
             (None, _) => i64::from(entries.len() as i64 >= page_size),
         };
         let more = rank > 0;
-        // In the order of scores, the members in between have the same priority.
+        // Members are in the order of their scores: if the first and the last have the same priority, so have all
+        // others.
         let alike = matches!((first, last), (Some(one), Some(other)) if priority_bucket(one) == priority_bucket(other));
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {

@@ -66,7 +66,7 @@ impl Scanner<'_> {
                 .iter()
                 .map(|key| ReadCommand::hash_field(key, "failed"));
             let replies = self.run_reads(reads.collect())?;
-            self.sink.members_read(self.core, counts.len())?;
+            self.sink.note_members_read(self.core, counts.len())?;
             for (((_, counted), remembered_key), replies) in counts.iter().zip(keys).zip(replies) {
                 let stored = match replies {
                     ReadReply::Text(stored) => stored,

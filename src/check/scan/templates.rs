@@ -53,7 +53,8 @@ impl Scanner<'_> {
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::parse_number);
         let Some(queue) = text(0) else {
-            // A recurring job without a queue has no location, or was deleted after the scan began.
+            // No set can be expected to hold a recurring job without a queue: the core verifies whether it still
+            // exists.
             return if self.first_pass {
                 self.add_candidate(ItemKind::Recurring, b"", id)
             } else {
@@ -69,7 +70,7 @@ impl Scanner<'_> {
             && text(8).is_some()
             && text(9).is_none_or(validate::is_json);
         let matched = self.match_entry(ItemKind::Recur, queue, id, 0)?;
-        let listed = self.is_known(RememberedAs::Queue, queue);
+        let listed = self.is_remembered(RememberedAs::Queue, queue);
         if !matched || self.first_pass && !(valid && listed) {
             self.add_candidate(ItemKind::Recurring, b"", id)
         } else {

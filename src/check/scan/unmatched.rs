@@ -34,7 +34,7 @@ pub(super) enum MatchResult {
     Matched,
     /// The table has it already.
     Duplicate,
-    /// The hash belongs to another part of the hashes.
+    /// Another pass covers this hash.
     OtherPart,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct UnmatchedTable {
     max_slots: usize,
     /// The number of entries of each side.
     counts: [usize; 4],
-    /// The part of the hashes in this pass, inclusive.
+    /// The lowest and the highest hash that this pass covers.
     first_hash: u64,
     last_hash: u64,
 }
@@ -110,13 +110,13 @@ impl UnmatchedTable {
 
     /// Adds an entry of an index.
     pub(super) fn add_entry(&mut self, hash: u64) -> MatchResult {
-        if !self.is_in_part(hash) {
+        if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
         match self.find_slot(hash, EntrySide::Entry) {
             Ok(_) => MatchResult::Duplicate,
             Err(at) => {
-                self.insert_at(at, hash, EntrySide::Entry);
+                self.fill_slot(at, hash, EntrySide::Entry);
                 MatchResult::Missing
             }
         }
@@ -124,12 +124,12 @@ impl UnmatchedTable {
 
     /// Removes an entry that a job should have.
     pub(super) fn match_entry(&mut self, hash: u64) -> MatchResult {
-        if !self.is_in_part(hash) {
+        if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
         match self.find_slot(hash, EntrySide::Entry) {
             Ok(at) => {
-                self.remove_at(at);
+                self.empty_slot(at);
                 MatchResult::Matched
             }
             Err(_) => MatchResult::Missing,
@@ -138,7 +138,7 @@ impl UnmatchedTable {
 
     /// Adds one side of a pair, or removes the other side if the table has it.
     pub(super) fn match_pair(&mut self, hash: u64, side: EntrySide) -> MatchResult {
-        if !self.is_in_part(hash) {
+        if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
         let other = match side {
@@ -146,35 +146,35 @@ impl UnmatchedTable {
             _ => EntrySide::Lower,
         };
         if let Ok(at) = self.find_slot(hash, other) {
-            self.remove_at(at);
+            self.empty_slot(at);
             return MatchResult::Matched;
         }
         match self.find_slot(hash, side) {
             Ok(_) => MatchResult::Duplicate,
             Err(at) => {
-                self.insert_at(at, hash, side);
+                self.fill_slot(at, hash, side);
                 MatchResult::Missing
             }
         }
     }
 
     /// Whether the table has an entry.
-    pub(super) fn contains(&self, hash: u64, side: EntrySide) -> bool {
-        self.is_in_part(hash) && self.find_slot(hash, side).is_ok()
+    pub(super) fn contains_entry(&self, hash: u64, side: EntrySide) -> bool {
+        self.is_in_current_part(hash) && self.find_slot(hash, side).is_ok()
     }
 
-    fn is_in_part(&self, hash: u64) -> bool {
+    fn is_in_current_part(&self, hash: u64) -> bool {
         (self.first_hash..=self.last_hash).contains(&hash)
     }
 
-    fn home_slot(&self, slot: u64) -> usize {
+    fn first_slot_of_hash(&self, slot: u64) -> usize {
         (slot >> 2) as usize & (self.slots.len() - 1)
     }
 
     /// The slot of an entry, or the slot that it would take.
     fn find_slot(&self, hash: u64, side: EntrySide) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
-        let mut at = self.home_slot(slot_of_hash);
+        let mut at = self.first_slot_of_hash(slot_of_hash);
         loop {
             match self.slots[at] {
                 0 => return Err(at),
@@ -184,20 +184,20 @@ impl UnmatchedTable {
         }
     }
 
-    fn insert_at(&mut self, at: usize, hash: u64, side: EntrySide) {
+    fn fill_slot(&mut self, at: usize, hash: u64, side: EntrySide) {
         self.slots[at] = hash & !SIDE_BITS | side as u64;
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
             if self.slots.len() < self.max_slots {
-                self.grow()
+                self.grow_table()
             } else {
                 self.drop_upper_half()
             }
         }
     }
 
-    /// Removes a slot; the ones behind it move up.
-    fn remove_at(&mut self, at: usize) {
+    /// Empties a slot. Entries behind it that it displaced move up.
+    fn empty_slot(&mut self, at: usize) {
         let mask = self.slots.len() - 1;
         self.counts[(self.slots[at] & SIDE_BITS) as usize] -= 1;
         let (mut hole, mut next) = (at, at);
@@ -207,8 +207,8 @@ impl UnmatchedTable {
             if slot == 0 {
                 break;
             }
-            let home = self.home_slot(slot);
-            // A slot may move to the hole only if that is not before its home.
+            let home = self.first_slot_of_hash(slot);
+            // An entry may move to the hole only if the hole is not before the first slot of its hash.
             if next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask {
                 self.slots[hole] = slot;
                 hole = next;
@@ -219,14 +219,14 @@ impl UnmatchedTable {
 
     /// Grows the table. The last step is the largest, so that the old and the new table together stay
     /// small.
-    fn grow(&mut self) {
+    fn grow_table(&mut self) {
         let len = match self.slots.len() * 4 {
             more if more * 2 > self.max_slots => self.max_slots,
             more => more,
         };
         let old = std::mem::replace(&mut self.slots, vec![0; len]);
         for slot in old.into_iter().filter(|slot| *slot != 0) {
-            let mut at = self.home_slot(slot);
+            let mut at = self.first_slot_of_hash(slot);
             while self.slots[at] != 0 {
                 at = (at + 1) & (len - 1);
             }
@@ -241,7 +241,7 @@ impl UnmatchedTable {
         let mut at = 0;
         while at < self.slots.len() {
             match self.slots[at] {
-                slot if slot != 0 && slot & !SIDE_BITS > self.last_hash => self.remove_at(at),
+                slot if slot != 0 && slot & !SIDE_BITS > self.last_hash => self.empty_slot(at),
                 _ => at += 1,
             }
         }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(table.count_unmatched(EntrySide::Entry), 99);
         for n in 1..100_000 {
             assert_eq!(
-                table.contains(hash(n), EntrySide::Entry),
+                table.contains_entry(hash(n), EntrySide::Entry),
                 n % 1000 == 0,
                 "{n}"
             );
@@ -294,8 +294,8 @@ mod tests {
         }
         assert_eq!(table.count_unmatched(EntrySide::Upper), 99);
         assert_eq!(table.count_unmatched(EntrySide::Lower), 0);
-        assert!(table.contains(hash(10), EntrySide::Upper));
-        assert!(!table.contains(hash(10), EntrySide::Entry));
+        assert!(table.contains_entry(hash(10), EntrySide::Upper));
+        assert!(!table.contains_entry(hash(10), EntrySide::Entry));
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
                 }
             }
             // Dropped entries are not in this part.
-            let remains = |n: &u64| table.contains(hash(*n), EntrySide::Entry);
+            let remains = |n: &u64| table.contains_entry(hash(*n), EntrySide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
             if !table.clear_for_next_part() {

@@ -81,7 +81,7 @@ pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
         group: StringBytes,
         when: f64,
     }
-    // Clients store names that are not UTF-8, which only the check of the syntax has to know.
+    // Clients store names that are not UTF-8: the syntax is checked with replacement characters for their bytes.
     let readable = match std::str::from_utf8(text) {
         Ok(_) => is_json(text),
         Err(_) => is_json(String::from_utf8_lossy(text).as_bytes()),
@@ -121,11 +121,11 @@ impl<'de> Deserialize<'de> for StringBytes {
 
 /// Whether every client can read a history entry.
 pub fn is_history_entry(text: &[u8]) -> bool {
-    is_usual_entry(text) || parses_as_entry(text)
+    has_form_of_core(text) || parses_as_entry(text)
 }
 
 /// Whether an entry has the form that the core writes: `[1,"put",{"q":"mail"}]`.
-fn is_usual_entry(text: &[u8]) -> bool {
+fn has_form_of_core(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
     };
@@ -135,7 +135,7 @@ fn is_usual_entry(text: &[u8]) -> bool {
     }
     let Some(rest) = rest[digits..]
         .strip_prefix(b",\"")
-        .and_then(after_quoted_word)
+        .and_then(after_closing_quote)
     else {
         return false;
     };
@@ -148,11 +148,11 @@ fn is_usual_entry(text: &[u8]) -> bool {
     let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
     let letters = letters.count();
     let rest = rest[letters..].strip_prefix(b"\":\"");
-    letters > 0 && rest.and_then(after_quoted_word) == Some(b"}]")
+    letters > 0 && rest.and_then(after_closing_quote) == Some(b"}]")
 }
 
 /// The rest of a text after a quoted word without escapes.
-fn after_quoted_word(text: &[u8]) -> Option<&[u8]> {
+fn after_closing_quote(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;
     text[end..].strip_prefix(b"\"")

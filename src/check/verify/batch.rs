@@ -12,7 +12,7 @@ use crate::name::Name;
 pub(crate) struct RepairBatch {
     pub stage: RepairStage,
     pub location: Location,
-    /// Findings that are repaired in another location, or not in this round.
+    /// Findings that the calls for this batch leave out: another location repairs them, or the next round.
     pub excluded: Vec<FindingId>,
     /// Groups of items that go into one call.
     pub groups: VecDeque<Vec<Name>>,
@@ -21,7 +21,7 @@ pub(crate) struct RepairBatch {
 }
 
 impl RepairBatch {
-    /// The location for the call with these groups.
+    /// The location that the call for these groups names: jobs of one group have a location of their own.
     pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
         let together = groups.iter().any(|group| group.len() > 1);
         if self.location.kind == ItemKind::Job && together {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 
-use super::bounded_set::BoundedSet;
+use super::bounded_set::SaturatingHashSet;
 use super::finding_filter::FindingFilter;
 use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::Verdict;
@@ -13,13 +13,13 @@ use crate::name::Name;
 #[derive(Debug, Default)]
 pub(super) struct BlockingFindings {
     /// Tags with a wrong index: their counters are not compared with it.
-    wrong_tags: BoundedSet,
+    wrong_tags: SaturatingHashSet,
     /// Whether a failure list is wrong: no counter of failed jobs is compared with the lists.
     wrong_failure_lists: bool,
     /// Jobs with a dependency that only the other job lists: they are not released.
-    one_sided: BoundedSet,
+    one_sided: SaturatingHashSet,
     /// Findings that were not verified because their requirements are not reported.
-    blocked_by_unreported: BTreeSet<FindingId>,
+    findings_not_verified: BTreeSet<FindingId>,
     hasher: RandomState,
 }
 
@@ -34,8 +34,9 @@ impl BlockingFindings {
             FindingId::DependsOnNothing => self.one_sided.may_contain(item),
             _ => false,
         };
-        if is_blocked && filter.selects(verdict.id) && filter.hides_requirements(verdict.id) {
-            self.blocked_by_unreported.insert(verdict.id);
+        if is_blocked && filter.selects_finding(verdict.id) && filter.hides_requirements(verdict.id)
+        {
+            self.findings_not_verified.insert(verdict.id);
         }
         is_blocked
     }
@@ -64,6 +65,6 @@ impl BlockingFindings {
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
     pub(super) fn unverified_findings(&self) -> Vec<FindingId> {
-        self.blocked_by_unreported.iter().copied().collect()
+        self.findings_not_verified.iter().copied().collect()
     }
 }

@@ -7,12 +7,12 @@ pub(crate) const MAX_HASHES: usize = 100_000;
 
 /// A set of hashes that contains everything once more than [`MAX_HASHES`] were added.
 #[derive(Debug, Default)]
-pub(crate) struct BoundedSet {
+pub(crate) struct SaturatingHashSet {
     hashes: HashSet<u64>,
     overflowed: bool,
 }
 
-impl BoundedSet {
+impl SaturatingHashSet {
     pub(crate) fn insert(&mut self, hash: u64) {
         if self.hashes.len() < MAX_HASHES {
             _ = self.hashes.insert(hash)
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_full_set_may_contain_everything() {
-        let mut set = BoundedSet::default();
+        let mut set = SaturatingHashSet::default();
         set.insert(7);
         assert!(set.may_contain(7) && !set.may_contain(8));
         (0..=MAX_HASHES as u64).for_each(|hash| set.insert(hash));

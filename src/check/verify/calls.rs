@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
-use super::finding_filter::{VerifyTiming, findings_for_kind};
+use super::finding_filter::{VerifyTiming, findings_argument};
 use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -38,7 +38,7 @@ impl VerifyCalls {
         self.batch_sizes = BatchSizes::new(round_trip);
     }
 
-    /// From now on, the findings are verified that require a complete scan.
+    /// Verifies from now on the findings that require a complete scan.
     pub(super) fn begin_deferred_phase(&mut self) {
         self.phase = VerifyTiming::AfterScan;
     }
@@ -48,7 +48,7 @@ impl VerifyCalls {
         match self.phase {
             VerifyTiming::DuringScan => {
                 let findings = self.scan_findings.clone();
-                findings.map(|findings| findings_for_kind(findings, kind))
+                findings.map(|findings| findings_argument(findings, kind))
             }
             VerifyTiming::AfterScan => self.deferred_findings.clone(),
         }

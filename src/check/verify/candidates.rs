@@ -36,12 +36,12 @@ pub(super) struct LocatedCandidates {
 }
 
 impl LocatedCandidates {
-    pub(super) fn add(&mut self, location: &Location, item: Name) -> DueCandidates {
+    pub(super) fn add_candidate(&mut self, location: &Location, item: Name) -> DueCandidates {
         let waiting = match self.waiting.get_mut(location) {
             Some(waiting) => waiting,
             None => self.waiting.entry(location.clone()).or_default(),
         };
-        // Entries of the same block come one after the other.
+        // Entries of a list come in order, so a second candidate for the same block directly follows the first one.
         if waiting.last() == Some(&item) {
             return DueCandidates::Nothing;
         }
@@ -62,7 +62,7 @@ impl LocatedCandidates {
     }
 
     /// Any location that has candidates.
-    pub(super) fn any_location(&self) -> Option<Location> {
+    pub(super) fn any_waiting_location(&self) -> Option<Location> {
         self.waiting.keys().next().cloned()
     }
 
@@ -73,7 +73,7 @@ impl LocatedCandidates {
         self.count -= items.len();
         let bytes = items.iter().map(|item| item.as_bytes().len());
         self.bytes -= bytes.sum::<usize>();
-        // Several entries may lead to the same candidate.
+        // Several index entries may lead to the same candidate: drop those that were verified lately.
         items.retain(|item| self.recent.insert(self.hasher.hash_one((location, item))));
         if self.recent.len() > MAX_HASHES {
             self.recent.clear();
@@ -99,17 +99,17 @@ mod tests {
         let mut candidates = LocatedCandidates::default();
         let job = Location::new(ItemKind::Job, "");
         assert_eq!(
-            candidates.add(&job, Name::from("a")),
+            candidates.add_candidate(&job, Name::from("a")),
             DueCandidates::Nothing
         );
-        assert_eq!(candidates.any_location(), Some(job.clone()));
+        assert_eq!(candidates.any_waiting_location(), Some(job.clone()));
         assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
-        assert_eq!(candidates.any_location(), None);
-        candidates.add(&job, Name::from("a"));
-        candidates.add(&job, Name::from("b"));
+        assert_eq!(candidates.any_waiting_location(), None);
+        candidates.add_candidate(&job, Name::from("a"));
+        candidates.add_candidate(&job, Name::from("b"));
         assert_eq!(candidates.take_location(&job), Some(vec![Name::from("b")]));
         candidates.forget_verified();
-        candidates.add(&job, Name::from("a"));
+        candidates.add_candidate(&job, Name::from("a"));
         assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
         assert_eq!((candidates.count, candidates.bytes), (0, 0));
     }
@@ -118,7 +118,8 @@ mod tests {
     fn a_full_batch_or_many_bytes_are_due() {
         let mut candidates = LocatedCandidates::default();
         let job = Location::new(ItemKind::Job, "");
-        let mut added = (0..MAX_BATCH).map(|n| candidates.add(&job, Name::from(n.to_string())));
+        let mut added =
+            (0..MAX_BATCH).map(|n| candidates.add_candidate(&job, Name::from(n.to_string())));
         assert!(
             added
                 .by_ref()
@@ -128,6 +129,6 @@ mod tests {
         assert_eq!(added.next(), Some(DueCandidates::Location));
         let large = Name::from("x".repeat(MAX_BYTES));
         let tag = Location::new(ItemKind::Tag, "eu");
-        assert_eq!(candidates.add(&tag, large), DueCandidates::All);
+        assert_eq!(candidates.add_candidate(&tag, large), DueCandidates::All);
     }
 }

@@ -76,7 +76,7 @@ impl FindingCollector {
             }
             return true;
         }
-        // No more can be remembered: the finding is reported, but not its exact count.
+        // The collector is full and cannot tell whether the finding is new: its count becomes `at least`.
         let mut first = true;
         for found in self.findings_with_id(finding.id) {
             found.at_least = true;
@@ -86,7 +86,7 @@ impl FindingCollector {
     }
 
     /// Counts a verdict.
-    pub(crate) fn count(&mut self, severity: Severity, verdict: &Verdict) {
+    pub(crate) fn count_finding(&mut self, severity: Severity, verdict: &Verdict) {
         let fits =
             |found: &ReportedFinding| found.finding.id == verdict.id && found.severity == severity;
         let at = match self.found.iter().position(fits) {

@@ -1,5 +1,5 @@
-//! The findings that a repair expects to meet. A repair whose reply was lost is sent again, and does
-//! not find what the first call has repaired: this set has those findings.
+//! The findings that a repair expects to repair. If the reply to a call is lost, the repeated call does not find what
+//! the first one has repaired: this set has those findings, so that they are counted.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -8,21 +8,21 @@ use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 
-/// Findings by id and item.
+/// Hashes of findings by id and item.
 #[derive(Debug, Default)]
-pub(crate) struct ExpectedFindings {
+pub(crate) struct ExpectedRepairs {
     hashes: HashSet<u64>,
     hasher: RandomState,
 }
 
-impl ExpectedFindings {
-    pub(crate) fn add(&mut self, verdict: &Verdict) {
+impl ExpectedRepairs {
+    pub(crate) fn add_expected_repair(&mut self, verdict: &Verdict) {
         let hash = self.hasher.hash_one((verdict.id, &verdict.item));
         self.hashes.insert(hash);
     }
 
     /// Removes the expected findings about these items in a stage, and returns each with its item.
-    pub(crate) fn take_findings_about(
+    pub(crate) fn take_repairs_about(
         &mut self,
         stage: RepairStage,
         items: &[Name],

@@ -14,15 +14,16 @@ pub(crate) enum FindingSelection {
     One(FindingId),
 }
 
-/// Findings whose verdict searches failure lists. Jobs are verified for them by their group.
+/// Findings whose verdict searches failure lists. They are verified for the failed jobs of a group together.
 const SEARCHING: [FindingId; 3] = [
     FindingId::FailedStray,
     FindingId::FailedUnlisted,
     FindingId::FailedTwice,
 ];
 
-/// The list of findings for items of a kind.
-pub(crate) fn findings_for_kind(mut findings: String, kind: ItemKind) -> String {
+/// Completes the text that tells the core which findings to verify for items of a kind. For jobs, it excludes those
+/// that search failure lists.
+pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
         for id in SEARCHING {
             let comma = if findings.is_empty() { "" } else { "," };
@@ -59,8 +60,8 @@ impl FindingFilter {
         }
     }
 
-    /// Also selects the release of these jobs, if it is not selected anyway.
-    pub(crate) fn selecting_releases(&self, freed: HashSet<Name>) -> FindingFilter {
+    /// A copy of the filter that also selects the release of these jobs.
+    pub(crate) fn with_releases_of(&self, freed: HashSet<Name>) -> FindingFilter {
         FindingFilter {
             freed: Rc::new(freed),
             ..self.clone()
@@ -68,22 +69,22 @@ impl FindingFilter {
     }
 
     /// Whether a finding is reported.
-    pub(crate) fn selects(&self, id: FindingId) -> bool {
+    pub(crate) fn selects_finding(&self, id: FindingId) -> bool {
         let frees = id == FindingId::DependsOnNothing && !self.freed.is_empty();
-        (self.selects_all_of(id) || frees) && !self.skip.contains(&id)
+        (self.selects_for_all_items(id) || frees) && !self.skip.contains(&id)
     }
 
     /// Whether this finding is reported about this item.
-    pub(crate) fn selects_item(&self, id: FindingId, item: &Name) -> bool {
-        self.selects(id) && (self.selects_all_of(id) || self.freed.contains(item))
+    pub(crate) fn selects_for_item(&self, id: FindingId, item: &Name) -> bool {
+        self.selects_finding(id) && (self.selects_for_all_items(id) || self.freed.contains(item))
     }
 
-    fn selects_all_of(&self, id: FindingId) -> bool {
+    fn selects_for_all_items(&self, id: FindingId) -> bool {
         self.only.is_empty() || self.is_named_by_only(id)
     }
 
     /// Whether any finding is not reported.
-    pub(crate) fn leaves_out_findings(&self) -> bool {
+    pub(crate) fn excludes_any_finding(&self) -> bool {
         let all = self.only.is_empty()
             || self
                 .only
@@ -96,7 +97,7 @@ impl FindingFilter {
     /// verified.
     pub(crate) fn hides_requirements(&self, id: FindingId) -> bool {
         let requires = id.row().requires;
-        !requires.is_empty() && !requires.iter().any(|id| self.selects(*id))
+        !requires.is_empty() && !requires.iter().any(|id| self.selects_finding(*id))
     }
 
     /// Whether `--only` names a finding, which approves its repair.
@@ -115,10 +116,12 @@ impl FindingFilter {
         approved: bool,
     ) -> Option<String> {
         let include = |finding: &Finding| {
-            let mut selected = FINDINGS.iter().filter(|other| self.selects(other.id));
+            let mut selected = FINDINGS
+                .iter()
+                .filter(|other| self.selects_finding(other.id));
             let needed = selected.any(|other| other.requires.contains(&finding.id))
-                || finding.covers.iter().any(|id| self.selects(*id));
-            self.selects(finding.id) || phase == VerifyTiming::DuringScan && needed
+                || finding.covers.iter().any(|id| self.selects_finding(*id));
+            self.selects_finding(finding.id) || phase == VerifyTiming::DuringScan && needed
         };
         self.finding_list(phase, approved, include)
     }
@@ -131,7 +134,7 @@ impl FindingFilter {
         excluded: &[FindingId],
     ) -> Option<String> {
         let include =
-            |finding: &Finding| self.selects(finding.id) && !excluded.contains(&finding.id);
+            |finding: &Finding| self.selects_finding(finding.id) && !excluded.contains(&finding.id);
         let in_stages = |stages: &[RepairStage]| {
             self.finding_list(VerifyTiming::DuringScan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)

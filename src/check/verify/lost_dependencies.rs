@@ -51,21 +51,21 @@ impl DependencyGroups {
             let one = *of_job.entry(job).or_insert(new);
             let other = *of_dependency.entry(dependency).or_insert(new);
             let (one, other) = (
-                merged_group(&mut parents, one),
-                merged_group(&mut parents, other),
+                root_of_group(&mut parents, one),
+                root_of_group(&mut parents, other),
             );
-            let new = merged_group(&mut parents, new);
+            let new = root_of_group(&mut parents, new);
             parents[other] = one;
             parents[new] = one;
         }
         let mut members: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
         for (dependency, at) in of_dependency {
-            let at = merged_group(&mut parents, at);
+            let at = root_of_group(&mut parents, at);
             members.entry(at).or_default().push(dependency);
         }
         let excluded_groups: HashSet<usize> = excluded_groups
             .into_iter()
-            .map(|at| merged_group(&mut parents, at))
+            .map(|at| root_of_group(&mut parents, at))
             .collect();
         let mut groups = DependencyGroups::default();
         for (at, mut group) in members {
@@ -80,8 +80,8 @@ impl DependencyGroups {
     }
 }
 
-/// The group that a group was merged into.
-fn merged_group(parents: &mut [usize], mut group: usize) -> usize {
+/// The root of a group: the group that it was merged into last.
+fn root_of_group(parents: &mut [usize], mut group: usize) -> usize {
     while parents[group] != group {
         parents[group] = parents[parents[group]];
         group = parents[group];

@@ -50,7 +50,7 @@ impl OverlappingFindings {
         }
         if verdict.outcome != VerdictOutcome::Repairable {
             if repair_at == RepairLocation::LargestUnlessLocked {
-                // The job is locked, and maybe only this location sees the lock.
+                // The job has a lock that other locations may not see: no location repairs the finding.
                 self.only.insert(key, None);
             }
             return false;
@@ -91,7 +91,7 @@ impl OverlappingFindings {
                 excluded.push(id);
             }
             if only.is_none() {
-                // A released job would be in a set beside its lock.
+                // The job has a lock: a release would put it into a set although it is running.
                 excluded.push(FindingId::DependsOnNothing);
             }
         }

@@ -32,23 +32,23 @@ impl VerifyProgress {
     /// Waits for the pace after `count` keys or members. An interrupt is an error.
     pub(super) fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait_before_slice(count, &self.interrupt);
-        match self.interrupt.received_kind() {
+        match self.interrupt.kind_of_received_signal() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }
     }
 
-    /// Maximum number of items that are verified without a wait.
-    pub(super) fn max_batch(&self) -> usize {
+    /// Maximum number of keys or members that one read may have at this pace.
+    pub(super) fn max_read_size(&self) -> usize {
         self.pace.slice_size(usize::MAX)
     }
 
     /// A pass over all keys begins.
-    pub(super) fn pass_begins(&mut self) {
+    pub(super) fn note_pass_start(&mut self) {
         self.pass = (self.pass.0 + 1, 0);
     }
 
-    pub(super) fn keys_scanned(&mut self, counts: ScanCounts) -> Result<(), Error> {
+    pub(super) fn note_keys_scanned(&mut self, counts: ScanCounts) -> Result<(), Error> {
         self.pass.1 += counts.keys;
         let (pass, passed) = self.pass;
         if pass > 1 {
@@ -63,13 +63,13 @@ impl VerifyProgress {
         self.keep_pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
     }
 
-    pub(super) fn members_read(&mut self, members: usize) -> Result<(), Error> {
+    pub(super) fn note_members_read(&mut self, members: usize) -> Result<(), Error> {
         self.bar.add_done(0);
         self.keep_pace(members)
     }
 
     /// Clears the bar.
-    pub(super) fn finish(self) {
+    pub(super) fn clear_bar(self) {
         self.bar.finish();
     }
 }

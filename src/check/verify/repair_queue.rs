@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::batch::RepairBatch;
-use super::expected::ExpectedFindings;
+use super::expected::ExpectedRepairs;
 use super::lost_dependencies::{DependencyGroups, has_lost_dependencies};
 use super::overlaps::OverlappingFindings;
 use super::repair_order;
@@ -28,7 +28,7 @@ pub(crate) struct RepairQueue {
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
     overlaps: OverlappingFindings,
-    expected: ExpectedFindings,
+    expected: ExpectedRepairs,
     /// Jobs with a dependency that was not verified.
     excluded: HashSet<Name>,
     bytes: usize,
@@ -74,14 +74,14 @@ impl RepairQueue {
         verdict: &Verdict,
     ) {
         if self.check_capacity() {
-            self.expected.add(verdict);
+            self.expected.add_expected_repair(verdict);
         }
         if has_lost_dependencies(verdict) {
             return self.push_lost_dependency(verdict);
         }
         let stage = verdict.id.row().stage;
         if verdict.id == FindingId::KeyType {
-            // The key is verified by its name, whichever item led to it.
+            // A key of a wrong type is repaired by its name, whichever location has found it.
             return self.push_item(stage, &Location::new(ItemKind::Key, ""), &verdict.item);
         }
         let failed;
@@ -113,7 +113,8 @@ impl RepairQueue {
             }
         };
         let entry = (stage, at, item.clone());
-        // Several verdicts of a call may come from the same blocks of a list.
+        // Several verdicts may come from the same block of a list: search all queued items for it, not only the
+        // last one.
         let recent = match location.kind {
             ItemKind::Entries => MAX_ITEMS,
             _ => 1,
@@ -131,7 +132,7 @@ impl RepairQueue {
     }
 
     fn push_lost_dependency(&mut self, verdict: &Verdict) {
-        // Other dependencies of the job may be in queues that are not scanned.
+        // If only some queues are scanned, other dependencies of the job may have been missed: it is not repaired.
         if self.scoped {
             self.count_skipped();
         } else if !self.check_capacity() {
@@ -201,7 +202,7 @@ impl RepairQueue {
     }
 
     /// The findings that the queued items lead to.
-    pub(crate) fn take_expected(&mut self) -> ExpectedFindings {
+    pub(crate) fn take_expected_repairs(&mut self) -> ExpectedRepairs {
         std::mem::take(&mut self.expected)
     }
 
@@ -226,7 +227,7 @@ impl RepairQueue {
         let jobs = Location::new(ItemKind::Job, "");
         let DependencyGroups { complete, excluded } =
             DependencyGroups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
-        // A dependency of a job that cannot be verified as a whole is not repaired.
+        // Dependencies whose group cannot be restored as a whole are left out.
         items.retain(|(stage, at, item)| {
             *stage != RepairStage::Edges
                 || locations[*at as usize] != jobs
@@ -253,7 +254,7 @@ impl RepairQueue {
                 large: large.clone(),
             });
         }
-        // Items with excluded findings take calls of their own.
+        // Items with the same excluded findings share batches of their own.
         let mut restricted: Vec<RepairBatch> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
@@ -307,11 +308,11 @@ fn items_behind_verdict<'a>(
             one == item || either && one == detail.as_bytes()
         }
     };
-    // Keys that have the item or the detail in their name.
+    // Among keys, the item of the verdict may be a part of the name of the key that led to it.
     let contains = |one: &Name| {
         let one = one.as_bytes();
         location.kind == ItemKind::Key
-            && (contains_part(one, item.as_bytes()) || contains_part(one, detail.as_bytes()))
+            && (contains_bytes(one, item.as_bytes()) || contains_bytes(one, detail.as_bytes()))
     };
     let some: Vec<&Name> = call_items.iter().filter(|one| led(one)).collect();
     if !some.is_empty() {
@@ -325,7 +326,7 @@ fn items_behind_verdict<'a>(
     }
 }
 
-fn contains_part(text: &[u8], part: &[u8]) -> bool {
+fn contains_bytes(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }
 

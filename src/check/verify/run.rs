@@ -96,10 +96,10 @@ pub(crate) fn run_check(
     if scope.queues.is_empty()
         && let Some(verdict) = diagnosis::eviction_finding(&server)
     {
-        verifier.report(&verdict);
+        verifier.report_finding(&verdict);
     }
     let elapsed = core.now().since(now);
-    let unverified = verifier.blocked_by_unreported();
+    let unverified = verifier.findings_not_verified();
     let (items, queue) = verifier.into_findings_and_queue();
     let extent = || extent_text(counts, keys, verified);
     let halted = match scanned {
@@ -107,7 +107,8 @@ pub(crate) fn run_check(
         Err(error) => {
             let interrupted = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
             let error = incomplete_error(&error, &extent());
-            // An incomplete JSON document is printed only after an interrupt.
+            // After any other error than an interrupt, neither an incomplete JSON document nor an empty report is
+            // printed.
             if !interrupted && (items.is_empty() || session.ui.format().is_json()) {
                 return Err(error);
             }
@@ -132,7 +133,7 @@ pub(crate) fn run_check(
         check: CheckReport { scan, items },
         queue,
         halted,
-        narrow: !scope.queues.is_empty() || options.filter.leaves_out_findings(),
+        narrow: !scope.queues.is_empty() || options.filter.excludes_any_finding(),
         unverified,
     })
 }
@@ -145,7 +146,7 @@ pub(crate) fn report_findings(
 ) -> Result<Exit, Error> {
     let failing = result.is_failing();
     let mut result = result;
-    // A cron job sends what is printed. A document says what `--fail-on` was.
+    // With `-q`, as in a cron job, findings below `--fail-on` are left out. A document has all, and names `--fail-on`.
     if session.ui.is_quiet() && !session.ui.format().is_json() {
         let fail_on = result.check.scan.fail_on;
         result.check.items.retain(|found| found.severity >= fail_on);

@@ -59,10 +59,10 @@ impl FailedJobs {
         let mut jobs = FailedJobs::default();
         for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
             match (found, mark) {
-                (FoundIn::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
-                (FoundIn::Elsewhere, Some(_)) => jobs.searched.push(jid),
-                // The job has come into its list, or is gone.
-                (FoundIn::InGroup, _) | (_, None) => {}
+                (JobSearchResult::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
+                (JobSearchResult::Elsewhere, Some(_)) => jobs.searched.push(jid),
+                // The list of the group has the job by now, or the job was deleted: there is nothing to report.
+                (JobSearchResult::InGroup, _) | (_, None) => {}
             }
         }
         Ok(jobs)
@@ -99,7 +99,7 @@ pub(crate) fn split_batch(
 
 /// Where a job was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FoundIn {
+enum JobSearchResult {
     Nowhere,
     InGroup,
     Elsewhere,
@@ -156,14 +156,14 @@ impl FailureLists {
         core: &mut Core,
         jids: &[Name],
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<Vec<FoundIn>, Error> {
+    ) -> Result<Vec<JobSearchResult>, Error> {
         let at: HashMap<&[u8], usize> = jids.iter().map(Name::as_bytes).zip(0..).collect();
-        let mut found = vec![FoundIn::Nowhere; jids.len()];
+        let mut found = vec![JobSearchResult::Nowhere; jids.len()];
         for (key, length) in self.keys.iter().zip(&self.lengths) {
             let place = if *key == self.own {
-                FoundIn::InGroup
+                JobSearchResult::InGroup
             } else {
-                FoundIn::Elsewhere
+                JobSearchResult::Elsewhere
             };
             let starts: Vec<u64> = (1..=*length).rev().step_by(PAGE as usize).collect();
             for starts in starts.chunks(PAGES) {
@@ -181,7 +181,7 @@ impl FailureLists {
                     let jids = entries.iter().flatten().map(Vec::as_slice);
                     for at in jids.filter_map(|jid| at.get(jid)) {
                         // An entry in its own list decides.
-                        if found[*at] != FoundIn::InGroup {
+                        if found[*at] != JobSearchResult::InGroup {
                             found[*at] = place;
                         }
                     }

@@ -56,9 +56,9 @@ impl Verdicts {
 
     /// Reports a finding that is not a verdict of the core.
     pub(super) fn report_finding(&mut self, verdict: &Verdict) {
-        if self.options.filter.selects(verdict.id) {
+        if self.options.filter.selects_finding(verdict.id) {
             let severity = verdict.severity(false, false);
-            self.collector.count(severity, verdict);
+            self.collector.count_finding(severity, verdict);
         }
     }
 
@@ -86,12 +86,16 @@ impl Verdicts {
             self.blocking.note_if_blocking(&verdict);
             let new = self.collector.note_if_new(&verdict);
             let larger = self.options.repair && self.queue.note_overlap(location, &verdict);
-            if !self.options.filter.selects_item(finding.id, &verdict.item) {
+            if !self
+                .options
+                .filter
+                .selects_for_item(finding.id, &verdict.item)
+            {
                 continue;
             }
             if !new {
                 let counts_jobs = finding.id == FindingId::RecurringCount;
-                // A block of a list is queued even if its findings are too many to be remembered.
+                // A block of a list is queued in any case: a full collector takes none of its findings for new.
                 let is_block = location.kind == ItemKind::Entries;
                 if larger || counts_jobs || is_block {
                     self.queue_repair(location, items, &verdict);
@@ -102,7 +106,9 @@ impl Verdicts {
                 continue;
             }
             let head = finding.severity_depends_on_head()
-                && self.queue_heads(core, progress)?.contains(&verdict.item);
+                && self
+                    .first_jobs_of_queues(core, progress)?
+                    .contains(&verdict.item);
             let missing =
                 finding.severity_depends_on_existence() && missing.contains(&verdict.item);
             let severity = verdict.severity(head, missing);
@@ -115,7 +121,7 @@ impl Verdicts {
             } else if verdict.outcome == VerdictOutcome::Repairable {
                 self.queue.count_skipped()
             }
-            self.collector.count(severity, &verdict);
+            self.collector.count_finding(severity, &verdict);
         }
         Ok(())
     }
@@ -142,7 +148,7 @@ impl Verdicts {
         });
         let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
         progress.keep_pace(jids.len())?;
-        let queues = core.stored_fields(core.now(), &["queue"], &jids)?;
+        let queues = core.stored_job_fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
             if queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
@@ -162,13 +168,13 @@ impl Verdicts {
     }
 
     /// The first job of each queue.
-    fn queue_heads(
+    fn first_jobs_of_queues(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
     ) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
-            let heads = core.first_waiting_jids(core.now())?;
+            let heads = core.first_waiting_jid_per_queue(core.now())?;
             progress.keep_pace(heads.len())?;
             self.heads = Some(heads);
         }

@@ -46,7 +46,7 @@ impl Verifier {
     }
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
-    pub(crate) fn blocked_by_unreported(&self) -> Vec<FindingId> {
+    pub(crate) fn findings_not_verified(&self) -> Vec<FindingId> {
         self.verdicts.blocking.unverified_findings()
     }
 
@@ -65,19 +65,19 @@ impl Verifier {
     /// Clears the progress and returns the findings, the worst and most frequent first, and the
     /// queue of a repair.
     pub(crate) fn into_findings_and_queue(self) -> (Vec<ReportedFinding>, RepairQueue) {
-        self.progress.finish();
+        self.progress.clear_bar();
         self.verdicts.into_findings_and_queue()
     }
 
     /// Reports a finding that is not a verdict of the core.
-    pub(crate) fn report(&mut self, verdict: &Verdict) {
+    pub(crate) fn report_finding(&mut self, verdict: &Verdict) {
         self.verdicts.report_finding(verdict);
     }
 
     /// Has all waiting candidates verified.
     fn verify_all(&mut self, core: &mut Core) -> Result<(), Error> {
-        // Blocks of failure lists lead to further candidates.
-        while let Some(location) = self.candidates.any_location() {
+        // A loop, since the verdict about a block of a failure list adds further candidates.
+        while let Some(location) = self.candidates.any_waiting_location() {
             self.verify_location(core, &location)?;
         }
         Ok(())
@@ -85,8 +85,7 @@ impl Verifier {
 
     fn verify_location(&mut self, core: &mut Core, location: &Location) -> Result<(), Error> {
         if location.kind == ItemKind::Key && self.verdicts.options.scans_some_queues() {
-            // A dependency that the job itself lists is reported for the job, not for a leftover
-            // key.
+            // Jobs first: a dependency that the job itself lists is reported for the job, not for the leftover key.
             self.verify_location(core, &Location::new(ItemKind::Job, ""))?;
         }
         let Some(items) = self.candidates.take_location(location) else {
@@ -112,7 +111,7 @@ impl Verifier {
     ) -> Result<(), Error> {
         let mut rest = items;
         while !rest.is_empty() {
-            let max_size = self.progress.max_batch();
+            let max_size = self.progress.max_read_size();
             let size = self.calls.batch_size(location.kind, max_size);
             let batch = &rest[..size.min(rest.len())];
             let verified = self.verify_in_one_call(core, location, batch, true)?;
@@ -138,12 +137,12 @@ impl Verifier {
             .calls
             .verify_items(core, &findings, location, items, typical);
         let reply = match verified {
-            // One item needs a key of a wrong type. The others are verified without it.
+            // One of the items requires a key of a wrong type: verify the halves alone, until it is found.
             Err(error) if error.kind() == Kind::Damaged => {
                 let words = location.kind.words_per_item();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {
-                    self.not_verifiable(items[0].clone(), error.message_without_effect());
+                    self.note_unverifiable_item(items[0].clone(), error.message_without_effect());
                     return Ok(items.len());
                 }
                 let (some, others) = items.split_at(half);
@@ -174,14 +173,14 @@ impl CandidateSink for Verifier {
         location: &Location,
         item: Name,
     ) -> Result<(), Error> {
-        match self.candidates.add(location, item) {
+        match self.candidates.add_candidate(location, item) {
             DueCandidates::Nothing => Ok(()),
             DueCandidates::Location => self.verify_location(core, location),
             DueCandidates::All => self.verify_all(core),
         }
     }
 
-    fn large_candidate(
+    fn take_large_candidate(
         &mut self,
         core: &mut Core,
         location: &Location,
@@ -214,45 +213,45 @@ impl CandidateSink for Verifier {
         self.verdicts.queue.withhold_releases();
     }
 
-    fn one_sided_dependency(&mut self, jid: Option<&[u8]>) {
+    fn note_one_sided_dependency(&mut self, jid: Option<&[u8]>) {
         let jid = jid.map(Name::from);
         self.verdicts
             .blocking
             .note_one_sided_dependency(jid.as_ref());
     }
 
-    fn dependencies_were_lost(&mut self, job: &[u8], dependencies: &[Name]) {
+    fn note_lost_dependencies(&mut self, job: &[u8], dependencies: &[Name]) {
         if self.verdicts.options.repair {
             self.verdicts
                 .note_lost_dependencies(Name::from(job), dependencies.to_vec());
         }
     }
 
-    fn not_verifiable(&mut self, item: Name, why: &str) {
-        self.report(&Verdict::report_only(
+    fn note_unverifiable_item(&mut self, item: Name, why: &str) {
+        self.report_finding(&Verdict::report_only(
             FindingId::NotJudged,
             item,
             Name::from(why),
         ));
     }
 
-    fn pass_begins(&mut self) {
-        self.progress.pass_begins();
+    fn note_pass_start(&mut self) {
+        self.progress.note_pass_start();
     }
 
-    fn keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {
-        self.progress.keys_scanned(counts)
+    fn note_keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {
+        self.progress.note_keys_scanned(counts)
     }
 
-    fn members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
-        self.progress.members_read(members)
+    fn note_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
+        self.progress.note_members_read(members)
     }
 
-    fn max_batch(&self) -> usize {
-        self.progress.max_batch()
+    fn max_read_size(&self) -> usize {
+        self.progress.max_read_size()
     }
 
-    fn scan_complete(&mut self, core: &mut Core) -> Result<(), Error> {
+    fn note_scan_complete(&mut self, core: &mut Core) -> Result<(), Error> {
         self.verify_all(core)?;
         self.candidates.forget_verified();
         self.calls.begin_deferred_phase();

@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     items.retain(|item| item.set);
     let Some(FileArg::Path(file)) = args.file else {
         match session.ui.format() {
-            Format::Table => session.ui.write(&options_as_object(&items)?)?,
+            Format::Table => session.ui.write_bytes(&options_as_object(&items)?)?,
             _ => session.ui.show(&List::of_all(items))?,
         }
         return Ok(Exit::Ok);

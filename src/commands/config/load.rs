@@ -54,7 +54,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let mut wanted = read_options(args.file.value_as_file(), args.limit.max_data, session)?;
+    let mut wanted = read_options(
+        args.file.treat_value_as_file(),
+        args.limit.max_data,
+        session,
+    )?;
     let now = session.connect()?;
     let stored = session.core()?.config(now)?;
     for (key, value) in &mut wanted {

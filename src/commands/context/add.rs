@@ -54,7 +54,7 @@ pub(super) struct Args {
 }
 
 fn context_name(text: &str) -> Result<String, String> {
-    let text = plain::strip_marks(text);
+    let text = plain::strip_plain_marks(text);
     let text = text.trim();
     name::refuse_as_new_name(text.as_bytes()).map(|()| text.into())
 }
@@ -98,13 +98,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
-    edit::refuse_existing(&file.contents, &args.name)?;
+    edit::refuse_existing_context(&file.contents, &args.name)?;
     let (source, shown) = (file.source.clone(), Sanitized(&args.name).to_string());
     if args.dry.dry_run {
         session.ui.note(&format!("would add context `{shown}`"));
     } else {
         edit::edit_config_file(&source, session.timeout(), |file, document| {
-            edit::refuse_existing(&file.contents, &args.name)?;
+            edit::refuse_existing_context(&file.contents, &args.name)?;
             edit::add_context(document, &args.name, &values)
         })?;
         session.ui.note_on_terminal(&format!(

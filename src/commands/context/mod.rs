@@ -47,7 +47,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, |args: Args, ses
     let list = Command::List(list::Args {});
     args.command.unwrap_or(list).run(session)
 })
-.config(ConfigFileUse::Defaults);
+.config_use(ConfigFileUse::Defaults);
 
 /// The config file. A file that was named must exist.
 fn config_file(session: &Session) -> Result<&ConfigFile, Error> {

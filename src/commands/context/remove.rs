@@ -41,7 +41,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             default = is_default(file, &name);
             edit::remove_context(document, &name);
             if default {
-                edit::set_default(document, None);
+                edit::set_default_context(document, None);
             }
             Ok(())
         })?;

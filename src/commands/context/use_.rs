@@ -37,7 +37,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         edit::edit_config_file(&source, session.timeout(), |file, document| {
             file.existing_context(&name)?;
-            edit::set_default(document, Some(&name));
+            edit::set_default_context(document, Some(&name));
             Ok(())
         })?;
         session

@@ -15,7 +15,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = session.input();
     let data = args.read_data(&mut source)?;
-    // The lines that were shared out to members are read already.
+    // Stdin is claimed only if its lines were not yet read to share them out to members.
     if *from == FileArg::Stream && session.sharing_member_count().is_none() {
         source.claim_stdin_for("jobs")?;
     }
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     if !submitted.jids.is_empty()
         && let Some(options) = args.wait_options(session.now())
     {
-        let waiter = Waiter::open(options, session)?;
+        let waiter = Waiter::subscribe(options, session)?;
         super::wait_for_jobs(waiter, submitted.jids, session)?;
     }
     Ok(submitted.exit)

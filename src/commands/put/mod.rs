@@ -196,7 +196,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    fn members(&self) -> MemberUse<'_> {
+    fn member_use(&self) -> MemberUse<'_> {
         if self.existing.existing_queue {
             return MemberUse::Refused("`--existing-queue` asks one for its queues");
         }
@@ -273,12 +273,12 @@ impl Args {
             retries: self.retries.map(|retries| number(retries.to_string())),
             tags: (!self.tags.is_empty()).then_some(Cow::Owned(tags)),
             depends: (!self.depends.is_empty()).then_some(Cow::Owned(depends)),
-            coordination: self.lane.merged_options(&self.coordinated),
+            coordination: self.lane.lane_and_coordination_options(&self.coordinated),
             ..NewJob::default()
         }
     }
 
-    /// Refuses flags that need `--from`. clap does not, if the data stands there, which excludes `--from`.
+    /// Refuses flags that need `--from`. clap accepts them with positional data, which conflicts with `--from`.
     fn require_from(&self) -> Result<(), Error> {
         let needs_it = self.jid_from.is_some()
             || self.record_file().is_some()
@@ -316,7 +316,7 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
     let options = waiter.options;
     session.ui.flush_stdout()?;
     let wait = waiter.run(jids, session, |_, _| Ok(()))?;
-    wait::wait_error(&wait, &options, session)?;
+    wait::require_awaited_state(&wait, &options, session)?;
     let elapsed = duration(wait.totals.elapsed_s.0);
     let jobs = plural(wait.totals.jobs as u64, "job", "jobs");
     session
@@ -325,7 +325,7 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
     Ok(())
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run).members(Args::members);
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run).member_use(Args::member_use);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &args.from {

@@ -28,7 +28,9 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     }
     // An option that is absent may come from the defaults of the queue. An empty key counts as given.
     if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
-        coordination::refuse_unmet_requirements(&args.lane.merged_options(&args.coordinated))?;
+        coordination::refuse_unmet_requirements(
+            &args.lane.lane_and_coordination_options(&args.coordinated),
+        )?;
     }
     let data = args.read_data(&mut session.input())?;
     let now = session.connect()?;
@@ -54,7 +56,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let maxima = MaximumChanges::read_changes(&args.coordinated.throttles, now, session)?;
     // The subscription comes first, so that the wait misses nothing of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
-        Some(options) => Some(Waiter::open(options, session)?),
+        Some(options) => Some(Waiter::subscribe(options, session)?),
         None => None,
     };
     if !args.dry_run {

@@ -63,10 +63,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
 )
-.members(Args::members);
+.member_use(Args::member_use);
 
 impl Args {
-    fn members(&self) -> MemberUse<'_> {
+    fn member_use(&self) -> MemberUse<'_> {
         match &self.command {
             Command::Get(get::Args { jids, .. }) => MemberUse::Jobs(jids),
             Command::Pause(pause::Args { jids, .. })
@@ -97,7 +97,7 @@ fn read_recurring(
     Ok(found.into_iter().flatten().next())
 }
 
-/// The end of the note about the change of a recurring job.
+/// The end of the note about a changed recurring job: that it stays paused, if it is.
 fn stays_paused_note(found: &Recurring) -> &'static str {
     if found.is_paused() {
         ", which stays paused"
@@ -134,7 +134,7 @@ fn read_existing_recurring(
     pairs
         .map(|(jid, found)| {
             found.ok_or_else(|| match jids.len() {
-                1 => missing_error(jid),
+                1 => missing_recurring_error(jid),
                 _ => Error::not_found(format!(
                     "recurring job `{jid}` does not exist; nothing was changed"
                 ))
@@ -144,6 +144,6 @@ fn read_existing_recurring(
         .collect()
 }
 
-fn missing_error(jid: &Name) -> Error {
+fn missing_recurring_error(jid: &Name) -> Error {
     Error::not_found(format!("recurring job `{jid}` does not exist")).about_jid(jid)
 }

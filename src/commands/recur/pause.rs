@@ -1,6 +1,6 @@
 //! `qless recur pause`
 
-use super::{RECURRING, missing_error, read_existing_recurring};
+use super::{RECURRING, missing_recurring_error, read_existing_recurring};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -55,7 +55,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             for (jid, reply) in slice.iter().zip(replies) {
                 match reply.code {
                     OutcomeCode::Ok => {}
-                    OutcomeCode::Gone => return Err(missing_error(jid)),
+                    OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
                     OutcomeCode::Exists => return Err(reused_jid_error(jid)),
                     _ => {
                         return Err(invalid_recurring_error(

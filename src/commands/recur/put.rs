@@ -136,7 +136,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let fresh = args.jid.is_none();
     let new_jid = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let jid = args.jid.unwrap_or_else(new_jid);
-    let mut coordination = args.lane.merged_options(&args.coordinated);
+    let mut coordination = args.lane.lane_and_coordination_options(&args.coordinated);
     if args.no_overlap {
         super::forbid_overlaps(&jid, &mut coordination);
     }

@@ -1,7 +1,7 @@
 //! `qless recur resume`
 
 use super::pause::{SLICE, invalid_recurring_error, reused_jid_error};
-use super::{RECURRING, missing_error, note_next_runs, read_existing_recurring};
+use super::{RECURRING, missing_recurring_error, note_next_runs, read_existing_recurring};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -55,7 +55,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                         let next = reply.done.as_ref().and_then(|words| words.first());
                         runs = next_runs(found, next);
                     }
-                    OutcomeCode::Gone => return Err(missing_error(jid)),
+                    OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
                     OutcomeCode::Exists => return Err(reused_jid_error(jid)),
                     _ => {
                         return Err(invalid_recurring_error(

@@ -3,7 +3,9 @@
 use std::slice;
 use std::time::Duration;
 
-use super::{RECURRING, missing_error, note_next_runs, read_recurring, stays_paused_note};
+use super::{
+    RECURRING, missing_recurring_error, note_next_runs, read_recurring, stays_paused_note,
+};
 use crate::args::coordination::{COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -106,7 +108,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(backlog) = args.backlog {
         changes.push(("backlog", backlog.to_string().into_bytes()));
     }
-    let mut coordination = args.lane.merged_options(&args.coordinated);
+    let mut coordination = args.lane.lane_and_coordination_options(&args.coordinated);
     if args.no_overlap {
         super::forbid_overlaps(&args.jid, &mut coordination);
         // With an older `until` of `start`, a job would be put while the first one runs; with an older
@@ -125,7 +127,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.connect()?;
     let Some(found) = read_recurring(session, now, &args.jid)? else {
-        return Err(missing_error(&args.jid));
+        return Err(missing_recurring_error(&args.jid));
     };
     let next = at.as_ref().map(|at| at.resolve(now));
     let runs = next_runs(&found, every, next);

@@ -2,11 +2,11 @@
 
 use std::slice;
 
-use super::{RECURRING, missing_error, read_recurring, stays_paused_note};
+use super::{RECURRING, missing_recurring_error, read_recurring, stays_paused_note};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, refuse_overlap};
 use crate::args::value;
-use crate::core::api::template::Tagging;
+use crate::core::api::template::TagChange;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
@@ -44,7 +44,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.connect()?;
     let Some(found) = read_recurring(session, now, &args.jid)? else {
-        return Err(missing_error(&args.jid));
+        return Err(missing_recurring_error(&args.jid));
     };
     let paused = stays_paused_note(&found);
     let jids = slice::from_ref(&args.jid);
@@ -53,7 +53,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = consent.is_none();
     let mut tags = found.tags;
     let mut reply = Vec::new();
-    for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
+    for (how, names) in [
+        (TagChange::Remove, &args.remove),
+        (TagChange::Add, &args.add),
+    ] {
         if !names.is_empty() && !dry {
             reply = session.core()?.tag_recurring(now, &args.jid, how, names)?;
             tags = Json::parse(&reply)

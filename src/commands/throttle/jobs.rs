@@ -49,7 +49,7 @@ fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> R
     session.ui.check_columns::<JobList>()?;
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.call_raw(now, &part.jids_call(id))?;
+        let text = session.core()?.call_raw(now, &part.part_jids_call(id))?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }

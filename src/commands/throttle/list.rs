@@ -41,7 +41,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    fn selects(&self, id: &Name) -> bool {
+    fn selects_throttle(&self, id: &Name) -> bool {
         matches_any(&self.ids, Some(id))
     }
 
@@ -96,10 +96,12 @@ fn read_selected(args: &Args, core: &mut Core, now: Moment) -> Result<ListedThro
             core.existing_throttles(now, named)?,
         )
     };
-    found.add(throttles, unreadable);
-    found.throttles.retain(|(_, id), _| args.selects(id));
+    found.add_throttles(throttles, unreadable);
+    found
+        .throttles
+        .retain(|(_, id), _| args.selects_throttle(id));
     found.unreadable.retain(|id, _| match id {
-        Some(id) => args.selects(id),
+        Some(id) => args.selects_throttle(id),
         None => args.selects_unnamed(),
     });
     Ok(found)

@@ -54,7 +54,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
 )
-.members(|args| match &args.command {
+.member_use(|args| match &args.command {
     Command::Release(release) => MemberUse::Jobs(&release.jids),
     _ => MemberUse::Each,
 });

@@ -38,7 +38,7 @@ impl Change {
             (KeyType::List, Some(_), Some(text)) => vec![word("LSET"), key, item, text],
             (KeyType::List, None, Some(text)) if first => vec![word("LPUSH"), key, text],
             (KeyType::List, None, Some(text)) => vec![word("RPUSH"), key, text],
-            // The element is the first of the list, or the last equal one.
+            // LREM removes the element by its value: from the head if it is the first, else from the tail.
             (KeyType::List, before, None) => {
                 let count = if first { "1" } else { "-1" };
                 let text = before.unwrap_or_default();

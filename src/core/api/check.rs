@@ -23,8 +23,8 @@ use crate::model::verdict::{
 use crate::name::Name;
 
 impl Core {
-    /// Verifies items of one location. `findings`: empty for all, else ids separated by commas. `-id`
-    /// excludes a finding; an id approves its repair.
+    /// Verifies items of one location. `finding_filter` is empty for all findings, else ids separated by
+    /// commas. `-id` excludes a finding; an id approves its repair.
     pub fn verify_items(
         &mut self,
         now: Moment,
@@ -142,7 +142,7 @@ pub struct ServerHealth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrimaryLink {
     pub up: bool,
-    /// How long the server has been down, in seconds.
+    /// How long the link has been down, in seconds.
     pub down: u64,
 }
 
@@ -162,13 +162,14 @@ impl Core {
         let keys = database.unwrap_or("keys=0").strip_prefix("keys=");
         let keys = keys.filter(|_| !sections.is_empty());
         let keys = keys.and_then(|text| text.split(',').next()?.parse().ok());
-        // A node of a cluster has keys of other prefixes, too.
+        // INFO of a cluster node counts the keys of all prefixes: if possible, take the number of keys in the
+        // prefix's slot.
         let keys = self.count_keys_in_slot(now).or(keys);
         ServerHealth {
             policy: info.field("maxmemory_policy").map(str::to_owned),
             limit: info.number("maxmemory"),
             evicted: info.number("evicted_keys").unwrap_or(0),
-            primary: info.is("role", "slave").then(|| PrimaryLink {
+            primary: info.field_is("role", "slave").then(|| PrimaryLink {
                 up: info
                     .field("master_link_status")
                     .is_none_or(|status| status == "up"),
@@ -189,7 +190,7 @@ impl Core {
         least
     }
 
-    /// Whether each is a job. A key of another type is none.
+    /// Whether a job with each jid exists. A key of another type is not a job.
     pub fn jobs_exist(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let keys = Keys::new(self.prefix());
         let mut exist = Vec::with_capacity(jids.len());
@@ -226,7 +227,7 @@ impl Core {
 
     /// The first waiting job of each queue, for up to 500 queues. A key of another type has
     /// none.
-    pub fn first_waiting_jids(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
+    pub fn first_waiting_jid_per_queue(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let keys = Keys::new(self.prefix());
         let queues =
             ReadCommand::members_from_highest(keys.with_prefix(keys::QUEUES).as_bytes(), 0, 499);
@@ -247,7 +248,7 @@ impl Core {
 /// A row of `check.slice`.
 enum CheckRow {
     Verdict(FindingId, VerdictRow),
-    /// The number of items verified, and the jobs that have to be verified in calls of their own.
+    /// How many items the call verified, and the jobs among them that need calls of their own.
     Count(usize, Vec<Name>),
 }
 
@@ -279,7 +280,7 @@ impl<'de> Deserialize<'de> for CheckRow {
     }
 }
 
-/// The fields of a verdict about its finding.
+/// What follows the id of a finding in a row of `check.slice`: the verdict about one item.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct VerdictRow {

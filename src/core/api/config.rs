@@ -18,7 +18,7 @@ impl Core {
         let mut items: Vec<ConfigOption> = options
             .into_iter()
             .map(|(key, value)| {
-                // The core returns defaults as numbers and set values as text.
+                // The core returns defaults as numbers and set values as text: an option with a text is set.
                 let set = value.text();
                 let value = set.clone().unwrap_or_else(|| value.to_single_line());
                 config_option(key, value, set.is_some())
@@ -40,7 +40,7 @@ fn config_option(key: Name, value: Name, set: bool) -> ConfigOption {
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.setting.default);
     let default = default.filter(|default| !default.is_empty());
-    // The name of the application is the only default that the core returns as text.
+    // The core returns set values as text, and also this one default: `qless` counts as not set.
     let set = set && !(default == Some("qless") && value == Name::from("qless"));
     ConfigOption {
         key,

@@ -58,7 +58,7 @@ pub(crate) struct ClockSkew {
 
 /// The number of known queues and of known workers under the prefix.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StoredKeys {
+pub(crate) struct QueueAndWorkerCounts {
     pub queues: u64,
     pub workers: u64,
 }
@@ -81,7 +81,7 @@ impl Core {
         Ok(read_report(&info))
     }
 
-    /// The settings that INFO does not report; `None` if the server does not tell.
+    /// The settings that INFO does not report; `None` if the server does not report them either.
     pub(crate) fn server_settings(&mut self, now: Moment) -> Option<ServerSettings> {
         let get = |name: &str| Call::redis_command("CONFIG").args(["GET", name]);
         let pairs = self.call_all::<Vec<Name>>(now, &SETTINGS.map(get));
@@ -91,7 +91,7 @@ impl Core {
 
     /// Makes a call of the core, which loads the script if the server does not have it. Returns how long a second
     /// call took.
-    pub(crate) fn try_core(&mut self, now: Moment) -> Result<Duration, Error> {
+    pub(crate) fn time_core_call(&mut self, now: Moment) -> Result<Duration, Error> {
         let call = || Call::new(calls::CONFIG_GET).arg("heartbeat");
         let _: Option<Name> = self.call(now, call())?;
         let begun = Instant::now();
@@ -118,7 +118,10 @@ impl Core {
     }
 
     /// The number of known queues and the number of known workers. For a key of another type the number is 0.
-    pub(crate) fn stored_keys(&mut self, now: Moment) -> Result<StoredKeys, Error> {
+    pub(crate) fn queue_and_worker_counts(
+        &mut self,
+        now: Moment,
+    ) -> Result<QueueAndWorkerCounts, Error> {
         let keys = Keys::new(self.prefix());
         let sizes = [keys::QUEUES, keys::WORKERS]
             .map(|name| ReadCommand::sorted_set_size(keys.with_prefix(name).as_bytes()));
@@ -127,7 +130,7 @@ impl Core {
             Some(ReadReply::Number(size)) => u64::try_from(*size).unwrap_or(0),
             _ => 0,
         };
-        Ok(StoredKeys {
+        Ok(QueueAndWorkerCounts {
             queues: size(0),
             workers: size(1),
         })
@@ -142,7 +145,7 @@ impl Core {
         let mut prefixes = prefixes.iter();
         let found = prefixes.find(|prefix| {
             let key = Keys::new(prefix).with_prefix(keys::QUEUES);
-            // The user may have no right to keys of another prefix.
+            // An error counts as no queues: the user may have no right to keys of another prefix.
             matches!(
                 self.run_read(now, ReadCommand::key_exists(key.as_bytes())),
                 Ok(ReadReply::Number(1))
@@ -151,8 +154,8 @@ impl Core {
         found.cloned()
     }
 
-    /// How many scripts the server keeps, if it tells.
-    pub(crate) fn cached_scripts(&mut self, now: Moment) -> Result<Option<u64>, Error> {
+    /// The number of scripts in the server's cache, if it reports that.
+    pub(crate) fn cached_script_count(&mut self, now: Moment) -> Result<Option<u64>, Error> {
         let info: InfoText = self.call(now, Call::redis_command("INFO").arg("memory"))?;
         Ok(info.number("number_of_cached_scripts"))
     }
@@ -169,9 +172,9 @@ fn read_report(info: &InfoText) -> ServerReport {
             Some(version) => format!("Valkey {version}"),
             None => format!("Redis {}", facts.version),
         },
-        mode: info.mode().unwrap_or("standalone").to_owned(),
-        is_loading: info.is("loading", "1"),
-        append_failed: facts.append_only && info.is("aof_last_write_status", "err"),
+        mode: info.server_mode().unwrap_or("standalone").to_owned(),
+        is_loading: info.field_is("loading", "1"),
+        append_failed: facts.append_only && info.field_is("aof_last_write_status", "err"),
         replicas: info.number("connected_slaves").unwrap_or(0),
         good_replicas: info.number("min_slaves_good_slaves"),
         primary,

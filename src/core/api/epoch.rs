@@ -21,8 +21,8 @@ pub(crate) enum LossCause {
 }
 
 impl LossCause {
-    /// The words after the server's address.
-    pub(crate) const fn clause(self) -> &'static str {
+    /// The clause that follows the server's address in a sentence.
+    pub(crate) const fn as_clause(self) -> &'static str {
         match self {
             LossCause::Restarted => "restarted, or another one took its place",
             LossCause::Flushed => "was flushed",
@@ -37,8 +37,8 @@ pub(crate) struct ServerEpoch {
     pub run_id: String,
     /// How often FLUSHALL and FLUSHDB were called, in any database.
     pub flushes: u64,
-    /// How many keys of any database it deleted because its memory was full. Journals of older versions
-    /// lack it.
+    /// How many keys of any database the server deleted because its memory was full. Journals of older
+    /// versions lack this field.
     #[serde(default)]
     pub evicted: u64,
     /// The history of changes that the server continues: the ids of its replication, the current one first.
@@ -113,7 +113,8 @@ impl Core {
         for section in self.call_all(self.now(), &calls) {
             match section {
                 Ok(section) => sections.push(section),
-                // Some services refuse INFO, and some users are not allowed to run it.
+                // Leave out a section that is refused: some services have no INFO, and some users are not allowed to
+                // run it.
                 Err(error) if matches!(error.kind(), Kind::NoPerm | Kind::Server) => {}
                 Err(error) if error.exit() == Exit::Server => return Err(error),
                 Err(_) => {}
@@ -124,7 +125,7 @@ impl Core {
 
     /// The moment since which no job was deleted because of its age or number. A job that is
     /// younger and missing was cancelled or lost.
-    pub(crate) fn jobs_kept_since(&mut self, now: Moment) -> Result<Moment, Error> {
+    pub(crate) fn retention_start(&mut self, now: Moment) -> Result<Moment, Error> {
         let options = self.config(now)?;
         let number = |key: &str| {
             let option = options.iter().find(|option| option.key == Name::from(key));
@@ -140,7 +141,8 @@ impl Core {
                 .job_snapshots(now, &oldest.members)?
                 .into_iter()
                 .flatten();
-            // Histories have whole seconds: a job that was put later in this one may have ended before it.
+            // `since` is a whole second: a job that was put in the same second may have ended before this
+            // one, so one more second is added.
             let ended = oldest.filter_map(|job| job.since).max();
             let ended = ended.map(|ended| ended.after(Duration::from_secs(1)));
             since = since.max(ended.unwrap_or(now));

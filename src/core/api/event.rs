@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::clock::moment::Moment;
-use crate::core::call::{Core, Loss, Notice, PublishedMessage, Subscription};
+use crate::core::call::{ConnectionLoss, Core, Notice, PublishedMessage, Subscription};
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::json::Json;
@@ -21,7 +21,7 @@ pub(crate) struct EventStream {
 #[derive(Debug)]
 pub(crate) enum EventNotice {
     /// The connection was lost. Events may be missed from now on.
-    Lost(Loss),
+    Lost(ConnectionLoss),
     /// The connection is back. Events may have been missed.
     Back(Moment),
     Event(Box<Event>),
@@ -29,15 +29,20 @@ pub(crate) enum EventNotice {
 
 impl Core {
     /// Subscribes to events.
-    pub(crate) fn event_stream(&self, sources: &[EventChannel]) -> Result<EventStream, Error> {
+    pub(crate) fn subscribe_to_events(
+        &self,
+        sources: &[EventChannel],
+    ) -> Result<EventStream, Error> {
         let keys = Keys::new(self.prefix());
         let channels = sources.iter().flat_map(|source| match source {
-            EventChannel::Log => vec![keys.channel(keys::ON_LOG)],
-            EventChannel::Extensions => vec![keys.channel(keys::ON_EXT)],
+            EventChannel::Log => vec![keys.channel_name(keys::ON_LOG)],
+            EventChannel::Extensions => vec![keys.channel_name(keys::ON_EXT)],
             EventChannel::Worker(worker) => vec![keys.worker_channel(worker.as_bytes())],
             EventChannel::Tracked => {
                 let kinds = EventChannel::Tracked.kinds().iter();
-                kinds.map(|kind| keys.channel(kind.into_str())).collect()
+                kinds
+                    .map(|kind| keys.channel_name(kind.into_str()))
+                    .collect()
             }
         });
         Ok(EventStream {
@@ -53,7 +58,7 @@ impl EventStream {
         self.subscription.broken_since()
     }
 
-    /// The next event, or why there are none any more; `None` if there is none until that time.
+    /// The next event, or the error that ended the stream; `None` if no event comes until that time.
     pub(crate) fn next_event(&self, until: Instant) -> Option<Result<EventNotice, Error>> {
         let notice = self.subscription.next_notice(until)?;
         Some(notice.map(|notice| match notice {
@@ -81,24 +86,24 @@ pub(crate) enum PutNotice {
 
 impl Core {
     /// Subscribes to jobs that are put into any queue.
-    pub(crate) fn put_notices(&self) -> Result<PutNotices, Error> {
-        let channel = Keys::new(self.prefix()).channel(keys::ON_LOG);
+    pub(crate) fn subscribe_to_puts(&self) -> Result<PutNotices, Error> {
+        let channel = Keys::new(self.prefix()).channel_name(keys::ON_LOG);
         self.subscribe(vec![channel]).map(PutNotices)
     }
 }
 
 impl PutNotices {
-    /// The next notice; `None` if there is none until that time.
+    /// The next notice; `None` if no job is put until that time.
     pub(crate) fn next_notice(&self, until: Instant) -> Option<PutNotice> {
         loop {
             match self.0.next_notice(until)?.ok()? {
                 Notice::Lost(_) => {}
                 Notice::Subscribed(_) => return Some(PutNotice::Gap),
                 Notice::Message(PublishedMessage { text, .. }) => {
-                    // Most events are of other kinds. They are not worth being decoded.
+                    // Most events are of other kinds: search the text first, and decode only puts.
                     let event = br#""event":"put""#;
                     if text.windows(event.len()).any(|part| part == event)
-                        && let Some(queue) = event_text(&text, "queue")
+                        && let Some(queue) = event_text_field(&text, "queue")
                     {
                         return Some(PutNotice::Put(queue));
                     }
@@ -109,7 +114,7 @@ impl PutNotices {
 }
 
 /// A text of an event.
-fn event_text(text: &[u8], name: &str) -> Option<Name> {
+fn event_text_field(text: &[u8], name: &str) -> Option<Name> {
     let fields = Json::parse(text)?.object()?;
     let found = fields
         .into_iter()
@@ -117,7 +122,8 @@ fn event_text(text: &[u8], name: &str) -> Option<Name> {
     found.and_then(|(_, value)| value.text())
 }
 
-/// Reads a message as an event. One that has not the form of an event is `unknown`, and whole in `raw`.
+/// Reads a message as an event. A message of another form becomes an event of kind `unknown`, with its whole
+/// text in `raw`.
 fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
     let PublishedMessage { at, channel, text } = message;
     let channel = channel.strip_prefix(prefix.as_bytes()).unwrap_or(channel);
@@ -127,7 +133,7 @@ fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
             event.jid = Some(Name::from(text.as_slice()));
             event
         }
-        None => read_fields(*at, text),
+        None => read_event_fields(*at, text),
     };
     event.channel = Some(Name::from(channel));
     event
@@ -142,7 +148,7 @@ fn kind_of_tracked_channel(channel: &[u8]) -> Option<EventKind> {
 }
 
 /// Reads the fields of an event.
-fn read_fields(at: Moment, text: &[u8]) -> Event {
+fn read_event_fields(at: Moment, text: &[u8]) -> Event {
     let mut event = Event::new(at, EventKind::Unknown);
     let fields = Json::parse(text).and_then(|json| json.object());
     let mut is_whole = fields.is_some();
@@ -156,7 +162,7 @@ fn read_fields(at: Moment, text: &[u8]) -> Event {
         } else if let Some(field) = event.field_mut(name.as_bytes())
             && let Some(text) = field_text(&value)
         {
-            // A job that nobody holds has a worker without a name.
+            // An event about a job that nobody holds names the worker `""`: leave that field out.
             let is_nobody = |text: &Name| text.is_empty() && name.as_bytes() == b"worker";
             *field = text.filter(|text| !is_nobody(text));
         } else {

@@ -22,7 +22,7 @@ impl Core {
         let facts: Result<Vec<PopFacts>, Error> = self.call_all(now, &calls).into_iter().collect();
         let mut facts = facts?;
         for facts in &mut facts {
-            queue::add_head_waits(now, std::slice::from_mut(&mut facts.queue), false);
+            queue::add_head_waits_and_sort(now, std::slice::from_mut(&mut facts.queue), false);
         }
         Ok(facts)
     }

@@ -31,7 +31,7 @@ impl<'a> ExportReader<'a> {
     pub(crate) fn new(jids: &'a [Name]) -> ExportReader<'a> {
         ExportReader {
             remaining: jids,
-            // The size of the jobs is unknown before the first reply.
+            // The first call reads only 20 jobs, because their size is not known yet.
             size: SliceSize::new(20, MAX_JOBS_PER_CALL),
         }
     }
@@ -138,7 +138,7 @@ fn read_saved_job(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
     Ok(SavedJob::new(job, &entries, due))
 }
 
-/// The entries that the core will make from a history in the form before the list.
+/// The entries that the core will make from a history that is still one JSON document, as old versions stored it.
 fn migrated_history(legacy: &Json) -> Vec<Name> {
     let mut entries = Vec::new();
     for item in legacy.array().unwrap_or_default() {

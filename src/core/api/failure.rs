@@ -16,7 +16,7 @@ use crate::name::Name;
 /// The number of oldest jobs, and of newest ones, whose queues a group shows.
 const EACH_END: u64 = 100;
 
-/// Where the parts of a group begin that are read.
+/// The offsets of the slices of a group's list that are read: the oldest jobs and the newest.
 fn sample_offsets(jobs: u64) -> Vec<u64> {
     match jobs {
         ..=EACH_END => vec![0],
@@ -26,7 +26,7 @@ fn sample_offsets(jobs: u64) -> Vec<u64> {
 
 impl Core {
     /// The groups with the number of their jobs, largest first.
-    pub fn failed_counts(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
+    pub fn failed_jobs_by_group(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
         let Bytes(text) = self.call(now, Call::new(calls::FAILED))?;
         let groups = Json::parse(&text)
             .and_then(|groups| groups.object())
@@ -44,7 +44,7 @@ impl Core {
 
     /// The groups, largest first, each with its newest failure and its queues.
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
-        let counts = self.failed_counts(now)?;
+        let counts = self.failed_jobs_by_group(now)?;
         let wanted = counts.iter().flat_map(|(group, jobs)| {
             let from = sample_offsets(*jobs).into_iter();
             from.map(|from| (Index::Failed(group.clone()), from))
@@ -74,7 +74,8 @@ impl Core {
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
             for job in jobs.by_ref().take(*members).flatten() {
-                // The list has the oldest first, unless an import has added older ones.
+                // An import may have added older failures behind newer ones: the latest time decides, not the
+                // position.
                 if let Some(failure) = job.failure.filter(|failure| failure.when >= group.last) {
                     group.last = failure.when;
                     group.sample = Some(failure.message);
@@ -86,8 +87,9 @@ impl Core {
         Ok(groups.into_iter().map(|(group, _)| group).collect())
     }
 
-    /// The newest job of each group, whose number of jobs is known; `None` for one that has fewer by now.
-    pub(crate) fn newest_failures(
+    /// The newest job of each group, at the end of its list by the given number of jobs; `None` if the group has
+    /// fewer by now.
+    pub(crate) fn newest_failed_job_per_group(
         &mut self,
         now: Moment,
         groups: &[(Name, u64)],

@@ -75,7 +75,7 @@ impl<D> GuardReply<D> {
     }
 }
 
-/// Reads the outcome and the mark, then what the outcome says is next.
+/// Reads the outcome and the mark, then the values of the change if it was made, else the detail.
 impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
     fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<GuardReply<D>, R::Error> {
         struct GuardVisitor<D>(PhantomData<D>);
@@ -131,7 +131,7 @@ pub enum RequeueVerb {
 }
 
 impl RequeueVerb {
-    const fn command_words(self) -> (&'static str, &'static str) {
+    const fn verb_forms(self) -> (&'static str, &'static str) {
         match self {
             RequeueVerb::Retry => ("retry", "retrying"),
             RequeueVerb::Promote => ("promote", "promoting"),
@@ -233,13 +233,13 @@ impl Core {
             options.extend(crate::json::quote::quote_string(to.as_bytes()));
             options.push(b'}');
         }
-        // Without a mark the core does not refuse a second requeue.
+        // Without a mark, the core would requeue a job a second time: the call must not be repeated.
         let class = if jobs.iter().all(|(job, _)| !job.mark.is_empty()) {
             RetryClass::Guarded
         } else {
             RetryClass::Never
         };
-        let (verb, doing) = how.verb.command_words();
+        let (verb, doing) = how.verb.verb_forms();
         let spec = calls::GUARD_REQUEUE
             .with_retry_class(class)
             .with_wording(verb, doing);
@@ -348,7 +348,7 @@ struct SnapshotRow {
 
 impl SnapshotRow {
     fn into_snapshot(self, now: Moment, jid: &Name, interner: &mut FieldInterner) -> JobSnapshot {
-        // A job with dependencies has its due time only in its own field.
+        // The due time of a job in state `depends` is in the field `scheduled`, not in the schedule.
         let depends = self.state.as_bytes() == b"depends";
         let due = if depends { self.scheduled } else { self.due };
         let common = SharedJobFields {

@@ -17,7 +17,7 @@ const LEAST: u64 = 100;
 /// The number of calls in one round trip.
 const SLICE: usize = 200;
 
-/// A set of jids or of names, in its order.
+/// A set or list of the core that can be read in slices: jids or names, each kind in its own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Index {
     /// In the order of the next pops. Jobs whose lock was revoked come first.
@@ -113,7 +113,11 @@ impl Core {
                 not_running + queue.running + queue.stalled
             })
             .sum();
-        let failed: u64 = self.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
+        let failed: u64 = self
+            .failed_jobs_by_group(now)?
+            .iter()
+            .map(|(_, jobs)| jobs)
+            .sum();
         let complete = self.index_slice(now, &Index::Complete, 0, 1)?.total;
         Ok(queued + failed + complete)
     }

@@ -102,8 +102,8 @@ impl Core {
         rows.collect()
     }
 
-    /// Reads the next jobs of a list, as many as their size allows: half of them if the replies about all
-    /// were too much. The reply ends early if they have very many dependencies and dependents.
+    /// Reads the next jobs of a list, as many as their size allows. If a reply is too large, reads half as many. The
+    /// reply ends early if they have very many dependencies and dependents.
     pub(super) fn read_next_slice<'j>(
         &mut self,
         now: Moment,
@@ -129,7 +129,7 @@ impl Core {
                             return Err(reply::unexpected_reply(call, "not a row for each job"));
                         }
                     };
-                    size.adapt(jobs.len(), bytes);
+                    size.adapt_to_replies(jobs.len(), bytes);
                     let (slice, after) = rest.split_at(jobs.len());
                     *rest = after;
                     return Ok((slice, jobs));
@@ -138,7 +138,7 @@ impl Core {
         }
     }
 
-    /// Reads the payloads of the merge jobs among jobs: only [`JobFields::Full`] has them.
+    /// Reads the payloads of those jobs that are merge jobs and lack them: only [`JobFields::Full`] includes them.
     pub(crate) fn add_payloads<'j>(
         &mut self,
         now: Moment,
@@ -237,14 +237,14 @@ pub(super) struct JobRow {
     pub job: Job,
     /// The entries of its history, as stored.
     pub entries: Vec<Name>,
-    /// The job's history in the form before the list.
+    /// The job's history as versions before the list stored it: one JSON document.
     pub legacy: Option<Json>,
     pub due: Option<Moment>,
     pub scheduled: Option<Moment>,
 }
 
-/// Reads a job from its fields. By hand: `get`, lists and exports read many, and a hash that another client
-/// wrote may have a field twice beside a fact of that name. serde would have to look for that.
+/// Reads a job from the names and values of its row. Not with serde, for speed, and because a row may have a
+/// name twice: a field that another client stored may be called like a fact that the core adds.
 pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     const CALL: &str = calls::LOOK_JOBS.name;
     let mut job = Job {
@@ -325,7 +325,7 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     job.state = shown;
     let held = matches!(shown, Some(State::Running | State::Stalled));
     if !held {
-        // A job still names its last worker after a retry or a revoked lock.
+        // After a retry or a revoked lock, the stored field still names the last worker, who no longer holds the job.
         job.worker = None;
     }
     job.expires = lock.or(expires.filter(|expires| held && expires.micros() != 0));

@@ -158,7 +158,7 @@ impl Core {
             }
             let done = match reply.read() {
                 Ok(reply) => Some(InnerReply { reply }),
-                // The first attempt removed even the leftovers.
+                // A repeated call finds no job if the first attempt removed its leftovers: that is its success.
                 Err(error) if repeated && is_job_gone(&error, &job.jid) => None,
                 Err(error) => {
                     outcomes.push(Err(error));

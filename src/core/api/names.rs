@@ -43,7 +43,7 @@ impl Core {
         Ok(replies.into_iter().flatten().collect())
     }
 
-    /// The rows of a reply about all members of an index. If it has none, reads them by name.
+    /// The rows of a reply about all members of an index. If there were too many for one reply, reads them by name.
     pub(super) fn all_index_rows<T: DeserializeOwned>(
         &mut self,
         now: Moment,

@@ -64,7 +64,7 @@ pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Opt
     {
         found.extend(jids);
     }
-    // The job itself exists, and the error is about something else.
+    // If the job itself exists, the error is not about a shortened jid: no hint.
     if found.contains(jid) {
         return None;
     }
@@ -81,8 +81,12 @@ pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Opt
     }
 }
 
-/// The error about a queue.
-pub(crate) fn missing_queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
+/// The error about a queue that does not exist, with the most similar name.
+pub(crate) fn missing_queue_error(
+    core: &mut Core,
+    now: Moment,
+    name: &Name,
+) -> Result<Error, Error> {
     Ok(Error::unknown_name(
         "queue",
         name,
@@ -113,7 +117,7 @@ pub(crate) fn refuse_missing_index(
     }
 }
 
-/// A sentence if no index of the prefix exists, so that it has neither queues nor jobs.
+/// The hint that the prefix has neither queues nor jobs, if none of its indexes exists.
 pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<String>, Error> {
     let keys = Keys::new(core.prefix());
     let indexes = [

@@ -47,7 +47,7 @@ impl Core {
             .args(&queues);
         let reply: StatusReply = self.call(now, call)?;
         let mut counts = reply.queue_counts;
-        queue::add_head_waits(now, &mut counts, false);
+        queue::add_head_waits_and_sort(now, &mut counts, false);
         let queues = reply.queues.into_iter().zip(counts);
         let group = |(group, jobs, recent)| RecentFailures {
             group,
@@ -69,7 +69,7 @@ impl Core {
             worker_count: reply.worker_count,
             workers_within_hour: reply.workers_within_hour,
             groups: reply.groups.into_iter().map(group).collect(),
-            // A call may name queues that do not exist.
+            // The reply also has a row for a requested queue that does not exist: leave it out.
             queues: queues
                 .map(|(facts, counts)| QueueFacts { counts, ..facts })
                 .filter(|facts| facts.counts.exists())
@@ -115,7 +115,7 @@ type GroupRow = (Name, u64, u64);
 pub(super) fn read_server_info(info: &InfoText) -> ServerFacts {
     let text = |name: &str| info.field(name).unwrap_or_default().to_owned();
     let number = |name: &str| info.number(name).unwrap_or(0);
-    // A server that starts counts as saved then.
+    // INFO gives the start of the server as its last save: only a later time is that of a snapshot.
     let time: u64 = number("server_time_usec") / 1_000_000;
     let started = time.saturating_sub(number("uptime_in_seconds"));
     let last_save = number("rdb_last_save_time");
@@ -128,12 +128,12 @@ pub(super) fn read_server_info(info: &InfoText) -> ServerFacts {
         max_memory_bytes: number("maxmemory"),
         eviction: text("maxmemory_policy"),
         evicted_keys: number("evicted_keys"),
-        append_only: info.is("aof_enabled", "1"),
+        append_only: info.field_is("aof_enabled", "1"),
         last_save: has_saved
             .then(|| Moment::from_seconds(last_save as f64))
             .flatten(),
-        save_failed: info.is("rdb_last_bgsave_status", "err")
-            || info.is("aof_last_write_status", "err"),
-        link_down: info.is("master_link_status", "down"),
+        save_failed: info.field_is("rdb_last_bgsave_status", "err")
+            || info.field_is("aof_last_write_status", "err"),
+        link_down: info.field_is("master_link_status", "down"),
     }
 }

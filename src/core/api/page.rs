@@ -43,7 +43,7 @@ impl ScanCursor {
         self.next.clone()
     }
 
-    /// Takes the cursor that the server replied to `call`.
+    /// Stores the cursor that the server replied to `call`, for the next call.
     pub(crate) fn advance(
         &mut self,
         core: &mut Core,
@@ -105,7 +105,7 @@ impl JobScan {
             return Ok(None);
         };
         let prefix = Keys::new(core.prefix()).with_prefix(keys::JOB);
-        // A prefix has no special characters of a pattern.
+        // Only the beginning of the jid is escaped: a prefix cannot contain special characters of a pattern.
         let mut pattern = prefix.as_bytes().to_vec();
         for byte in &self.beginning {
             if b"*?[]\\".contains(byte) {
@@ -131,7 +131,7 @@ impl JobScan {
 
 impl Core {
     /// Stored fields of jobs in the order of the jids. Missing and unreadable ones are absent.
-    pub fn stored_fields(
+    pub fn stored_job_fields(
         &mut self,
         now: Moment,
         names: &[&str],

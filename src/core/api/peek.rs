@@ -10,7 +10,7 @@ use crate::name::Name;
 /// Maximum number of jobs that a dry run shows.
 pub(crate) const MAX_NEXT_JOBS: u64 = 1_000;
 
-/// Whether a paused queue has next jobs.
+/// Whether the pause of a queue counts, so that its next pops return nothing, or is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PausedQueuePolicy {
     Count,

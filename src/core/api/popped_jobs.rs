@@ -24,7 +24,7 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     let text = lossless_text(bytes);
     let jobs: Vec<PopReplyJob> =
         serde_json::from_str(&text).map_err(|why| reply::unexpected_reply(call, why))?;
-    // A text that is UTF-8 means what it says, even where it looks like a byte that is not.
+    // If the whole reply is UTF-8, a character that would stand for an invalid byte is an ordinary character.
     let is_exact = matches!(text, Cow::Borrowed(_));
     let bytes = |text: OptionalText| match (is_exact, text.0) {
         (true, Cow::Borrowed(text)) => text.as_bytes().to_vec(),
@@ -35,7 +35,7 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     let mut read: Vec<PoppedJob> = Vec::with_capacity(jobs.len());
     for job in jobs {
         let (klass, queue) = (bytes(job.klass), bytes(job.queue));
-        // Jobs of one reply mostly share these names.
+        // Jobs of one reply mostly have the same class and queue: share the names with the job before.
         let shared = |name: Vec<u8>, last: Option<&Name>| match last {
             Some(last) if last.as_bytes() == name => last.clone(),
             _ => Name::from(name),
@@ -65,7 +65,7 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     Ok(read)
 }
 
-/// A job as pop writes it. Other members are skipped.
+/// A job as pop writes it. Other fields are skipped.
 #[derive(Deserialize)]
 struct PopReplyJob<'t> {
     #[serde(borrow)]
@@ -104,8 +104,8 @@ struct OptionalText<'t>(Cow<'t, str>);
 
 impl<'de: 't, 't> Deserialize<'de> for OptionalText<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OptionalText<'t>, D::Error> {
-        struct ListVisitor;
-        impl<'de> Visitor<'de> for ListVisitor {
+        struct OptionalTextVisitor;
+        impl<'de> Visitor<'de> for OptionalTextVisitor {
             type Value = OptionalText<'de>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a text or false")
@@ -120,7 +120,7 @@ impl<'de: 't, 't> Deserialize<'de> for OptionalText<'t> {
                 Ok(OptionalText::default())
             }
         }
-        deserializer.deserialize_any(ListVisitor)
+        deserializer.deserialize_any(OptionalTextVisitor)
     }
 }
 
@@ -180,12 +180,12 @@ impl Core {
             .into_iter()
             .flatten();
         let held = jobs.filter(|job| job.worker.as_ref() == Some(worker));
-        Ok(held.map(as_popped_job).collect())
+        Ok(held.map(popped_job_from_job).collect())
     }
 }
 
 /// A job as pop would return it.
-fn as_popped_job(job: Job) -> PoppedJob {
+fn popped_job_from_job(job: Job) -> PoppedJob {
     let whole = |number: Option<json::Number>| number.map_or(0, |number| number.0 as i64);
     let payloads = job.payloads.into_iter();
     let payload = |payload: MergePayload| {

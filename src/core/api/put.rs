@@ -21,9 +21,9 @@ pub struct PutPolicy {
     pub replace: bool,
     /// Skip dependencies that do not exist.
     pub allow_missing: bool,
-    /// Tell for each put the job that it duplicates, and the job before it in its lane.
+    /// Report for each put the job that it duplicates, and the job before it in its lane.
     pub tell_lanes: bool,
-    /// Tell what the put would do, and write nothing.
+    /// Report what the put would do, and write nothing.
     pub dry_run: bool,
 }
 
@@ -33,9 +33,9 @@ pub struct PutPolicy {
 pub struct PutResult {
     /// `merged`, `skipped` or `replaced` if the job was a duplicate of another one, else the state of the job.
     pub state: Option<Name>,
-    /// The job that this one duplicates, with [`Policy::tell_lanes`].
+    /// The job that this one duplicates, with [`PutPolicy::tell_lanes`].
     pub jid: Option<Name>,
-    /// The job before it in its lane, with [`Policy::tell_lanes`].
+    /// The job before it in its lane, with [`PutPolicy::tell_lanes`].
     #[serde(deserialize_with = "reply::name_unless_empty")]
     pub behind: Option<Name>,
     /// Dependencies that are complete or missing.
@@ -44,7 +44,7 @@ pub struct PutResult {
 }
 
 impl PutPolicy {
-    /// The policy as an argument of `guard.put`, with further members.
+    /// The policy as an argument of `guard.put`, with further JSON fields.
     fn policy_json(self, more_members: &[u8]) -> Vec<u8> {
         let missing = if self.allow_missing {
             "allow"
@@ -64,7 +64,7 @@ impl PutPolicy {
         text
     }
 
-    /// The spec of the call. The second put of a replaced job would replace it again.
+    /// The spec of the call. With `replace` it may not be repeated: a second put would replace the job again.
     fn call_spec(self) -> CallSpec {
         if self.dry_run {
             calls::GUARD_PUT.as_dry_run()
@@ -76,12 +76,12 @@ impl PutPolicy {
     }
 }
 
-/// The maxima that throttles get with the first job that a call puts, as members of the policy.
+/// The maxima that the first job of a call sets for its throttles, as JSON fields of the policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThrottleMaxima(Arc<[u8]>);
 
 impl ThrottleMaxima {
-    /// The maxima by id, and the operator who sets them.
+    /// Makes the fields from the maxima by throttle id and the operator who sets them.
     pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> ThrottleMaxima {
         let mut text = br#","by":"#.to_vec();
         text.extend(quote_string(by.as_bytes()));
@@ -98,13 +98,12 @@ impl ThrottleMaxima {
     }
 }
 
-/// Jobs that one call puts, up to `MAX_JOBS_PER_CALL`. The core puts each job completely or
-/// not at all.
+/// A call that puts jobs, up to `MAX_JOBS_PER_CALL`. The core puts each job completely or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct PutCall {
     pub policy: PutPolicy,
     pub maxima: Option<ThrottleMaxima>,
-    /// The time of these calls, if that is not the time of all calls in the round trip.
+    /// The time at which the call puts its jobs, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
     words: connect::PackedWords,
     /// Whether each job has its history.
@@ -127,7 +126,7 @@ impl PutCall {
         }
     }
 
-    /// Gives the jobs their own time: jobs that are put at the same time have no order.
+    /// Sets the call's own time: jobs that are put at the same time have no order.
     pub fn at_moment(self, moment: Moment) -> PutCall {
         let at = Some(moment);
         PutCall { at, ..self }
@@ -144,14 +143,14 @@ impl PutCall {
             self.words.add_word(value);
             restored |= *name == "history";
             if matches!(*name, "tags" | "depends") {
-                // At least as many as there are: a text may contain commas, too.
+                // The number of commas bounds the number of names in the list: a name may contain commas, too.
                 self.links += 1 + value.iter().filter(|byte| **byte == b',').count();
             }
         }
         self.restored.push(restored);
     }
 
-    /// Whether the call has as much as it should.
+    /// Whether the call has reached its size limit, so that the next job belongs into another call.
     pub fn is_full(&self) -> bool {
         self.byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
@@ -161,7 +160,7 @@ impl PutCall {
         self.words.byte_len()
     }
 
-    /// The call about jobs in general, so that no job is an argument of its own.
+    /// The call. Errors speak of jobs in general, because packed words name no job as an argument.
     fn put_call(self) -> Call {
         let head = Call::new(self.policy.call_spec().with_subject(SubjectArgs::Jobs))
             .arg(self.policy_json());
@@ -177,7 +176,7 @@ impl PutCall {
 }
 
 impl Core {
-    /// Makes a call that puts one job, which errors name. The jid is that of the job.
+    /// Makes a call that puts one job. Errors name the job by `jid`.
     pub fn put_one(
         &mut self,
         now: Moment,
@@ -191,7 +190,7 @@ impl Core {
         if repeated && outcome.code == OutcomeCode::Exists {
             outcome.reconcile_put(now, false);
             if outcome.code == OutcomeCode::Ok {
-                // The job was put, even if it cannot be read now.
+                // The put was applied: if the job cannot be read now, only its state is missing from the result.
                 let found = self.job_snapshots(now, std::slice::from_ref(jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
                 let state = found.map(|job| job.state.clone());

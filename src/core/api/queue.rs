@@ -96,12 +96,12 @@ impl Core {
             Err(error) if error.kind() == Kind::Damaged => self.queues_one_by_one(now, names)?,
             Err(error) => return Err(error),
         };
-        add_head_waits(now, &mut queues, names.is_empty());
+        add_head_waits_and_sort(now, &mut queues, names.is_empty());
         Ok(queues)
     }
 
-    /// The named queues, or all known ones, with a call for each: one of them has a key of a
-    /// wrong type.
+    /// Reads each named queue, or each known one, in a call of its own, so that a key of a wrong type in one does not
+    /// hide the others.
     fn queues_one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
         let names = if names.is_empty() {
             self.index_members(now, &Index::Queues)?
@@ -184,7 +184,7 @@ impl Core {
             self.queues_or_wrong_keys(now, &plain)?
         };
         if let Some(unknown) = named.iter().find(|queue| !queue.exists()) {
-            return Err(not_found::missing_queue(self, now, &unknown.name)?);
+            return Err(not_found::missing_queue_error(self, now, &unknown.name)?);
         }
         let mut matched: Vec<Queue> = Vec::new();
         let mut seen: HashSet<Name> = HashSet::new();
@@ -213,13 +213,13 @@ impl Core {
         if found.iter().any(Queue::exists) {
             Ok(())
         } else {
-            Err(not_found::missing_queue(self, now, queue)?)
+            Err(not_found::missing_queue_error(self, now, queue)?)
         }
     }
 }
 
-/// Adds how long the head of each queue has waited; all known queues are ordered by name.
-pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], all: bool) {
+/// Adds how long the head of each queue has waited. With `all`, also sorts the queues by name.
+pub(super) fn add_head_waits_and_sort(now: Moment, queues: &mut [Queue], all: bool) {
     for queue in queues.iter_mut() {
         let wait = queue.head_since.map(|since| now.since(since).max(0.0));
         queue.head_wait_s = wait.map(RoundedSeconds);

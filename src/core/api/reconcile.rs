@@ -47,14 +47,14 @@ impl Core {
         Ok(noted)
     }
 
-    /// Corrects the outcomes of guarded calls that were repeated. `done` says what a call did, by the
-    /// present job.
+    /// Corrects the outcomes of guarded calls that were repeated. `result_of_job` makes the result of an applied call
+    /// from the job as it is now.
     pub(crate) fn reconcile_repeated_calls<D>(
         &mut self,
         now: Moment,
         note: &[u8],
         repeated: Vec<(&Name, &mut GuardReply<D>)>,
-        done: impl Fn(Job) -> D,
+        result_of_job: impl Fn(Job) -> D,
     ) {
         let changed = |outcome: &GuardReply<D>| outcome.code == OutcomeCode::StateChanged;
         let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
@@ -69,7 +69,7 @@ impl Core {
                 (OutcomeCode::StateChanged, Ok(noted)) => {
                     if let Some(job) = noted.remove(jid) {
                         outcome.code = OutcomeCode::Ok;
-                        outcome.done = Some(done(job));
+                        outcome.done = Some(result_of_job(job));
                     }
                     continue;
                 }

@@ -125,7 +125,7 @@ impl Core {
     }
 }
 
-/// Reads a template from its fields, by hand as a job.
+/// Reads a template from its fields, without serde as jobs are.
 fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
     let mut recurring = Recurring {
         jid: jid.clone(),

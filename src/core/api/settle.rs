@@ -22,7 +22,7 @@ impl Core {
         let mut open = Vec::new();
         for (job, outcome) in jobs.iter().zip(outcomes) {
             match outcome {
-                // A completed job may have been deleted since.
+                // A job that is missing may have completed and been deleted since: its outcome is unknown.
                 EndingOutcome::Gone => *outcome = EndingOutcome::Unknown,
                 EndingOutcome::NotHolder { .. } => open.push((job, outcome)),
                 _ => {}
@@ -66,7 +66,7 @@ fn outcome_if_applied(
     let wrote = |what| has_history_entry(job, second, worker, what);
     match action {
         EndingAction::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
-        // Where the job went then, other workers may have changed since.
+        // Other workers may have moved the job on since: its present state is reported.
         EndingAction::Complete { next: Some(_), .. } => {
             let state = job.state_stored.clone().unwrap_or_default();
             let remaining = None;
@@ -88,7 +88,7 @@ fn outcome_if_applied(
 
 /// Whether the history has this entry of this second, written while the worker held the job.
 fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) -> bool {
-    // The pop may have left a history that is at its limit.
+    // The entry of the worker's pop may have been trimmed: the worker counts as holder until another pop.
     let mut is_holder = true;
     job.history.iter().flatten().any(|entry| {
         let entry_worker = entry.note_text("worker");

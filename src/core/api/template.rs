@@ -92,7 +92,7 @@ impl Core {
         jid: &Name,
         count: u64,
     ) -> Result<(), Error> {
-        // A pop that puts jobs of the template in between changes the number.
+        // If a pop puts jobs of the template meanwhile, the change no longer fits: read the count again.
         for _ in 0..10 {
             let Some((key, item, before, after)) = self.template_count_change(now, jid, count)?
             else {
@@ -142,8 +142,8 @@ impl Core {
             let (before, after) = (Name::from(stored), Name::from(count.to_string()));
             return Ok(Some((Name::from(live), Name::from("count"), before, after)));
         }
-        // The document of a paused template lists names and values of its fields. No other place of
-        // it can look like this one: quotes in texts are escaped, and no field is called a number.
+        // The document of a paused template lists names and values of its fields. So `"count","` is found by text: no
+        // other place can look like it, since quotes in texts are escaped, and no field is called a number.
         let raised = document.as_ref().and_then(|document| {
             let (head, rest) = document.split_once("\"count\",\"")?;
             let (stored, tail) = rest.split_once('"')?;
@@ -188,7 +188,8 @@ impl Core {
             b"backlog",
             backlog.as_bytes(),
         ];
-        // To repeat the call could put a second job. So after a lost reply the stored template decides.
+        // Do not repeat the call, which could put a second job: after a lost reply, the stored template shows whether
+        // it was applied.
         let deadline = Instant::now() + self.call_timeout();
         loop {
             let lost = match self.call(now, put_recurring_call(&words, &job.coordination, pause)) {
@@ -270,12 +271,12 @@ impl Core {
         &mut self,
         now: Moment,
         jid: &Name,
-        how: Tagging,
+        how: TagChange,
         tags: &[Name],
     ) -> Result<Vec<u8>, Error> {
         let name = match how {
-            Tagging::Add => "tag",
-            Tagging::Remove => "untag",
+            TagChange::Add => "tag",
+            TagChange::Remove => "untag",
         };
         let call = recur_call(name, 1).arg(jid).args(tags);
         let tags = self.change_template(now, jid, call)?;
@@ -354,7 +355,7 @@ impl Template {
 
 /// Whether to add or remove tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tagging {
+pub enum TagChange {
     Add,
     Remove,
 }

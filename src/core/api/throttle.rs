@@ -31,7 +31,7 @@ const SCAN: usize = 1000;
 /// The jobs of a throttle that are shown.
 const SHOWN: usize = 100;
 
-/// The jobs that one call returns to their queues.
+/// Maximum number of held jobs that one call returns to their queues.
 const WOKEN_PER_CALL: u64 = 1000;
 
 /// The cursor of `look.throttles` after the last throttle that only has a maximum.
@@ -45,7 +45,7 @@ pub(crate) struct ListedThrottles {
     /// The throttles whose maximum was set by a client with another core, or by an earlier version.
     pub unlisted: BTreeSet<Name>,
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
-    /// The parts that were not read: throttles and lanes that hold a job back only there are missing.
+    /// The parts of the data that were not read. Throttles and lanes that hold a job back only there are missing.
     pub omitted: Omitted,
     /// Whether the index of maxima was not read to its end.
     pub is_cut: bool,
@@ -53,7 +53,11 @@ pub(crate) struct ListedThrottles {
 
 impl ListedThrottles {
     /// Adds throttles, or replaces those with the same ids.
-    pub(crate) fn add(&mut self, throttles: Vec<Throttle>, unreadable: Vec<UnreadableThrottle>) {
+    pub(crate) fn add_throttles(
+        &mut self,
+        throttles: Vec<Throttle>,
+        unreadable: Vec<UnreadableThrottle>,
+    ) {
         let by_id = |throttle: Throttle| ((throttle.lane, throttle.id.clone()), throttle);
         self.throttles.extend(throttles.into_iter().map(by_id));
         let by_id = |throttle: UnreadableThrottle| (throttle.id.clone(), throttle);
@@ -78,10 +82,10 @@ impl ListedThrottles {
                 if throttle.defined && !is_listed {
                     self.unlisted.insert(throttle.id.clone());
                 }
-                self.add(vec![throttle], Vec::new());
+                self.add_throttles(vec![throttle], Vec::new());
             }
             ListedItem::Lane { id, jobs } => {
-                self.add(vec![Throttle::from_lane(id, jobs)], Vec::new());
+                self.add_throttles(vec![Throttle::from_lane(id, jobs)], Vec::new());
             }
             ListedItem::Wrong { key, throttle } => {
                 let wrong = self.unreadable.entry(throttle.clone());
@@ -135,10 +139,10 @@ enum ListedItem {
     },
 }
 
-/// The result of a call for the held jobs of a throttle.
+/// The counts after a call that returned held jobs of a throttle to their queues.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct ReturnedJobs {
+struct ReturnedJobCounts {
     returned: u64,
     /// The jobs that still wait.
     held: u64,
@@ -166,7 +170,7 @@ impl Core {
         let after = self.return_held_jobs(now, id, 0)?;
         let mut returned = before.held.saturating_sub(after.held);
         loop {
-            // A job that returned takes its slot when it is popped.
+            // A returned job takes its slot only when it is popped: subtract those that are on their way.
             let free = u64::try_from(after.free);
             let free = free.map_or(u64::MAX, |free| free.saturating_sub(returned));
             let woken = self.return_held_jobs(now, id, free.min(WOKEN_PER_CALL))?;
@@ -183,7 +187,7 @@ impl Core {
         now: Moment,
         id: &Name,
         limit: u64,
-    ) -> Result<ReturnedJobs, Error> {
+    ) -> Result<ReturnedJobCounts, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
         self.call(now, call.arg(id).arg(limit.to_string()))
     }
@@ -212,7 +216,7 @@ impl Core {
         id: &Name,
         part: ThrottlePart,
     ) -> Result<Vec<Name>, Error> {
-        let call = part.jids_call(id);
+        let call = part.part_jids_call(id);
         read_name_array(self.call(now, call)?)
     }
 
@@ -252,8 +256,8 @@ impl Core {
                 let get = Call::new(calls::THROTTLE_GET).arg(id);
                 [
                     get,
-                    ThrottlePart::Locks.jids_call(id),
-                    ThrottlePart::Pending.jids_call(id),
+                    ThrottlePart::Locks.part_jids_call(id),
+                    ThrottlePart::Pending.part_jids_call(id),
                 ]
             });
             let calls: Vec<Call> = calls.collect();
@@ -277,7 +281,7 @@ impl Core {
     /// The throttles that the core lists, and what holds a job back now in the oldest and the newest queues. Takes
     /// one call, or a few if there are many.
     pub(crate) fn listed_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.throttles_of(now, ThrottleList::All, usize::MAX)
+        self.read_listed_throttles(now, ThrottleList::All, usize::MAX)
     }
 
     /// Like [`Core::listed_throttles`], but stops reading the index of maxima once at least `limit` throttles are found.
@@ -286,15 +290,15 @@ impl Core {
         now: Moment,
         limit: usize,
     ) -> Result<ListedThrottles, Error> {
-        self.throttles_of(now, ThrottleList::All, limit)
+        self.read_listed_throttles(now, ThrottleList::All, limit)
     }
 
     /// The throttles and lanes that hold a job back now, in any queue.
     pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.throttles_of(now, ThrottleList::Holding, usize::MAX)
+        self.read_listed_throttles(now, ThrottleList::Holding, usize::MAX)
     }
 
-    fn throttles_of(
+    fn read_listed_throttles(
         &mut self,
         now: Moment,
         list: ThrottleList,
@@ -347,7 +351,7 @@ impl Core {
             };
             cursor = next;
             for name in &names {
-                ids.extend(keys.throttle_ids(name).map(Name::from));
+                ids.extend(keys.throttle_ids_of_key(name).map(Name::from));
             }
         }
         self.existing_throttles(now, ids.into_iter().collect())
@@ -369,7 +373,7 @@ impl Core {
         let mut wrong: Vec<Name> = Vec::new();
         ids.retain(|id| {
             let is_wrong = matches!(replies.next(), Some(ReadReply::Wrong));
-            // A key that looks like that of a throttle may be a list of another throttle, whose id it contains.
+            // A key of another type is no fault if it is the list of another throttle, as its suffix says.
             if is_wrong && reserved_throttle_suffix(id.as_bytes()).is_none() {
                 wrong.push(id.clone());
             }
@@ -407,7 +411,8 @@ impl Core {
             ReadCommand::hash_field(&maximum, "maximum"),
             ReadCommand::sorted_set_size(&locks),
             ReadCommand::sorted_set_size(&pending),
-            // A list may be the maximum of another throttle, whose id has the ending of a list.
+            // The key of a list may hold the maximum of another throttle, whose id ends like a list: that is
+            // no wrong type.
             ReadCommand::hash_field(&locks, "maximum"),
             ReadCommand::hash_field(&pending, "maximum"),
         ];
@@ -428,8 +433,7 @@ impl Core {
         Ok((!keys.is_empty()).then_some(UnreadableThrottle { id, keys }))
     }
 
-    /// A throttle with its first jobs. Refuses keys of a wrong type: the core takes such a
-    /// maximum for none.
+    /// A throttle with its first jobs. Refuses keys of a wrong type, which the core would read as no maximum.
     pub(crate) fn readable_throttle_with_jobs(
         &mut self,
         now: Moment,
@@ -556,7 +560,7 @@ pub(crate) enum ThrottlePart {
 }
 
 impl ThrottlePart {
-    pub(crate) fn jids_call(self, id: &Name) -> Call {
+    pub(crate) fn part_jids_call(self, id: &Name) -> Call {
         let spec = match self {
             ThrottlePart::Locks => calls::THROTTLE_LOCKS,
             ThrottlePart::Pending => calls::THROTTLE_PENDING,
@@ -618,7 +622,7 @@ fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
     let number = |name: &str| {
         let mut members = members.iter();
         let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
-        // A foreign client may have stored the number as a text.
+        // A number may be a text: another client may have stored it so.
         found.and_then(|(_, value)| match value.text() {
             Some(text) => text.as_str()?.parse().ok(),
             None => value.number(),

@@ -32,7 +32,7 @@ pub struct FinishAndPopReply {
     pub due_in: Option<f64>,
 }
 
-/// Why an answer is not valid whose call the server refused.
+/// Why an ending is invalid whose call, even alone, is longer than the server reads.
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
@@ -58,7 +58,7 @@ impl Core {
         self.send_endings(now, worker, jobs, true)
     }
 
-    /// `again`: an earlier call whose reply was lost may have ended the jobs already.
+    /// Sends endings in slices. With `again`, an earlier call whose reply was lost may have ended the jobs already.
     fn send_endings(
         &mut self,
         now: Moment,
@@ -98,7 +98,7 @@ impl Core {
                     }
                 },
                 Err(error) if none_applied => return Err(error),
-                // The other calls ended jobs: an error would hide that.
+                // Other calls have ended jobs, which an error would hide: only the jobs of this call become unknown.
                 Err(_) => outcomes.extend(jobs.iter().map(|_| EndingOutcome::Unknown)),
             }
         }
@@ -148,7 +148,7 @@ impl Core {
             Err(error) if !turn.endings.is_empty() => return Err(partly_ended_error(error)),
             rows => rows?,
         };
-        // By hand: the numbers of jobs and of queues say what an item is.
+        // Not with serde: only the numbers of jobs and of queues tell which items are endings and which are pops.
         let name = calls::GUARD_TURN.name;
         let expected = last.len() + queues.len();
         let Value::Array(mut rows) = rows else {
@@ -214,8 +214,8 @@ impl Core {
         }
     }
 
-    /// The jobs that the worker holds without knowing them, because the reply to their pop was lost. Their locks
-    /// are extended, which proves that they are still held.
+    /// The jobs that the worker holds without knowing of them, because the reply to their pop was lost. Extends their
+    /// locks, which proves that the worker still holds them.
     pub fn take_over_unknown_jobs(
         &mut self,
         now: Moment,

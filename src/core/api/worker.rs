@@ -11,7 +11,7 @@ use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
 impl Core {
-    /// The named workers in their order, or all known ones: those that need somebody, then last seen first.
+    /// The named workers in their order, or all known ones: those that need attention, then last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
@@ -58,7 +58,8 @@ impl Core {
             .into_iter()
             .flatten()
         {
-            // The set may still name jobs that another worker holds now. The job decides.
+            // The worker's set may still name jobs that another worker holds now: keep only those whose own
+            // field names this worker.
             if job.worker.as_ref() == Some(name) {
                 details.push(job);
             }
@@ -80,7 +81,8 @@ impl Core {
     }
 }
 
-/// Completes workers; all known ones are ordered, and those that were not seen for long are left out.
+/// Adds the process that each name tells. If these are all known workers, sorts them and drops those that
+/// were not seen for long.
 pub(super) fn add_processes_and_sort(
     mut workers: Vec<Worker>,
     all_known: bool,

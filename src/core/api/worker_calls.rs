@@ -169,7 +169,7 @@ impl Core {
 }
 
 impl Core {
-    /// Gives jobs back that a worker holds, without using a retry. Returns those that it still held.
+    /// Releases the locks on jobs that a worker holds, without using a retry. Returns the jobs that it still held.
     pub(crate) fn release_jobs(
         &mut self,
         now: Moment,
@@ -188,7 +188,7 @@ impl Core {
             .map(|job| JobSnapshot::from_job(job, &mut interner))
             .collect();
         for (job, reply) in jobs.iter().zip(self.revoke_locks(now, note, &jobs)) {
-            // A job that has changed is no longer held.
+            // A refusal means that the job has changed, so that the worker no longer holds it.
             match reply {
                 Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),
                 Ok(CallOutcome::Refused(_)) => {}

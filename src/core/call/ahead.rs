@@ -19,7 +19,7 @@ pub(crate) struct CallsAhead {
     request: Option<u64>,
 }
 
-/// The requests whose replies nobody has taken yet, in their order.
+/// The requests that were sent ahead and whose replies no caller has taken yet, in their order.
 #[derive(Debug, Default)]
 pub(super) struct OutstandingRequests {
     open: VecDeque<AheadRequest>,
@@ -108,7 +108,7 @@ impl Core {
             if request.number > last_request {
                 break;
             }
-            // After a fault, the replies of that connection do not come.
+            // Wait only for requests on the present connection: one that had a fault brings no further replies.
             if request.received.is_none() && request.connection == self.connections {
                 let deadline = request.deadline;
                 let connection = self.connection.as_ref();

@@ -12,11 +12,12 @@ use crate::text;
 pub(crate) enum RetryClass {
     /// The call only reads: repeat it.
     Read,
-    /// Twice has the effect of once: repeat it, with the same `now`.
+    /// A second call has no further effect: repeat it, with the same `now`.
     Idempotent,
-    /// The core refuses the second one: repeat it. The caller finds out what a refusal means.
+    /// The core refuses a second call: repeat it. The caller finds out whether a refusal means that the first
+    /// was applied.
     Guarded,
-    /// A second one would have a second effect: do not repeat it.
+    /// A second call would have a second effect: do not repeat it.
     Never,
 }
 
@@ -37,7 +38,7 @@ pub(crate) enum SubjectArgs {
     /// Jobs that no argument names alone.
     Jobs,
     Queue(usize),
-    /// A pop: its queue, and the worker that would hold the jobs.
+    /// The arguments of a pop: the queue, and the worker that would hold the jobs.
     Pop {
         queue: usize,
         worker: usize,
@@ -48,8 +49,8 @@ pub(crate) enum SubjectArgs {
 }
 
 impl SubjectArgs {
-    /// The number of arguments up to the last of these.
-    pub(super) fn arg_count(self) -> usize {
+    /// The number of arguments up to and including the last one that names the subject.
+    pub(super) fn leading_arg_count(self) -> usize {
         match self {
             SubjectArgs::Nothing | SubjectArgs::Jobs => 0,
             SubjectArgs::Jid(at) | SubjectArgs::Queue(at) | SubjectArgs::Key(at) => at + 1,
@@ -101,7 +102,7 @@ impl CallSpec {
         CallSpec { wording, ..self }
     }
 
-    /// Sets whether and when the call is repeated.
+    /// Sets whether the call may be repeated after a lost reply.
     pub(crate) const fn with_retry_class(self, class: RetryClass) -> CallSpec {
         CallSpec { class, ..self }
     }

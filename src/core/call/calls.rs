@@ -35,7 +35,7 @@ commands! {
             .with_subject(Worker(0));
     GUARD_PAUSE = write_spec("guard.pause", Idempotent, "pause", "pausing").with_subject(Queue(2));
     GUARD_PUT = write_spec("guard.put", Never, "put", "putting").with_subject(Jid(3));
-    // The call's verb decides whether it may be repeated.
+    // `Never` holds only until the call's verb is known, which decides whether the call may be repeated.
     GUARD_RECUR = write_spec("guard.recur", Never, "change", "changing").with_subject(Jobs);
     GUARD_REQUEUE = write_spec("guard.requeue", Guarded, "requeue", "requeueing").with_subject(Jid(2));
     GUARD_TURN =

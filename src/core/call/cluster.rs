@@ -122,7 +122,7 @@ impl Core {
             }
         }
         self.route.next = None;
-        // The cluster is there, and may be about to replace the node.
+        // The owner of the keys comes first: the cluster may be about to replace it, which the error says.
         Err(match (owner, foreign, last) {
             (Some(owner), ..) => error::owner_lost(&self.target, self.prefix(), &owner),
             (None, Some(foreign), _) => error::other_cluster(&self.target, &[foreign]),
@@ -144,9 +144,10 @@ impl Core {
         }
         let (map, mut place) = self.locate_keys(&connection, node, deadline);
         match map {
-            // The node was reset, or came back without its memory.
+            // A map without nodes is that of a node that was reset or lost its configuration: it cannot say
+            // where keys are.
             Some(map) if map.ids.is_empty() => place = KeysLocation::Down,
-            // A list of addresses may name nodes of two clusters.
+            // The node's map shares no node with the cluster in use: the address names nodes of two clusters.
             Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
             map => {
                 self.apply_cluster_map(map);
@@ -191,7 +192,7 @@ impl Core {
         }
     }
 
-    /// Whether these ids share a node with the cluster in use; any do if there is none yet.
+    /// Whether one of these nodes belongs to the cluster in use. True if no cluster is in use yet.
     fn is_same_cluster(&self, ids: &[Vec<u8>]) -> bool {
         let known = &self.route.ids;
         known.is_empty() || ids.iter().any(|id| known.contains(id))
@@ -203,7 +204,7 @@ impl Core {
             self.route.listed = map.nodes().cloned().collect();
             self.route.primaries = map.primaries;
             self.route.ids = map.ids;
-            if self.is_untagged_in_cluster() {
+            if self.has_untagged_prefix_in_cluster() {
                 self.script = Script::for_one_primary(self.prefix());
             }
         }
@@ -355,7 +356,7 @@ impl Core {
 
     /// Whether the server is a cluster with one primary, so that a prefix without a hash tag works
     /// for now.
-    pub(crate) fn is_untagged_in_cluster(&self) -> bool {
+    pub(crate) fn has_untagged_prefix_in_cluster(&self) -> bool {
         self.route.one_primary && !self.script.is_tagged()
     }
 }
@@ -379,7 +380,7 @@ impl KeysLocation {
         match (MovedReply::from_reply(reply), server_error(reply)) {
             (Some(moved), _) => KeysLocation::Elsewhere(moved),
             (None, Some(error)) if error.code == "CLUSTERDOWN" => KeysLocation::Down,
-            // Also of a node that is about to hand over the keys: it still has them.
+            // Any other reply means that the node has the keys, even if they are about to move.
             _ => KeysLocation::Here,
         }
     }

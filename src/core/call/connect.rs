@@ -41,7 +41,7 @@ pub(crate) struct ReceivedReplies {
 }
 
 struct ConnectRequest {
-    /// Wiped after sending if they hold a password.
+    /// The commands to send. They are wiped afterwards if they hold a password.
     bytes: PackedCommands,
     deadline: Instant,
     then: AfterRequest,
@@ -184,14 +184,14 @@ fn write_length_line(bytes: &mut Vec<u8>, type_byte: u8, mut number: usize) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// The number of sets of replies that are kept for a caller that is busy. Then the thread stops reading.
+/// The number of sets of replies that the thread keeps for a busy caller before it stops reading.
 const BACKLOG: usize = 64;
 
 /// How long after the deadline the thread may still report the timeout itself.
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Connection {
-    /// Connects, with TLS if the client has it. Sends nothing to the server itself.
+    /// Connects, with TLS if `tls` is given. Sends nothing but the handshake of TLS.
     pub(crate) fn open(
         address: &Address,
         tls: Option<&TlsClient>,
@@ -254,7 +254,7 @@ impl Connection {
         if self.send(commands, deadline) {
             self.receive_replies(deadline)
         } else {
-            ReceivedReplies::broken(Fault::Closed)
+            ReceivedReplies::from_fault(Fault::Closed)
         }
     }
 
@@ -277,7 +277,7 @@ impl Connection {
         deadline: Instant,
         timeout: Duration,
     ) {
-        // `next_message` reports a connection that has ended.
+        // A connection that has ended needs no error here: `next_message` reports it.
         _ = self.requests.send(ConnectRequest {
             bytes: commands,
             deadline,
@@ -291,7 +291,7 @@ impl Connection {
         let ReceivedReplies { mut replies, fault } = match self.received.recv_timeout(timeout) {
             Ok(received) => received,
             Err(RecvTimeoutError::Timeout) => return None,
-            Err(RecvTimeoutError::Disconnected) => ReceivedReplies::broken(Fault::Closed),
+            Err(RecvTimeoutError::Disconnected) => ReceivedReplies::from_fault(Fault::Closed),
         };
         match (replies.pop(), fault) {
             (Some(message), _) => Some(Ok(message)),
@@ -304,14 +304,14 @@ impl Connection {
         let timeout = deadline.saturating_duration_since(Instant::now()) + GRACE;
         match self.received.recv_timeout(timeout) {
             Ok(received) => received,
-            Err(RecvTimeoutError::Timeout) => ReceivedReplies::broken(Fault::TimedOut),
-            Err(RecvTimeoutError::Disconnected) => ReceivedReplies::broken(Fault::Closed),
+            Err(RecvTimeoutError::Timeout) => ReceivedReplies::from_fault(Fault::TimedOut),
+            Err(RecvTimeoutError::Disconnected) => ReceivedReplies::from_fault(Fault::Closed),
         }
     }
 }
 
 impl ReceivedReplies {
-    fn broken(fault: Fault) -> ReceivedReplies {
+    fn from_fault(fault: Fault) -> ReceivedReplies {
         ReceivedReplies {
             replies: Vec::new(),
             fault: Some(fault),
@@ -328,7 +328,7 @@ pub(super) fn connect_stream(
 ) -> Result<Stream, Fault> {
     let Node { host, port } = match address {
         Address::Tcp(node) => node,
-        // The caller resolves such an address to one node before it connects.
+        // Unreachable in practice: the caller resolves such an address to one node before it connects.
         Address::Cluster(_) | Address::Sentinel(_) => return Err(Fault::Unresolved),
         Address::Unix(path) => {
             let stream = Stream::connect_unix(path)?;
@@ -338,7 +338,7 @@ pub(super) fn connect_stream(
         Address::Local { dir: Some(dir), .. } => {
             let socket = local_socket::connect_to_own_server(dir)?;
             on_step(ConnectStep::Connected(None));
-            return Ok(Stream::over_socket(socket));
+            return Ok(Stream::from_unix_socket(socket));
         }
         Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };
@@ -429,11 +429,11 @@ fn send_commands(stream: &mut Stream, packed: PackedCommands, deadline: Instant)
     SentRequest { commands, result }
 }
 
-/// Reads the replies to commands. In the thread of a connection the socket has no timeout: the caller
-/// waits no longer than the deadline anyhow.
+/// Reads the replies to commands. In the thread of a connection the socket has no timeout, because the caller itself
+/// waits only until the deadline.
 fn read_replies(stream: &mut Stream, sent: SentRequest) -> ReceivedReplies {
     let mut replies = Vec::with_capacity(sent.commands);
-    // A server that ends the connection before it has read everything may have said why.
+    // Also after a failed write: a server that ends the connection early may have sent the reason.
     let may_reply = matches!(sent.result, Ok(()) | Err(Fault::Unreachable(..)));
     let (mut result, mut left) = (Ok(()), MAX_REPLIES);
     while may_reply && result.is_ok() && replies.len() < sent.commands {
@@ -469,8 +469,8 @@ fn pass_on_messages(
         message = next();
     }
     if let Err(fault) = message {
-        // The caller may have dropped the connection.
-        _ = outbox.send(ReceivedReplies::broken(fault));
+        // Sending fails if the caller has dropped the connection: nobody needs the fault then.
+        _ = outbox.send(ReceivedReplies::from_fault(fault));
     }
 }
 

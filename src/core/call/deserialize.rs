@@ -41,7 +41,7 @@ impl serde::de::Error for ReplyFault {
 pub(super) struct ValueDeserializer(pub(super) Value);
 
 impl ValueDeserializer {
-    fn bytes(self) -> Result<Vec<u8>, ReplyFault> {
+    fn into_bytes(self) -> Result<Vec<u8>, ReplyFault> {
         match self.0 {
             Value::BulkString(bytes) => Ok(bytes),
             Value::SimpleString(text) => Ok(text.into_bytes()),
@@ -61,7 +61,7 @@ impl ValueDeserializer {
 
     /// Reads a number from the text of a field, or from an integer.
     fn parse_number<T: std::str::FromStr>(self) -> Result<T, ReplyFault> {
-        let text = self.bytes()?;
+        let text = self.into_bytes()?;
         let text = std::str::from_utf8(&text).ok();
         text.and_then(|text| text.trim().parse().ok())
             .ok_or_else(|| ReplyFault::custom("not a number"))
@@ -75,7 +75,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
         match self.0 {
             Value::Nil => visitor.visit_unit(),
             Value::Array(items) => visitor.visit_seq(ElementAccess::new(items.into_iter())),
-            _ => visitor.visit_byte_buf(self.bytes()?),
+            _ => visitor.visit_byte_buf(self.into_bytes()?),
         }
     }
 
@@ -87,11 +87,11 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
-        visitor.visit_bool(self.bytes()? == b"1")
+        visitor.visit_bool(self.into_bytes()? == b"1")
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
-        let text = self.bytes()?;
+        let text = self.into_bytes()?;
         let number = ValueDeserializer(Value::BulkString(text)).parse_number::<f64>();
         visitor.visit_u64(number.unwrap_or(0.0) as u64)
     }
@@ -105,7 +105,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
-        visitor.visit_str(&String::from_utf8_lossy(&self.bytes()?))
+        visitor.visit_str(&String::from_utf8_lossy(&self.into_bytes()?))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
@@ -140,7 +140,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
             word => vec![word].into_iter(),
         };
         let word = items.next().unwrap_or(Value::Nil);
-        let word = ValueDeserializer(word).bytes()?;
+        let word = ValueDeserializer(word).into_bytes()?;
         visitor.visit_enum(VariantDeserializer { word, items })
     }
 
@@ -152,7 +152,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
         visitor.visit_newtype_struct(self)
     }
 
-    /// Whatever a command replies, the caller does not need it.
+    /// Accepts any reply: the caller does not need it.
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         visitor.visit_unit()
     }
@@ -236,7 +236,7 @@ impl<'de> MapAccess<'de> for PairAccess {
                 self.items.next();
                 continue;
             }
-            break ValueDeserializer(name).bytes()?;
+            break ValueDeserializer(name).into_bytes()?;
         };
         seed.deserialize(BytesDeserializer::new(&self.name))
             .map(Some)

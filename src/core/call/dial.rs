@@ -15,9 +15,9 @@ use crate::address::{Address, AppendFsync, Node, Target};
 use crate::error::{Error, Kind};
 
 impl Core {
-    /// Opens a connection, and waits for a server that is not ready. The first attempt of a process
-    /// does not wait for a server that is not there: its address is probably wrong. If the time runs
-    /// out during an attempt, the error is the reason why there was an attempt after the first.
+    /// Opens a connection, and waits for a server that is not ready. The first attempt of a process does not
+    /// wait for a server that is not there: its address is probably wrong. If the time runs out during a
+    /// later attempt, the error is that of the attempt before it.
     pub(super) fn dial_with_retries(
         &mut self,
         deadline: Instant,
@@ -53,7 +53,7 @@ impl Core {
             node,
         } = self.connect_and_log_in(deadline)?;
         let place = match &node {
-            Some(node) => self.target.with_node(node).to_string(),
+            Some(node) => self.target.for_one_node(node).to_string(),
             None => self.target.to_string(),
         };
         let line = format!("connected to {place}, Redis {}", server.version);
@@ -106,7 +106,7 @@ impl Core {
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
         self.log_in(
-            &self.target.with_node(node),
+            &self.target.for_one_node(node),
             self.tls_client_for(node)?,
             deadline,
         )
@@ -135,7 +135,8 @@ impl Core {
             let connection = match &target.address {
                 Address::Local { dir, fsync, starts } => {
                     let local = LocalServer::new(dir.as_deref())?;
-                    // A server that must sync each change ends if its disk is full, and would again.
+                    // A server that syncs each change stops when its disk is full. Do not start it again
+                    // before there is room.
                     let may_end = self.was_connected || *fsync == Some(AppendFsync::Always);
                     if self.writes && may_end && !local.has_disk_space(self.was_connected) {
                         return Err(error::server_disk_full(target));

@@ -90,10 +90,10 @@ pub(crate) enum LoginFailure {
 }
 
 impl LoginFailure {
-    /// The error. `broken_connection` makes the error of a broken connection.
-    pub(crate) fn into_error(self, broken_connection: impl FnOnce(Fault) -> Error) -> Error {
+    /// The error for a failed login. `error_of_fault` makes it if the connection broke.
+    pub(crate) fn into_error(self, error_of_fault: impl FnOnce(Fault) -> Error) -> Error {
         match self {
-            LoginFailure::Fault(fault) => broken_connection(fault),
+            LoginFailure::Fault(fault) => error_of_fault(fault),
             LoginFailure::Refused(error) => *error,
         }
     }
@@ -119,7 +119,7 @@ pub(crate) fn login(
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
     let first = handshake_steps(target, client_name, questions);
-    let replies = run_steps(connection, &first, deadline)?;
+    let replies = run_handshake_steps(connection, &first, deadline)?;
     if first
         .iter()
         .zip(&replies)
@@ -149,7 +149,7 @@ pub(crate) fn login_to_sentinel(
     deadline: Instant,
 ) -> Result<(), LoginFailure> {
     let login = login_steps(target, client_name);
-    let replies = run_steps(connection, &login, deadline)?;
+    let replies = run_handshake_steps(connection, &login, deadline)?;
     for (step, reply) in login.iter().zip(&replies) {
         // A Sentinel that does not know HELLO has no users either.
         if let Some(refused) = server_error(reply)
@@ -260,7 +260,7 @@ fn login_without_hello(
     }
     add_steps_after_login(target, questions, &mut steps);
     steps.push(HandshakeStep::Info);
-    let replies = run_steps(connection, &steps, deadline)?;
+    let replies = run_handshake_steps(connection, &steps, deadline)?;
     let mut server = ServerInfo::unknown();
     for (step, reply) in steps.iter().zip(replies) {
         read_step_reply(*step, reply, target, &mut server)?;
@@ -268,7 +268,7 @@ fn login_without_hello(
     Ok(server)
 }
 
-fn run_steps(
+fn run_handshake_steps(
     connection: &Connection,
     steps: &[HandshakeStep],
     deadline: Instant,
@@ -276,18 +276,19 @@ fn run_steps(
     let mut packed = PackedCommands::default();
     packed.wipe_after_sending();
     for step in steps {
-        pack_step(*step, &mut packed);
+        pack_handshake_step(*step, &mut packed);
     }
     let ReceivedReplies { replies, fault } = connection.exchange(packed, deadline);
     match fault {
         None => Ok(replies),
-        // A server that refuses the login says so and closes the connection. Its error matters.
+        // A server that refuses the login replies with an error and closes the connection: report that error,
+        // not the closed connection.
         Some(_) if replies.iter().any(|reply| server_error(reply).is_some()) => Ok(replies),
         Some(fault) => Err(LoginFailure::Fault(fault)),
     }
 }
 
-fn pack_step(step: HandshakeStep, packed: &mut PackedCommands) {
+fn pack_handshake_step(step: HandshakeStep, packed: &mut PackedCommands) {
     match step {
         HandshakeStep::Auth(None, password) => packed.add_command(&[b"AUTH", password]),
         HandshakeStep::Auth(Some(user), password) => {
@@ -363,7 +364,7 @@ fn read_step_reply(
         }
         (HandshakeStep::Info, reply) => {
             let info = InfoText(value_text(&reply));
-            server.mode = ServerMode::from_name(info.mode().unwrap_or_default());
+            server.mode = ServerMode::from_name(info.server_mode().unwrap_or_default());
             server.version = info.field("redis_version").unwrap_or_default().to_string();
             require_supported_version(&server.version)
         }

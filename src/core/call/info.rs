@@ -23,14 +23,14 @@ impl InfoText {
     }
 
     /// `standalone`, `cluster` or `sentinel`. Valkey has a name of its own for the field.
-    pub(crate) fn mode(&self) -> Option<&str> {
+    pub(crate) fn server_mode(&self) -> Option<&str> {
         let names = ["redis_mode", "server_mode"];
         names.iter().find_map(|name| self.field(name))
     }
 
     /// How long the primary of a replica has been silent.
     pub(crate) fn replica_lag(&self) -> Option<Duration> {
-        // The first while the link is up, the second while it is down.
+        // The server reports the first field while the link to the primary is up, the second while it is down.
         let fields = [
             "master_last_io_seconds_ago",
             "master_link_down_since_seconds",
@@ -40,7 +40,7 @@ impl InfoText {
     }
 
     /// Whether a field has this value.
-    pub(crate) fn is(&self, name: &str, value: &str) -> bool {
+    pub(crate) fn field_is(&self, name: &str, value: &str) -> bool {
         self.field(name) == Some(value)
     }
 }

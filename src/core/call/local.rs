@@ -28,7 +28,7 @@ use crate::text::Sanitized;
 /// The longest path of a socket: `sun_path` without the NUL at its end.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// The longest reply to a command that stops the server.
+/// Maximum number of bytes that are read of the reply to the command that stops the server.
 const LONGEST_REPLY: u64 = 64 * 1024;
 
 /// The private server of one directory.
@@ -84,7 +84,7 @@ impl LocalServer {
 
     /// Whether a server listens.
     pub(crate) fn is_running(&self) -> Result<bool, Error> {
-        if !self.dir_exists()? {
+        if !self.safe_dir_exists()? {
             return Ok(false);
         }
         match local_socket::connect_to_own_server(&self.dir) {
@@ -103,7 +103,7 @@ impl LocalServer {
         failure: impl Fn(Fault) -> Error,
     ) -> Result<Connection, Error> {
         let address = self.target().address;
-        if self.dir_exists()? {
+        if self.safe_dir_exists()? {
             match Connection::open(&address, None, deadline) {
                 Ok(connection) => return Ok(connection),
                 Err(Fault::Unreachable(..)) if may_start => {}
@@ -123,7 +123,7 @@ impl LocalServer {
         let room = if after_loss { 1 << 20 } else { 1 << 16 };
         let opened = tempfile::tempfile_in(&self.dir);
         let written = opened.and_then(|mut file| file.write_all(&vec![0; room]));
-        // The directory may not exist yet. What else is wrong with it, its server says.
+        // Any other error, such as a directory that does not exist yet, says nothing about space.
         !written.is_err_and(|error| {
             matches!(
                 error.kind(),
@@ -158,7 +158,7 @@ impl LocalServer {
 
     /// Saves the server's data and stops it. Returns whether it ran.
     pub(crate) fn stop(&self, deadline: Instant) -> Result<bool, Error> {
-        if !self.dir_exists()? {
+        if !self.safe_dir_exists()? {
             return Ok(false);
         }
         let _lock = self.take_start_lock(deadline)?;
@@ -176,7 +176,7 @@ impl LocalServer {
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         let log_size = std::fs::metadata(self.dir.join(LOG)).map_or(0, |found| found.len());
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
-        // A server that does not stop sends a reply and continues.
+        // A server that stops closes the connection. One that continues sends an error reply, which is read here.
         let mut reply = Vec::new();
         match BufReader::new(stream.take(LONGEST_REPLY)).read_until(b'\n', &mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
@@ -210,7 +210,7 @@ impl LocalServer {
 
     /// Whether the directory exists. Refuses one that belongs to another user, or in which others
     /// can put a socket of theirs, or that others can replace.
-    fn dir_exists(&self) -> Result<bool, Error> {
+    fn safe_dir_exists(&self) -> Result<bool, Error> {
         let what = format!("cannot use `{}`", sanitized_path(&self.dir));
         trust::refuse_untrusted_parents(&self.dir)
             .map_err(|why| why.into_error_of_kind(&what, Kind::Unreachable))?;
@@ -229,8 +229,8 @@ impl LocalServer {
             );
         }
         if trust::others_may_write(found.mode()) {
-            // With the umask 002, `mkdir` makes a directory for the group. While it is empty, it counts
-            // as missing, and is closed before it is used.
+            // With the umask 002, `mkdir` lets the group write: such a directory counts as missing while it is empty,
+            // and is made private before it is used.
             if !trust::everybody_may_write(found.mode())
                 && self
                     .is_dir_empty()
@@ -258,7 +258,7 @@ impl LocalServer {
         let unusable = |error: io::Error| self.unusable_dir_error(&error);
         let close =
             || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(PRIVATE_DIRECTORY));
-        if self.dir_exists()? {
+        if self.safe_dir_exists()? {
             return if self.is_dir_shared().map_err(unusable)? {
                 Err(refused("others may enter it, and it holds other things"))
             } else {
@@ -269,7 +269,7 @@ impl LocalServer {
         builder.recursive(true).mode(PRIVATE_DIRECTORY);
         builder.create(&self.dir).map_err(unusable)?;
         close().map_err(unusable)?;
-        // The group could put something there until now.
+        // Until the mode was changed, the group could put files there: refuse files of other users.
         if self.owns_all_files().map_err(unusable)? {
             Ok(())
         } else {
@@ -378,7 +378,7 @@ impl LocalServer {
             .map_err(failed)?;
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
-                // So a shell says that it cannot start the program.
+                // The exit codes by which a shell reports that it cannot start the program.
                 return match status.code() {
                     Some(127) => Err(failed(Errno::NOENT.into())),
                     Some(126) => Err(failed(Errno::ACCESS.into())),
@@ -534,8 +534,8 @@ fn inherited_descriptors() -> Vec<u32> {
     open.filter_map(stays_open).collect()
 }
 
-/// A command that closes these descriptors before the program begins. A shell does that: closing descriptors of
-/// others is `unsafe` here. Some shells know only those with one digit.
+/// A command that closes these descriptors before the program begins. A shell does that, because Rust closes foreign
+/// descriptors only with `unsafe`. Some shells can close only those with one digit.
 fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command {
     if descriptors.is_empty() {
         return Command::new(program);

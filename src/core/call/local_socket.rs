@@ -29,7 +29,7 @@ fn is_own_server(stream: &UnixStream) -> bool {
     peer.is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
 }
 
-/// Other systems need `unsafe` code to find the process at the other end. The directory is private.
+/// Always true: other systems need `unsafe` code to find the process at the other end, and the directory is private.
 #[cfg(not(target_os = "linux"))]
 fn is_own_server(_: &UnixStream) -> bool {
     true

@@ -56,7 +56,7 @@ pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
 use self::slice_size::{MAX_JOBS_PER_CALL, SliceSize};
-pub(crate) use self::subscription::{Loss, Notice, PublishedMessage, Subscription};
+pub(crate) use self::subscription::{ConnectionLoss, Notice, PublishedMessage, Subscription};
 use self::tls::TlsClient;
 use super::script::Script;
 use crate::address::{Address, Target};
@@ -78,7 +78,7 @@ pub struct CoreSettings {
     pub trace: Trace,
     /// Whether scripts run in the form that the server keeps from writing.
     pub read_only: bool,
-    /// Whether the command may change something. Then the login asks for the user's rights.
+    /// Whether the command may change something, so that the login asks for the user's rights.
     pub writes: bool,
     /// Whether the login asks if the server evicts jobs.
     pub asks_for_eviction: bool,
@@ -90,8 +90,8 @@ const RUN: [&str; 2] = ["EVALSHA", "EVAL"];
 /// The commands for scripts that the server keeps from writing. Replicas run them too.
 const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 
-/// After a call that took so long, the Sentinels may have another master: a frozen one goes on as if it
-/// were still that, until they demote it.
+/// The duration of a call after which the Sentinels are asked again: the master may have been frozen and
+/// replaced, which it does not know until they demote it.
 const STALL: Duration = Duration::from_secs(1);
 
 /// The Lua core of one server.
@@ -109,7 +109,7 @@ pub struct Core {
     trace: Trace,
     read_only: bool,
     writes: bool,
-    /// The commands that a change needs and the user is not allowed to run.
+    /// The Redis commands that changes need and that the user is not allowed to run.
     missing_rights: Vec<String>,
     asks_for_eviction: bool,
     /// The server's `maxmemory-policy`, if it evicts keys of jobs.
@@ -156,7 +156,8 @@ impl Core {
         Ok(core)
     }
 
-    /// Connects and logs in, and does not wait for a server that is not ready, or that is lost later.
+    /// Connects and logs in with one attempt. Neither this call nor later ones wait for a server that is not ready or
+    /// lost.
     pub(crate) fn connect_once(settings: CoreSettings) -> Result<Core, Error> {
         let mut core = Core::unconnected_with_tls(settings)?;
         core.waits_for_lost_server = false;
@@ -283,7 +284,7 @@ impl Core {
     }
 
     /// How many connections broke.
-    pub(crate) fn lost_connections(&self) -> u64 {
+    pub(crate) fn lost_connection_count(&self) -> u64 {
         self.losses
     }
 
@@ -297,8 +298,8 @@ impl Core {
         self.target.db
     }
 
-    /// The policy by which the server deletes jobs when its memory is full, if the login asked for
-    /// it and the server does.
+    /// The policy by which the server deletes jobs when its memory is full; `None` if it deletes none or the
+    /// login did not ask.
     pub(crate) fn eviction_policy(&self) -> Option<&str> {
         self.eviction.as_deref()
     }
@@ -323,14 +324,14 @@ impl Core {
         self.script.sha()
     }
 
-    /// The error that a refusal with this code becomes: `OOM`.
+    /// The error that a server's refusal with this code, such as `OOM`, becomes.
     pub(crate) fn refusal_error(&self, code: &str) -> Error {
         error::refusal_with_code(code, &self.target)
     }
 
     /// Asks which commands the user is not allowed to run, of those that calls with these settings may need.
     pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
-        let (read_only, one_primary) = (self.read_only, self.is_untagged_in_cluster());
+        let (read_only, one_primary) = (self.read_only, self.has_untagged_prefix_in_cluster());
         let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());
         let missing: Vec<Name> = self.call(now, test)?;
         Ok(MissingRights::from_names(&missing))
@@ -392,8 +393,9 @@ impl Core {
             if self.connection.is_none()
                 && let Err(error) = self.dial_with_retries(deadline, &mut backoff)
             {
-                // That another server has the data matters less than why it cannot be reached.
-                round.forget_errors(&["MOVED", "READONLY"]);
+                // A redirection to another server is dropped: why that server cannot be reached is the error
+                // to report.
+                round.drop_error_replies(&["MOVED", "READONLY"]);
                 round.unsent = Some(error);
                 break;
             }
@@ -410,7 +412,7 @@ impl Core {
             }
             if let Some(fault) = fault {
                 self.lose_connection();
-                round.lose_pending(fault);
+                round.note_lost_replies(fault);
                 self.trace_lost_connection(&round, begun.elapsed());
             }
             let follows = self.follow_redirection(&mut round, &mut moves);
@@ -451,7 +453,8 @@ impl Core {
                 if round.first_error(&MOVING).is_some() {
                     self.route.changes += 1;
                 }
-                // Another node may serve the slot by now; this one would not learn of it.
+                // A node that is cut off keeps replying CLUSTERDOWN: connect again, since another node may
+                // serve the slot by now.
                 if round.first_error(&["CLUSTERDOWN"]).is_some() {
                     self.connection = None;
                 }
@@ -476,7 +479,7 @@ impl Core {
         }
     }
 
-    /// Names the commands that a script is not allowed to run: the server does not.
+    /// Replaces the errors about a missing right by one that names the commands: the server does not name them.
     fn name_missing_rights(
         &mut self,
         calls: &[Call],
@@ -492,7 +495,7 @@ impl Core {
             return;
         };
         let mut packed = PackedCommands::default();
-        let one_primary = self.is_untagged_in_cluster();
+        let one_primary = self.has_untagged_prefix_in_cluster();
         let (only_reads, prefix) = (!call.may_write(), self.prefix());
         rights::add_script_rights_test(self.run[1], only_reads, one_primary, prefix, &mut packed);
         let missing = self
@@ -614,7 +617,7 @@ impl Core {
                     _ => Err(error),
                 }
             }
-            // For a call that reads, the lost server is the more important error.
+            // If there is no connection for another attempt, a call that only reads reports that, not its lost reply.
             (None, None, Some(error)) => Err(error.clone()),
             (None, Some(_), Some(error)) if call.retry_class() == RetryClass::Read => {
                 Err(error.clone())

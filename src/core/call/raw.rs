@@ -7,7 +7,8 @@ use super::call_spec::CallSpec;
 use super::call_spec::RetryClass::{Guarded, Idempotent, Never};
 use super::calls;
 
-/// The spec of a call. A name that the core does not have has the spec that allows least.
+/// The spec of a call that is made by name. An unknown name gets the spec that allows least: no repetition, and it
+/// may write.
 pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
     let spec = spec_by_name(name);
     let reads = CallSpec::for_read(spec.name);
@@ -16,7 +17,7 @@ pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
         ("tag", Some(b"get" | b"top")) | ("track", None) | ("check.slice", Some(b"look")) => reads,
         ("subscription", _) => match args.get(1).map(Vec::as_slice) {
             Some(b"get" | b"exists") => reads,
-            // The call notes the queues that other scripts have subscribed.
+            // `subscription all` also stores the names of the queues to which other scripts gave topics.
             Some(b"all") => reads.with_incidental_writes(),
             _ => spec,
         },
@@ -51,8 +52,8 @@ const UNKNOWN: CallSpec = CallSpec {
     ..CallSpec::for_read("").with_wording("call", "calling")
 };
 
-/// The spec of a name. A call that the core would refuse the second time is not repeated:
-/// nothing here can tell what the refusal means.
+/// The spec of the call with this name. A guarded call is not repeated: nothing here can tell whether a
+/// refusal of the second attempt means that the first was applied.
 fn spec_by_name(name: &str) -> CallSpec {
     let spec = calls::ALL.iter().find(|spec| spec.name == name);
     match spec.copied() {
@@ -77,7 +78,7 @@ struct TypedPutPolicy {
 }
 
 impl TypedPutPolicy {
-    /// The core refuses what is no policy; until then nothing is known about it.
+    /// An unreadable policy counts as the one that forbids repetition; the core will refuse it.
     fn from_json(policy: &[u8]) -> TypedPutPolicy {
         serde_json::from_slice(policy).unwrap_or(TypedPutPolicy {
             replace: true,

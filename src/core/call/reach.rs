@@ -13,7 +13,7 @@ use super::tls::{TlsClient, TlsSession};
 use crate::address::{Address, Target};
 use crate::error::{Error, Kind};
 
-/// The steps of a connection that were done.
+/// How far an attempt to connect came: the duration of each step that was done, and the error that ended it.
 #[derive(Debug, Default)]
 pub(crate) struct ReachReport {
     /// How long it took to resolve the name of the server.
@@ -31,7 +31,7 @@ pub(crate) struct ReachReport {
 }
 
 /// Connects to one server and closes the connection again. Nothing is sent but the handshake of TLS.
-pub(crate) fn reach(target: &Target, timeout: Duration) -> ReachReport {
+pub(crate) fn probe_server(target: &Target, timeout: Duration) -> ReachReport {
     let mut report = ReachReport::default();
     match read_address(target) {
         Ok(address) => report.connect(target, address, timeout),
@@ -90,7 +90,8 @@ impl ReachReport {
         let tls = match read_tls_client(target) {
             Ok(tls) => tls,
             Err(error) => {
-                // Without the files of TLS, the port can still be reached.
+                // If the files of TLS cannot be read, go on without TLS: whether the port can be reached is
+                // still of use.
                 let is_lasting = error.kind() == Kind::Usage;
                 self.error = Some(error);
                 if is_lasting {
@@ -101,12 +102,12 @@ impl ReachReport {
         };
         let deadline = Instant::now() + timeout;
         let progress = start_connecting(address, tls, deadline);
-        if let Err(fault) = self.note_progress(&progress, deadline) {
+        if let Err(fault) = self.follow_progress(&progress, deadline) {
             self.error = Some(error::not_connected(fault, target, timeout));
         }
     }
 
-    fn note_progress(
+    fn follow_progress(
         &mut self,
         progress: &Receiver<Progress>,
         deadline: Instant,

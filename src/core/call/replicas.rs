@@ -7,7 +7,7 @@ use super::{Core, reply, server_error};
 use crate::error::{Error, Kind};
 use crate::text::{Sanitized, plural};
 
-/// How much longer than the server we wait for its reply.
+/// How much longer this client waits for the reply to WAIT than the server waits for its replicas.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Core {

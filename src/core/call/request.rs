@@ -53,7 +53,7 @@ impl Call {
         Call::with_spec(spec.name, Some(spec))
     }
 
-    /// Gives the call its own time: jobs that are put at the same time have no order.
+    /// Sets the call's own time: jobs that are put at the same time have no order.
     pub(crate) fn at_moment(mut self, moment: Option<Moment>) -> Call {
         self.at = moment;
         self
@@ -77,7 +77,7 @@ impl Call {
         self.args.push(arg.to_vec());
     }
 
-    /// Adds arguments that are packed already. They come last.
+    /// Sets the packed arguments, which follow all others.
     pub(crate) fn packed_args(mut self, args: PackedWords) -> Call {
         self.packed_args = args;
         self
@@ -112,13 +112,13 @@ impl Call {
         self.spec().subject_text(&self.name, &self.args)
     }
 
-    /// The first arguments of a call that may change something, up to those that say what it is about.
+    /// The first arguments of a call that may change something, up to those that name its subject.
     pub(super) fn subject_args(&self) -> &[Vec<u8>] {
         let spec = self.spec();
         if spec.only_reads() {
             return &[];
         }
-        &self.args[..spec.subject.arg_count().min(self.args.len())]
+        &self.args[..spec.subject.leading_arg_count().min(self.args.len())]
     }
 
     /// The job that the call is about.

@@ -16,10 +16,10 @@ use crate::name::lossless_text;
 /// Deeper lists are no reply of Redis.
 const MAX_DEPTH: usize = 100;
 
-/// Memory reserved for a list or a text before its content arrives, in bytes.
+/// Maximum memory reserved for a list or a text before its content arrives, in bytes.
 const MAX_RESERVED: usize = 1 << 16;
 
-/// The longest line, with its end: sizes, numbers, status and errors.
+/// Maximum length of a line with its end, such as a size, a number, a status or an error.
 const MAX_LINE: usize = 64 << 10;
 
 /// Maximum length of a text: the default of `proto-max-bulk-len`, and the maximum size of a value of Redis.
@@ -29,7 +29,7 @@ const MAX_TEXT: usize = 512 << 20;
 /// with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
 
-/// The size of a reply from which on it is made sure that there is memory for copies, in bytes.
+/// The size in bytes of a reply before whose use enough memory for its copies is ensured.
 const LARGE: usize = 16 << 20;
 
 /// How many copies of a reply exist at the same time: jobs, their JSON, and the output.
@@ -65,15 +65,14 @@ pub(super) fn read_reply<R: Read>(
     Ok(reply)
 }
 
-/// Refuses a large reply if there is no room for what is made of it: that is allocated in many places, which
-/// end the process if they fail.
+/// Refuses a large reply if there is no memory for its copies: the later allocations end the process if they fail.
 fn refuse_if_memory_is_short(size: usize) -> Result<(), ReplyReadError> {
     if size < LARGE {
         return Ok(());
     }
     let mut room: Vec<u8> = Vec::new();
     let reserved = room.try_reserve_exact(size.saturating_mul(COPIES));
-    // Memory that is not used may be optimized away.
+    // Otherwise the compiler might remove the reservation, which nothing uses.
     std::hint::black_box(&mut room);
     reserved.map_err(out_of_memory)
 }
@@ -142,12 +141,13 @@ fn read_value<R: Read>(
         b'+' | b'-' => {
             match lossless_text(rest) {
                 Cow::Borrowed(_) => {}
-                // An error of the core names jobs and workers, whose names may be any bytes.
+                // An error of the core may name jobs and workers, whose names are any bytes: keep it, as lossless
+                // text.
                 Cow::Owned(text) if *kind == b'-' => *line = format!("-{text}").into_bytes(),
                 Cow::Owned(_) => return Err(ReplyReadError::NotAReply(Fault::InvalidUtf8)),
             }
             line.extend_from_slice(b"\r\n");
-            // An error keeps its code and its message apart.
+            // The crate copies an error's code and message into two texts: count both.
             let memory = line.len() + 2 * OVERHEAD;
             reading.count_bytes(memory)?;
             redis::parse_redis_value(&reading.line).map_err(|_| malformed())
@@ -168,8 +168,7 @@ fn too_large() -> ReplyReadError {
     ReplyReadError::NotAReply(Fault::TooLong)
 }
 
-/// Reads a line, without its end. The first byte decides whether there is one: bytes of another
-/// protocol may never end a line.
+/// Reads a line, without its end, if the first byte is that of a reply: another protocol may never end a line.
 fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(), ReplyReadError> {
     line.clear();
     let first = loop {

@@ -63,7 +63,7 @@ pub(crate) const CALLS: &[&str] = &[
 /// everything else.
 const DRY_RUNS: &[&str] = &["hlen"];
 
-/// The commands that each call needs besides.
+/// The commands that each call needs besides those of the script: to log in, to run it, and to find the server.
 const AROUND: &[&str] = &[
     "eval",
     "evalsha",
@@ -77,7 +77,7 @@ const AROUND: &[&str] = &[
     "cluster|slots",
 ];
 
-/// The commands that workers and waiting clients need besides.
+/// The further commands that workers and clients that wait need.
 const WAITING: &[&str] = &[
     "wait",
     "client|setname",
@@ -87,7 +87,7 @@ const WAITING: &[&str] = &[
     "punsubscribe",
 ];
 
-/// The commands that a scan of all jobs, and `check`, need besides.
+/// The further commands that `check` and a scan of all jobs need.
 pub(crate) const SCANS: &[&str] = &[
     "scan",
     "type",
@@ -103,11 +103,11 @@ pub(crate) const SCANS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
-/// The commands that setting a key aside needs besides in a cluster with one primary, if the prefix has no
-/// hash tag: RENAME takes keys of one slot (`lua/split.lua`).
+/// The commands that set a key aside in place of RENAME, in a cluster with one primary, if the prefix has no hash
+/// tag: RENAME takes keys of one slot (`lua/split.lua`).
 const ONE_PRIMARY: &[&str] = &["dump", "pttl", "restore"];
 
-/// The commands that reading needs, also on a replica.
+/// The commands that calls that only read need, also on a replica.
 const READS: &[&str] = &[
     "eval_ro",
     "evalsha_ro",
@@ -157,8 +157,8 @@ const READS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
-/// The ends of the names of servers whose users are created by their service, from rules alone, because it
-/// refuses `ACL SETUSER`: ElastiCache and MemoryDB, Azure Managed Redis and Azure Cache.
+/// The ends of the host names of services that refuse `ACL SETUSER` and create users from rules alone: ElastiCache
+/// and MemoryDB, Azure Managed Redis and Azure Cache.
 const TAKE_RULES_ALONE: [&str; 4] = [
     ".amazonaws.com",
     ".amazonaws.com.cn",
@@ -167,7 +167,7 @@ const TAKE_RULES_ALONE: [&str; 4] = [
 ];
 
 /// The hint of errors about missing rights: the form of `qless help acl` that the server's administrator needs.
-pub(crate) fn hint(target: &Target) -> &'static str {
+pub(crate) fn missing_rights_hint(target: &Target) -> &'static str {
     let host = target
         .first_node()
         .map(|node| node.host.trim_end_matches('.').to_lowercase());
@@ -191,10 +191,10 @@ pub enum AclForm {
     Aclfile,
 }
 
-/// The commands that need [`SCANS`].
+/// The subcommands of this program that need [`SCANS`].
 const CHECKS: &str = "check, export, throttle list --all, selectors that read every job";
 
-/// The commands that need [`ONE_PRIMARY`].
+/// The subcommand of this program that needs [`ONE_PRIMARY`].
 const SPLITS: &str = "check --repair in a cluster with one primary";
 
 /// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no
@@ -210,7 +210,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         &[ONE_PRIMARY]
     };
     let operate: &[&[&str]] = &[CALLS, DRY_RUNS, AROUND, WAITING];
-    // In a cluster the pattern is the hash tag with its star, as with any prefix.
+    // A prefix with a hash tag needs no other form: the pattern is the prefix with a star.
     let rules = |keys: &str, channels: &str, parts: &[&[&str]]| {
         format!(
             "{keys}{prefix}* {channels}&{prefix}* -@all{}",
@@ -293,7 +293,7 @@ for i = 1, (lacks[1] or tagged) and 0 or 2 do
 end
 return lacks";
 
-/// Whether a line of [`acl_lines`] names a command, of which a subcommand may follow a `|`.
+/// Whether a line of [`acl_lines`] grants the command, or a subcommand of it (`command|subcommand`).
 pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
     let parts = [CALLS, AROUND, WAITING, SCANS, ONE_PRIMARY, READS];
     let all = parts.iter().copied().flatten();
@@ -303,7 +303,7 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
         .any(|named| name(named).eq_ignore_ascii_case(command))
 }
 
-/// The commands that this program may need and that the user is not allowed to run, in capitals.
+/// The Redis commands that this program may need and that the user is not allowed to run, in capitals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingRights {
     /// Commands without which no call is safe.
@@ -313,7 +313,7 @@ pub(crate) struct MissingRights {
     /// The uses of these commands, in words.
     pub uses: Vec<&'static str>,
     /// Whether the settings of the server can be read, which no call needs.
-    pub tells_settings: bool,
+    pub may_read_settings: bool,
 }
 
 /// The command that reads the settings of the server.
@@ -323,13 +323,13 @@ impl MissingRights {
     /// Sorts the commands that a test names by what needs them.
     pub(super) fn from_names(names: &[Name]) -> MissingRights {
         let mut missing = MissingRights {
-            tells_settings: true,
+            may_read_settings: true,
             ..MissingRights::default()
         };
         for name in names {
             let name = name.lossless_text();
             if name == SETTINGS {
-                missing.tells_settings = false;
+                missing.may_read_settings = false;
                 continue;
             }
             let is_named = |part: &[&str]| part.contains(&&*name);
@@ -441,7 +441,7 @@ pub(crate) fn missing_rights_error(missing: &[String], target: &Target, prefix: 
         Kind::NoPerm,
         format!("user `{user}` may not run {commands} on `{prefix}*`"),
     )
-    .hint(hint(target))
+    .hint(missing_rights_hint(target))
 }
 
 #[cfg(test)]
@@ -463,7 +463,7 @@ mod tests {
         ] {
             let target = Target::parse(address).unwrap();
             assert_eq!(
-                hint(&target).contains("--form access-string"),
+                missing_rights_hint(&target).contains("--form access-string"),
                 form,
                 "{address}"
             );

@@ -16,7 +16,7 @@ pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
     pub(super) spec: CallSpec,
-    /// The first arguments of a call that may change something: those that say what it is about.
+    /// The first arguments of a call that may change something, up to those that name its subject.
     pub(super) subject_args: Vec<Vec<u8>>,
     pub result: Result<Value, Error>,
     /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of
@@ -68,10 +68,10 @@ impl RoundTrip {
 
     /// Notes that the replies to the pending calls are lost. Those that may be repeated stay
     /// pending.
-    pub(super) fn lose_pending(&mut self, fault: Fault) {
+    pub(super) fn note_lost_replies(&mut self, fault: Fault) {
         let may_repeat = matches!(fault, Fault::Closed | Fault::TimedOut);
         for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
-            // Only the first call has the illegible reply. The others have none.
+            // Only the first call has the reply that is not UTF-8. The replies of the others were not read.
             let fault = match &fault {
                 Fault::InvalidUtf8 if place > 0 => Fault::Closed,
                 fault => fault.clone(),
@@ -93,7 +93,7 @@ impl RoundTrip {
     }
 
     /// Drops the errors that have one of these codes.
-    pub(super) fn forget_errors(&mut self, codes: &[&str]) {
+    pub(super) fn drop_error_replies(&mut self, codes: &[&str]) {
         for reply in &mut self.replies {
             if reply
                 .as_ref()
@@ -120,7 +120,7 @@ impl RoundTrip {
 
 fn has_error_code(reply: &Value, codes: &[&str]) -> bool {
     let error = server_error(reply);
-    error.is_some_and(|error| codes.contains(&error.unwrapped().code.as_str()))
+    error.is_some_and(|error| codes.contains(&error.innermost_error().code.as_str()))
 }
 
 /// The codes of errors that pass: the call was not applied, and the server will soon accept it.

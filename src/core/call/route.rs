@@ -13,7 +13,7 @@ pub(super) const MAX_MOVES: usize = 5;
 /// How long one node may take to reply while there are others to try.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The known facts about the servers of an address that names several.
+/// The known facts about the nodes of an address that names several: which one to use, and which others there are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Route {
     /// The node that the next connection goes to, if one is known: the last good one, or the one that
@@ -29,7 +29,7 @@ pub(super) struct Route {
     pub sentinel: Option<Node>,
     /// The node of the open connection, or of the last one.
     pub node: Option<Node>,
-    /// Goes up when the keys move to another node, or begin to.
+    /// A number that goes up when the keys move to another node, or begin to.
     pub changes: u64,
     /// Whether the cluster has one primary, which holds all keys of any prefix.
     pub one_primary: bool,
@@ -66,7 +66,7 @@ pub(super) struct ReachedServer {
     pub node: Option<Node>,
 }
 
-/// When an attempt ends, with this many nodes left to try after it.
+/// The deadline of an attempt at one node, so that the nodes after it also get a share of the time.
 pub(super) fn attempt_deadline(deadline: Instant, nodes_left: usize) -> Instant {
     let now = Instant::now();
     let rest = deadline.saturating_duration_since(now);
@@ -88,7 +88,7 @@ impl MovedReply {
     /// Reads `MOVED 5698 127.0.0.1:7001`.
     pub(super) fn from_reply(reply: &Value) -> Option<MovedReply> {
         let error = server_error(reply)?;
-        let error = error.unwrapped();
+        let error = error.innermost_error();
         if error.code != "MOVED" {
             return None;
         }

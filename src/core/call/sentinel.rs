@@ -57,7 +57,7 @@ impl Core {
                     });
                 }
                 Ok(_) => last = Some(error::not_a_master(&self.target, &master)),
-                // The refusal comes from the master: another Sentinel would name the same one.
+                // The master itself refuses this client for good: another Sentinel would name the same master.
                 Err(error) if is_lasting_refusal(&error) => return Err(error),
                 Err(error) => last = Some(error::master_lost(&self.target, error)),
             }
@@ -69,7 +69,7 @@ impl Core {
         })
     }
 
-    /// Asks the Sentinels again before the next call.
+    /// Drops the connection to a master, so that the next call asks the Sentinels again.
     pub(super) fn forget_master(&mut self) {
         if matches!(self.target.address, Address::Sentinel(_)) {
             self.connection = None;
@@ -87,7 +87,7 @@ impl Core {
             user: sentinels.user.clone(),
             password: sentinels.password.clone(),
             db: 0,
-            ..self.target.with_node(node)
+            ..self.target.for_one_node(node)
         };
         let failure = |fault| error::not_connected(fault, &target, PATIENCE);
         let tls = self.tls_client_for(node)?;

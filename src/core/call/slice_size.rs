@@ -6,7 +6,7 @@ pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 /// About how many bytes of jobs one call returns.
 const SLICE_BYTES: usize = 4 << 20;
 
-/// How many jobs the next call reads, by the size of the last ones.
+/// How many jobs the next call reads, adapted to the size of those that were read last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SliceSize {
     pub jobs: usize,
@@ -18,13 +18,13 @@ impl SliceSize {
         SliceSize { jobs: initial, max }
     }
 
-    /// Sets the size by the replies about some jobs.
-    pub(crate) fn adapt(&mut self, jobs: usize, bytes: usize) {
+    /// Sets the number of jobs by the average size of the last ones: `bytes` for `jobs`.
+    pub(crate) fn adapt_to_replies(&mut self, jobs: usize, bytes: usize) {
         let each = bytes / jobs.max(1);
         self.jobs = (SLICE_BYTES / each.max(1)).clamp(1, self.max);
     }
 
-    /// Takes half of the jobs about which the replies were too much.
+    /// Sets the number of jobs to half of `jobs`, for which the reply was too large.
     pub(crate) fn halve(&mut self, jobs: usize) {
         self.jobs = (jobs / 2).max(1);
     }

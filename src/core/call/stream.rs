@@ -36,7 +36,7 @@ struct TimedSocket {
 
 /// The direction that a timeout is for.
 #[derive(Clone, Copy)]
-enum TimeoutScope {
+enum TimeoutDirection {
     Read,
     Write,
 }
@@ -51,11 +51,11 @@ impl Stream {
     /// Connects to a Unix socket. That has no timeout.
     pub(super) fn connect_unix(path: &Path) -> Result<Stream, Fault> {
         let socket = UnixStream::connect(path).map_err(|error| Fault::from_io(&error))?;
-        Ok(Stream::over_socket(socket))
+        Ok(Stream::from_unix_socket(socket))
     }
 
     /// Uses a Unix socket that is connected already.
-    pub(super) fn over_socket(socket: UnixStream) -> Stream {
+    pub(super) fn from_unix_socket(socket: UnixStream) -> Stream {
         Stream::new(Socket::Unix(socket))
     }
 
@@ -91,8 +91,8 @@ impl Stream {
         }
     }
 
-    /// The parameters that the encrypted connection agreed on. To find out, the server's certificate is verified
-    /// twice more.
+    /// The parameters of the encrypted connection. Verifies the server's certificate twice more, to read its names
+    /// and its end.
     pub(super) fn tls_session(&self) -> Option<TlsSession> {
         match &self.wire.get_ref().socket {
             Socket::Tls(stream) => Some(stream.session()),
@@ -108,14 +108,14 @@ impl Stream {
     /// Sends bytes.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let wire = self.wire.get_mut();
-        // TLS reports some failures of a write only at the next one or at the flush.
+        // TLS reports some failures of a write only at the next write or flush: always flush.
         match wire.write_all(bytes).and_then(|()| wire.flush()) {
             Ok(()) => Ok(()),
             Err(error) => Err(wire.fault_of_io(&error)),
         }
     }
 
-    /// Whether bytes arrive until this time, or the end of the connection. They are not read yet.
+    /// Waits until this time. Returns whether bytes or the end of the connection arrived. The bytes stay unread.
     pub(super) fn await_bytes(&mut self, until: Instant) -> Result<bool, Fault> {
         self.set_deadline(until);
         match self.wire.fill_buf() {
@@ -127,7 +127,7 @@ impl Stream {
         }
     }
 
-    /// Reads one reply, which takes no more memory than what is `bytes_left`, and less is left then.
+    /// Reads one reply, which may take up to `bytes_left` of memory, and subtracts what it took.
     pub(super) fn receive_reply(&mut self, bytes_left: &mut usize) -> Result<Value, Fault> {
         resp::read_reply(&mut self.wire, bytes_left).map_err(|unread| match unread {
             ReplyReadError::Failed(error) => self.wire.get_mut().fault_of_io(&error),
@@ -158,8 +158,9 @@ impl fmt::Debug for Stream {
 }
 
 impl TimedSocket {
-    /// Gives the socket the time that is left. A server that sends byte by byte gets less each time.
-    fn set_timeout(&self, scope: TimeoutScope) -> io::Result<()> {
+    /// Sets the socket's timeout to the time that is left until the deadline, which also limits a server that sends
+    /// byte by byte.
+    fn set_timeout(&self, scope: TimeoutDirection) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
             return Ok(());
         };
@@ -169,11 +170,11 @@ impl TimedSocket {
         }
         let left = Some(left);
         match (&self.socket, scope) {
-            (Socket::Unix(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
-            (Socket::Unix(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
-            (Socket::Tcp(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
-            (Socket::Tcp(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
-            // With TLS, a read may also write, and a write may also read.
+            (Socket::Unix(socket), TimeoutDirection::Read) => socket.set_read_timeout(left),
+            (Socket::Unix(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
+            (Socket::Tcp(socket), TimeoutDirection::Read) => socket.set_read_timeout(left),
+            (Socket::Tcp(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
+            // With TLS, a read may also write, and a write may also read: set both timeouts.
             (Socket::Tls(stream), _) => stream.set_timeout(left),
         }
     }
@@ -189,14 +190,15 @@ impl TimedSocket {
 impl Read for TimedSocket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = loop {
-            self.set_timeout(TimeoutScope::Read)?;
+            self.set_timeout(TimeoutDirection::Read)?;
             let read = match &mut self.socket {
                 Socket::Unix(socket) => socket.read(buffer),
                 Socket::Tcp(socket) => socket.read(buffer),
                 Socket::Tls(stream) => stream.read(buffer),
             };
             match read {
-                // With a timeout, a read ends so when the process is stopped and continued (Ctrl-Z, `fg`).
+                // A read with a timeout is interrupted when the process is stopped and continued (Ctrl-Z, `fg`): read
+                // again.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read?,
             }
@@ -210,7 +212,7 @@ impl Read for TimedSocket {
 
 impl Write for TimedSocket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.set_timeout(TimeoutScope::Write)?;
+        self.set_timeout(TimeoutDirection::Write)?;
         match &mut self.socket {
             Socket::Unix(socket) => socket.write(bytes),
             Socket::Tcp(socket) => socket.write(bytes),

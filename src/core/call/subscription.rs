@@ -35,13 +35,13 @@ pub(crate) enum Notice {
     /// The server publishes to this client from this moment on. Earlier messages may have been missed.
     Subscribed(Moment),
     /// The connection broke. Another one is opened.
-    Lost(Loss),
+    Lost(ConnectionLoss),
     Message(PublishedMessage),
 }
 
 /// A connection that broke.
 #[derive(Debug)]
-pub(crate) struct Loss {
+pub(crate) struct ConnectionLoss {
     /// When the server was last heard. Messages may have been missed since then.
     pub since: Moment,
     /// When the loss was noticed.
@@ -64,7 +64,7 @@ const BACKLOG: usize = 100;
 /// Time between two checks whether the subscription is still in use.
 const CHECK: Duration = Duration::from_secs(1);
 
-/// A caller that takes a notice no faster than this is busy.
+/// A caller that takes longer than this to accept a notice is busy: messages stand unread meanwhile.
 const BUSY: Duration = Duration::from_millis(100);
 
 impl Core {
@@ -155,7 +155,7 @@ struct Subscriber {
     broken_since: BrokenSince,
     /// When the server was last heard on a connection that was subscribed and is not reported as lost.
     heard_at: Option<Moment>,
-    /// Since when messages have stood unread, because the caller was busy. What was read since may be as old.
+    /// Since when messages have stood unread because the caller was busy: a message read later may be as old as this.
     behind_since: Option<Moment>,
     open: Weak<()>,
 }
@@ -179,7 +179,7 @@ enum Received {
 }
 
 impl Subscriber {
-    /// Subscribes again and again. Only the first attempt reports that it cannot connect.
+    /// Subscribes, and subscribes again after each loss. Only the first attempt reports that it cannot connect.
     fn run(mut self) {
         let mut backoff = Backoff::default();
         while self.open.strong_count() > 0 {
@@ -206,14 +206,14 @@ impl Subscriber {
         }
     }
 
-    /// Notes that the connection broke, unless it was broken before, or that it is back.
+    /// Notes when the connection broke, unless it was broken before; `None` notes that it is back.
     fn set_broken_since(&self, since: Option<Instant>) {
         let broken = self.broken_since.lock();
         let mut broken = broken.unwrap_or_else(PoisonError::into_inner);
         *broken = since.map(|since| broken.unwrap_or(since));
     }
 
-    /// Reports that the connection broke, once until it is back.
+    /// Reports that the connection broke. Reports nothing more until it is back.
     fn report_loss(&mut self, fault: Fault) {
         self.set_broken_since(Some(Instant::now()));
         let behind_since = self.behind_since.take();
@@ -230,15 +230,15 @@ impl Subscriber {
             }
         };
         let at = self.core.now();
-        // The caller may have dropped the subscription.
+        // Sending fails if the caller has dropped the subscription: nobody needs the notice then.
         _ = self
             .outbox
-            .send(Ok(Notice::Lost(Loss { since, at, reason })));
+            .send(Ok(Notice::Lost(ConnectionLoss { since, at, reason })));
     }
 
     /// Reports why there is no subscription.
     fn report_error(&self, error: Error) {
-        // The caller may have stopped waiting for the first notice.
+        // Sending fails if the caller no longer waits for the first notice: nobody needs the error then.
         _ = self.outbox.send(Err(error));
     }
 

@@ -53,7 +53,7 @@ impl Companion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFamily<'a> {
     Job(&'a [u8]),
-    /// Belongs to a job, unless it is a job whose id has this ending.
+    /// The companion key of a job, unless it is the key of a job whose id ends like a companion's suffix.
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
     Queue(QueueKey, &'a [u8]),
@@ -138,8 +138,7 @@ impl Keys {
         }
     }
 
-    /// A name with the prefix: a key that is one of its kind, such as [`QUEUES`], or what the keys of a kind
-    /// begin with, such as [`JOB`].
+    /// A name with the prefix: a whole key, such as [`QUEUES`], or the beginning of a kind of keys, such as [`JOB`].
     pub fn with_prefix(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -153,8 +152,8 @@ impl Keys {
         self.join_key(JOB, jid, "")
     }
 
-    /// The jid in the key of a job, or in a text that looks like one.
-    pub(crate) fn jid_of<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
+    /// The jid in a key that has the form of a job's key; `None` for any other key.
+    pub(crate) fn jid_of_job_key<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
         self.strip_prefix(key)?.strip_prefix(JOB.as_bytes())
     }
 
@@ -179,13 +178,13 @@ impl Keys {
         self.join_key(WORKER, worker, HELD)
     }
 
-    /// The channel with what concerns the jobs of a worker.
+    /// The channel with the events about the jobs of a worker.
     pub(crate) fn worker_channel(&self, worker: &[u8]) -> Vec<u8> {
         self.join_key(WORKER, worker, "")
     }
 
-    /// A channel that is one of its kind, such as [`ON_LOG`].
-    pub(crate) fn channel(&self, name: &str) -> Vec<u8> {
+    /// The name of a channel with the prefix, such as [`ON_LOG`].
+    pub(crate) fn channel_name(&self, name: &str) -> Vec<u8> {
         self.with_prefix(name).into_bytes()
     }
 
@@ -236,7 +235,7 @@ impl Keys {
     }
 
     /// The ids of the throttles to which a key may belong: an id may have the ending of a list.
-    pub(crate) fn throttle_ids<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    pub(crate) fn throttle_ids_of_key<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let id = self.strip_prefix(key);
         let id = id.and_then(|key| key.strip_prefix(THROTTLE.as_bytes()));
         let owner = [LOCKS, PENDING].into_iter().find_map(|suffix| {

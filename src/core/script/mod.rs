@@ -19,8 +19,8 @@ const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 struct ScriptPart {
     text: &'static str,
     lines: usize,
-    /// Where each file of `lua/` begins, counted in lines from 0, and its path; none for what the
-    /// join adds.
+    /// The first line of each file of `lua/` in this part, counted from 0, and its path. Lines that the build adds
+    /// have no file.
     files: &'static [(usize, &'static str)],
 }
 
@@ -113,7 +113,7 @@ impl Script {
     pub fn script_text(&self) -> String {
         let php = self.dialect == Dialect::QlessPhp;
         let tagged = self.is_tagged();
-        // The first line lets a Dragonfly run a script that names no keys.
+        // This first line allows Dragonfly to run a script that names no keys; with a hash tag each call names two.
         let first = match (tagged, php) {
             (true, _) => "",
             (false, true) => "--!df flags=allow-undeclared-keys for qless-php",

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::command_line::direct_commands;
+use crate::command_line::add_destination_to_commands;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
@@ -44,7 +44,7 @@ pub(in crate::web) fn content(
 
 /// The next step after an error.
 pub(in crate::web) fn hint_paragraph(error: &Error) -> Markup {
-    html! { @if let Some(hint) = error.hint_text() { p.dim { (clean_line(direct_commands(hint))) } } }
+    html! { @if let Some(hint) = error.hint_text() { p.dim { (clean_line(add_destination_to_commands(hint))) } } }
 }
 
 fn error_sentence(error: &Error) -> String {

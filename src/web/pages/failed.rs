@@ -26,7 +26,8 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
     groups.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
     groups.truncate(MAX_SHOWN);
-    let newest = server.read(|session| session.core()?.newest_failures(now, &groups))?;
+    let newest = server
+        .read_with_session(|session| session.core()?.newest_failed_job_per_group(now, &groups))?;
     let title = match jobs {
         0 => "Nothing has failed".to_owned(),
         jobs => capitalize(&format!(

@@ -52,7 +52,7 @@ pub(in crate::web) fn content(
     };
     core.add_payloads(page.now, std::iter::once(&mut job))?;
     job.neighbors = core.first_neighbors(page.now, &job, MAX_NEIGHBORS)?;
-    let explanation = match explain::explain_read_job(core, page.now, &job) {
+    let explanation = match explain::explain_single_job(core, page.now, &job) {
         // The job can be shown although a key of its queue is damaged.
         Err(error) if error.kind() == Kind::Damaged => None,
         explanation => Some(explanation?),

@@ -156,7 +156,7 @@ fn parse_selector(flags: &[String]) -> Result<Selector, Error> {
         .iter()
         .map(|flag| OsString::from_vec(Name::from_lossless_text(flag).into_bytes()));
     let all = flags.is_empty().then(|| OsString::from("--all"));
-    let refused = |error: clap::Error| Error::usage(plain::sentence_of(&error));
+    let refused = |error: clap::Error| Error::usage(plain::first_error_line(&error));
     let matches = command
         .try_get_matches_from(argv.chain(all))
         .map_err(refused)?;

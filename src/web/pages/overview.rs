@@ -31,7 +31,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let mut groups = facts.groups.clone();
     groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
     groups.truncate(MAX_GROUPS);
-    let newest = server.read(|session| read_newest_failures(&groups, now, session))?;
+    let newest = server.read_with_session(|session| read_newest_failures(&groups, now, session))?;
     let overview = look::build_overview(facts.clone(), RECENT, now);
     let headline = Headline::new(&overview);
     let main = html! {
@@ -77,7 +77,7 @@ fn read_newest_failures(
     }
     let groups = groups.iter().map(|group| (group.group.clone(), group.jobs));
     let groups: Vec<(Name, u64)> = groups.collect();
-    session.core()?.newest_failures(now, &groups)
+    session.core()?.newest_failed_job_per_group(now, &groups)
 }
 
 /// The problems that need attention, worst first, each with the next step.

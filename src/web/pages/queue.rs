@@ -33,7 +33,7 @@ pub(in crate::web) fn content(
     let snapshot = server.snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
-    let (explanation, jobs) = server.read(|session| {
+    let (explanation, jobs) = server.read_with_session(|session| {
         let core = session.core()?;
         let explanation = explain::explain_queue(core, now, name)?;
         let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];

@@ -24,8 +24,8 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let holding: Vec<(Name, u64)> = holding
         .map(|counts| (counts.name.clone(), counts.recurring))
         .collect();
-    let (jobs, paused) =
-        server.read(|session| session.core()?.first_recurring(now, &holding, MAX_SHOWN))?;
+    let (jobs, paused) = server
+        .read_with_session(|session| session.core()?.first_recurring(now, &holding, MAX_SHOWN))?;
     let page = &*page;
     let count = holding.iter().map(|(_, count)| count).sum::<u64>() + paused;
     let late: u64 = facts.queues.iter().map(|queue| queue.late).sum();

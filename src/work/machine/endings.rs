@@ -15,20 +15,19 @@ use crate::model::ending::{
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 
-/// How long an ending waits at most for others to share its call, in seconds, and at most which part of
-/// the usual time of a job.
+/// The longest wait of an ending for others to share its call: in seconds, and as a part of the usual time of a job.
 const HOLD: (f64, f64) = (0.005, 0.1);
 
-/// Jobs are short if their usual time is less than this, in seconds per job that the processes can have.
-/// Calls and processor cores then limit the rate, not the processes.
-const SHORT: f64 = 62.5e-6;
+/// Jobs are brief if their usual time is less than this, in seconds per job that the processes can have. Calls and
+/// processor cores then limit the rate, not the processes.
+const BRIEF: f64 = 62.5e-6;
 
-/// The wait of endings of short jobs for further endings, in seconds per job that the processes can have:
-/// about the time of a call. Larger calls save more than this wait costs.
+/// The wait of endings of brief jobs for further endings, in seconds per job that the processes can have: about the
+/// time of a call. Larger calls save more than this wait costs.
 const SHARE: f64 = 25e-6;
 
-/// A process that can no longer answer has this time to end by itself, in seconds; and why its jobs fail
-/// otherwise.
+/// The time in which a process that can no longer answer has to end by itself, in seconds, and the reason with which
+/// its jobs fail after that.
 const MUTE: (f64, &str) = (1.0, "the command closed descriptor 3 before it answered");
 
 /// The group of jobs whose process did not say in a valid way how they ended.
@@ -175,7 +174,7 @@ impl Machine {
         if self.stage < WorkStage::Stopping {
             self.end_overdue_jobs(now, &mut process, &end);
         }
-        // A process that this worker stopped may have done its jobs in part.
+        // The jobs of a process that this worker stopped are given back: they may be done in part.
         if self.stage == WorkStage::Stopping || process.was_signalled() && process.mute_at.is_none()
         {
             return self.released.extend(process.jobs);
@@ -200,7 +199,7 @@ impl Machine {
         })
     }
 
-    /// The ending of a job for the end of the process that had it.
+    /// How a job ends that its process had when it ended: by the exit code or signal of the process.
     fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
@@ -302,7 +301,7 @@ impl Machine {
         self.usual_time += (now - job.begun - self.usual_time) / 10.0;
         if self.endings.is_empty() {
             self.endings_due = now + (self.usual_time * HOLD.1).clamp(0.0, HOLD.0);
-            self.delay_short_endings(now);
+            self.delay_endings_of_brief_jobs(now);
         }
         let jid = jid.clone();
         self.endings.push(EndingRequest {
@@ -313,13 +312,13 @@ impl Machine {
         });
     }
 
-    pub(super) fn are_jobs_short(&self) -> bool {
-        self.usual_time < SHORT * self.job_capacity() as f64
+    pub(super) fn are_jobs_brief(&self) -> bool {
+        self.usual_time < BRIEF * self.job_capacity() as f64
     }
 
-    /// Lets the endings of short jobs wait for others from now on.
-    pub(super) fn delay_short_endings(&mut self, now: f64) {
-        if self.are_jobs_short() {
+    /// If jobs take little time, lets their endings wait for others from now on, so that they share a call.
+    pub(super) fn delay_endings_of_brief_jobs(&mut self, now: f64) {
+        if self.are_jobs_brief() {
             self.endings_due = now + (SHARE * self.job_capacity() as f64).min(HOLD.0);
         }
     }
@@ -363,7 +362,7 @@ impl Machine {
                 (JobResult::Unknown, Some(text))
             }
             (EndingOutcome::Invalid(text), _) => {
-                // The program's answer is at fault, such as data that the core cannot read.
+                // The core refused the answer of the program, such as its data, so the job fails.
                 return self.fail_job(now, &ending.jid, BAD_ANSWER, text, None);
             }
             (EndingOutcome::Unknown, _) => {
@@ -386,7 +385,7 @@ impl Machine {
         self.forget_ended_job(&ending.jid, at, result, detail);
     }
 
-    /// Why a job does not exist any more. Counts those that nobody cancelled.
+    /// The reason why a held job does not exist: it was cancelled, or it vanished, which is counted.
     pub(super) fn reason_for_missing_job(&mut self, jid: &Name) -> &'static str {
         let job = self.held.get(jid);
         // The search after a lost reply also finds jobs that have ended, and that the core keeps no longer.
@@ -438,7 +437,7 @@ impl Machine {
                 self.ready.retain(|job| job.jid != *jid);
                 self.released.retain(|one| one != jid);
             }
-            // An ending that was sent has a reply of its own.
+            // If the ending was sent, its reply says what happened to the job.
             JobPhase::Ending { .. } => {
                 if !self.drop_unsent_ending(jid) {
                     return;
@@ -489,7 +488,7 @@ impl Machine {
         };
         process.plan_stop(term_at, kill_at);
         self.slots_due = now;
-        // SIGTERM goes out with this event, not with the next.
+        // Send a SIGTERM that is due with the actions of this event, not of the next one.
         if term_at <= now {
             let due = process.send_due_signals(slot, now, &mut self.actions);
             self.slots_due = self.slots_due.min(due);

@@ -290,7 +290,7 @@ pub enum Request {
 
 /// A signal to the processes of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub enum TerminationSignal {
     Term,
     Kill,
 }
@@ -319,7 +319,7 @@ pub enum Action {
     },
     Signal {
         slot: usize,
-        signal: Signal,
+        signal: TerminationSignal,
     },
     Request(Request),
     Report(Report),
@@ -331,7 +331,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkResult {
     Done,
-    /// This many jobs of a limit failed for good.
+    /// The number of jobs that failed for good, in a run with a limit.
     JobsFailed(u64),
     /// The job of `--count 1` was lost, or the result of the job is not known.
     JobLost,
@@ -341,7 +341,7 @@ pub enum WorkResult {
     NoDirectory(String),
     /// The user lacks a right that the first turn needs, or the server is a replica.
     Forbidden(Kind, String),
-    /// Running jobs did not exist any more, this many, and nobody cancelled them.
+    /// The number of running jobs that did not exist any more although nobody cancelled them.
     Vanished(u64),
     /// The server refused a call for good.
     Refused(String),

@@ -21,7 +21,7 @@ pub(super) enum JobPhase {
     Running(usize),
     /// The job has ended, and the core has not confirmed that yet.
     Ending {
-        /// How the process ended, if its end decided.
+        /// How the process ended, if its end decided how the job ends.
         exit: Option<ProcessExit>,
         /// Since when the job has ended.
         at: f64,
@@ -95,7 +95,7 @@ impl HeldJobs {
 
     /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default and if that
     /// is too late, after a third of the lock.
-    pub(super) fn add(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
+    pub(super) fn add_popped_job(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
         let interval = extension_interval(interval, job.expires - now);
         let held = HeldJob {
             label: JobLabel {
@@ -121,7 +121,7 @@ impl HeldJobs {
     pub(super) fn note_extended(&mut self, now: f64, jid: &Name, expires: f64) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
-            // The locks of the queue may be shorter by now.
+            // Compute the interval again: the locks of the queue may be shorter by now.
             let interval = extension_interval(Some(job.interval), expires - now);
             job.extend_at = if job.is_doubtful { now } else { now + interval };
             self.due = self.due.min(job.extend_at).min(expires);

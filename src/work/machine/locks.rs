@@ -29,13 +29,15 @@ impl Machine {
                     job.expires = now + 1.0;
                 }
             } else {
-                // The process is gone one second before another worker gets the job.
+                // Stop the process at the latest one second before the end of the grace period, when another worker
+                // gets the job.
                 self.given_up.insert(jid.clone());
                 let latest = expires + self.config.grace - 1.0;
-                // The server may have been away, or this program was not running.
+                // The reason is neutral: the server was away, or this program did not run, such as on a machine
+                // that slept.
                 let why = "its lock expired before it was extended";
                 self.give_up_lost_job(now, &jid, latest, why);
-                // An extension whose reply was lost may have made the lock last longer.
+                // Give the job back: an extension whose reply was lost may have made the lock last longer.
                 self.release_given_up_job(&jid);
             }
         }

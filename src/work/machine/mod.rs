@@ -147,7 +147,7 @@ pub struct Machine {
     /// When to ask next which queues have jobs, at the earliest, and at the latest while jobs are popped.
     queue_search_from: f64,
     queue_search_at: f64,
-    /// Whether queues may have got jobs since, of which nothing was heard.
+    /// Whether queues may have jobs by now of which the last search did not know.
     is_queue_search_outdated: bool,
     extending: Option<Vec<Name>>,
     releasing: Option<Vec<Name>>,
@@ -274,7 +274,7 @@ impl Machine {
             Event::ReadyQueues(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
             Event::Released(reply) => self.note_release_reply(now, reply),
-            // The server also announces what this worker gives back.
+            // A job that this worker is giving back is no lost lock, although the server announces it, too.
             Event::Notice(jid) => {
                 if !self.releasing.iter().flatten().any(|one| *one == jid) {
                     self.held.extend_doubtful_lock_now(now, &jid);
@@ -283,10 +283,10 @@ impl Machine {
             Event::Missed => self.held.make_all_extensions_due(now),
             Event::Put(queue) => {
                 match &queue {
-                    Some(queue) => self.rotation.add_ready(queue),
+                    Some(queue) => self.rotation.add_ready_queue(queue),
                     None => self.is_queue_search_outdated = true,
                 }
-                if queue.is_none_or(|queue| self.rotation.contains(&queue)) {
+                if queue.is_none_or(|queue| self.rotation.contains_queue(&queue)) {
                     self.poll_at = self.poll_at.min(now);
                     self.was_put = true;
                 }
@@ -349,7 +349,7 @@ impl Machine {
 
     /// Whether the worker waits for jobs.
     pub fn is_idle(&self, now: f64) -> bool {
-        self.wanted_jobs() > 0 && now < self.poll_at && self.turn.is_none()
+        self.wanted_job_count() > 0 && now < self.poll_at && self.turn.is_none()
     }
 
     /// The number of jobs that are with a process.
@@ -381,7 +381,7 @@ impl Machine {
     }
 
     /// The jobs that the process of a slot has. A process for one job is about it to its end.
-    pub fn jids_at(&self, slot: usize) -> Vec<&Name> {
+    pub fn jids_in_slot(&self, slot: usize) -> Vec<&Name> {
         match self.slots.get(slot) {
             Some(Slot::Busy(process)) if self.config.mode == DispatchMode::Single => {
                 process.first.iter().collect()
@@ -391,8 +391,8 @@ impl Machine {
         }
     }
 
-    /// Describes each slot, and what waits.
-    pub fn dump(&self, now: f64) -> Vec<String> {
+    /// Lines for debugging: the state of each slot, and the jobs and endings that wait.
+    pub fn debug_lines(&self, now: f64) -> Vec<String> {
         let mut lines = Vec::new();
         for (at, slot) in self.slots.iter().enumerate() {
             let text = match slot {
@@ -438,7 +438,7 @@ impl Machine {
     }
 
     /// How many further jobs the processes can take.
-    fn wanted_jobs(&self) -> u64 {
+    fn wanted_job_count(&self) -> u64 {
         if self.stage > WorkStage::Working || self.is_on_hold || self.rotation.is_empty() {
             return 0;
         }
@@ -458,7 +458,7 @@ impl Machine {
     /// Stops more at each signal.
     fn note_stop_signal(&mut self, now: f64) {
         match (self.was_asked, self.stage) {
-            // Only a second signal stops programs, even if the limit has been reached.
+            // The first signal only stops popping. Programs go on, even if the worker was about to end anyway.
             (false, _) => {
                 self.was_asked = true;
                 self.stop_popping();
@@ -480,7 +480,7 @@ impl Machine {
                         process.plan_stop(now, now);
                     }
                 }
-                // The processes end, and a server that replies gets the jobs back, in much less time.
+                // The third signal waits only for a last call: a server that replies gets the jobs back.
                 let wait = match self.link {
                     ServerLink::Up => LAST_CALL,
                     ServerLink::Away { .. } => 0.0,
@@ -511,7 +511,7 @@ impl Machine {
     fn stop_popping(&mut self) {
         if self.stage == WorkStage::Working {
             self.stage = WorkStage::Draining;
-            // Processes that stay end now, whatever else happens.
+            // Look at the slots now: processes that stay and have no job get the end of their input.
             self.slots_due = f64::NEG_INFINITY;
         }
     }
@@ -556,7 +556,8 @@ impl Machine {
             None if limit == WorkLimit::Never => WorkResult::Done,
             None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
             None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
-            // If a process has several jobs, another worker may complete one of them.
+            // With `--count 1`, a lost job is the result; one of several lost jobs is not, since another worker
+            // completes it.
             None if self.has_lost && limit.max_job_count() == Some(1) => WorkResult::JobLost,
             None => WorkResult::Done,
         };

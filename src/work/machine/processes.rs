@@ -51,7 +51,7 @@ impl Machine {
         let max_jobs = match self.config.mode {
             DispatchMode::Single => 1,
             DispatchMode::Batch(jobs) => jobs,
-            // A process that stays gets further jobs like the others that run.
+            // A process that stays starts with one job, and gets further ones as the running ones do.
             DispatchMode::Persistent(_) => 1,
         };
         while !self.ready.is_empty() {
@@ -121,7 +121,7 @@ impl Machine {
         let was_enough = self.start_failures >= MAX_START_FAILURES;
         let is_fault_of_program = match &why {
             StartFailure::Program(_) => true,
-            // A process that stays is started in the same way for every job.
+            // The arguments of a process that stays do not depend on the job: other jobs would fail, too.
             StartFailure::Job(_) => is_persistent,
             StartFailure::Directory(_) | StartFailure::Busy(_) => false,
         };
@@ -147,7 +147,7 @@ impl Machine {
                 }
             }
             StartFailure::Program(_) | StartFailure::Job(_) => self.released.extend(process.jobs),
-            // The jobs are not at fault, so they keep their retries.
+            // The jobs are given back and not failed, so they keep their retries.
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {

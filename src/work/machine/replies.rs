@@ -30,7 +30,7 @@ impl Machine {
             }
             Err(error) if is_usage_error(&error) => {
                 self.end_after_final_error(&error);
-                // The core may have refused the call for its queues: the next turn sends the endings alone.
+                // The queues may be the reason of the refusal, so the next turn sends the endings alone.
                 let newer = std::mem::take(&mut self.endings);
                 if turn.total > 0 {
                     self.endings = turn.endings.iter().cloned().chain(newer).collect();
@@ -55,22 +55,22 @@ impl Machine {
         };
         self.has_turned = true;
         self.note_answered_request(now, AnsweredRequest::Turn);
-        // Endings of short jobs share calls from now on. Otherwise those of the new jobs would come just
-        // after the next call.
-        self.delay_short_endings(now);
+        // If jobs are brief, the next call waits for the endings of the new jobs, which would otherwise come just
+        // after it.
+        self.delay_endings_of_brief_jobs(now);
         let count = reply.jobs.len() as u64;
         let (has_rest, left) = (reply.has_rest, reply.left.clone());
         let due_in = reply.due_in;
         self.rotation
             .advance_past(reply.jobs.iter().map(|job| &job.queue));
         if !self.was_put {
-            self.rotation.remove_ready(&reply.emptied);
+            self.rotation.remove_ready_queues(&reply.emptied);
         }
-        // The endings may have released jobs in queues that this turn did not ask.
+        // Search the queues again: the endings may have released jobs in queues that this turn did not ask.
         self.is_queue_search_outdated |= !turn.endings.is_empty();
         self.note_ending_outcomes(now, &turn.endings, reply);
         if turn.total == 0 {
-            // The jobs that ended may have released others, before the process that answered gets free.
+            // Pop as soon as a slot is free: the ended jobs may have released others.
             if !turn.endings.is_empty() {
                 self.poll_at = self.poll_at.min(now);
             }
@@ -83,7 +83,8 @@ impl Machine {
         } else {
             due_at
         };
-        // In round-robin order, a queue with more jobs may have stood behind an empty one.
+        // In round-robin order, fewer jobs than wanted do not mean that the queues are empty: one with jobs may not
+        // have been asked.
         let is_empty = count == 0 || count < turn.total && self.rotation.takes_no_turns();
         self.poll_at = if self.rotation.has_ready_queues() {
             now
@@ -169,9 +170,9 @@ impl Machine {
                         ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
                             self.held.note_extended(now, jid, expires);
                         }
-                        // The server was slow: the job was given up before the reply came.
+                        // The job was given up before this late reply: give back the lock that the call extended.
                         ExtendOutcome::Extended(_) => self.release_late_extension(jid),
-                        // The end of the job was already written, or the reply to that call will say what happened.
+                        // The job has ended: its end was written already, or the reply to that call says what happened.
                         _ if self.is_ending(jid) => self.held.stop_extending(jid),
                         ExtendOutcome::Gone => {
                             let why = self.reason_for_missing_job(jid);
@@ -216,7 +217,8 @@ impl Machine {
                     } else {
                         JobResult::Lost
                     };
-                    // The job was popped again just before its earlier lock was to be given back.
+                    // This worker has popped the job again, and gave back its new lock instead of the earlier one:
+                    // drop the job.
                     match self.held.get(&jid).map(|job| &job.phase) {
                         Some(JobPhase::Running(slot)) => {
                             self.stop_process_of_lost_job(now, &jid, *slot, f64::INFINITY);
@@ -295,7 +297,7 @@ impl Machine {
     /// Adds popped jobs.
     pub(super) fn add_popped_jobs(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
-            // The server gave it once more, so it took the earlier lock away.
+            // If this worker holds the job already, that lock was taken away, since the server gave the job once more.
             self.give_up_lost_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
             if self.held.get(&job.jid).is_some() {
                 continue;
@@ -311,8 +313,8 @@ impl Machine {
                 let queue = job.queue.clone();
                 self.add_report(Report::ShortLock { queue, lock });
             }
-            self.held.add(now, &job, self.config.heartbeat);
-            // A lock that was given up earlier is no longer the one to give back.
+            self.held.add_popped_job(now, &job, self.config.heartbeat);
+            // The job has a new lock now, which must not be given back in place of an earlier one that was given up.
             self.given_up.remove(&job.jid);
             self.released.retain(|one| *one != job.jid);
             self.ready.push_back(job);

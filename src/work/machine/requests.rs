@@ -18,7 +18,7 @@ impl Machine {
     /// pop for the slots that they free.
     pub(super) fn next_turn_at(&self) -> f64 {
         let ended = self.endings.len();
-        let wanted = self.wanted_jobs();
+        let wanted = self.wanted_job_count();
         let pop_at = match wanted {
             0 => f64::INFINITY,
             _ if self.queue_search_since.is_some() => f64::INFINITY,
@@ -27,7 +27,7 @@ impl Machine {
         match ended {
             0 => pop_at,
             _ if ended >= self.held.len() => f64::NEG_INFINITY,
-            _ if ended >= self.held.len() - ended && !self.are_jobs_short() => f64::NEG_INFINITY,
+            _ if ended >= self.held.len() - ended && !self.are_jobs_brief() => f64::NEG_INFINITY,
             _ if wanted > ended as u64 => pop_at.min(self.endings_due),
             _ => self.endings_due,
         }
@@ -45,7 +45,7 @@ impl Machine {
             may_ask = !self.is_awaiting_reply() && now >= retry_at;
         }
         if is_silent {
-            // One request at a time, the extension of all locks first.
+            // To a server that does not reply, send one request at a time, first the extension of all locks.
             if may_ask && !self.held.is_empty() {
                 let jids = self.held.jids().cloned().collect();
                 return self.request_extensions(jids);
@@ -74,7 +74,7 @@ impl Machine {
         if let Some(endings) = self.recovery.clone() {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
-            // A lost job whose process still ends must not run beside it.
+            // The search leaves out lost jobs whose process has not ended: they must not run twice at the same time.
             let known = self
                 .held
                 .jids()
@@ -89,7 +89,7 @@ impl Machine {
             self.is_queue_search_outdated = false;
             self.actions.push(Action::Request(Request::FindReadyQueues));
         }
-        let wanted = self.wanted_jobs();
+        let wanted = self.wanted_job_count();
         let is_drain = self.config.limit.ends_worker_when_empty() && self.held.is_empty();
         if self.rotation.is_empty() && is_drain {
             self.stop_popping();
@@ -131,7 +131,7 @@ impl Machine {
         } else {
             now >= self.queue_search_from
         };
-        let is_wanted = self.wanted_jobs() > 0 && now >= self.poll_at;
+        let is_wanted = self.wanted_job_count() > 0 && now >= self.poll_at;
         let may_ask = self.queue_search_since.is_none() && matches!(self.link, ServerLink::Up);
         self.rotation.is_popping_only_ready() && is_old && is_wanted && may_ask
     }
@@ -143,7 +143,7 @@ impl Machine {
             Err(error) => self.note_failed_request(now, error, AnsweredRequest::Search),
             Ok(ready) => {
                 self.note_answered_request(now, AnsweredRequest::Search);
-                self.rotation.set_ready(&ready.queues);
+                self.rotation.set_ready_queues(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.queue_search_from = now + (QUEUE_SEARCH.1 * elapsed).min(self.config.poll);
                 self.queue_search_at = self.queue_search_from.max(now + QUEUE_SEARCH.0);

@@ -84,7 +84,7 @@ impl Rotation {
         self.order != QueueOrder::RoundRobin
     }
 
-    pub fn contains(&self, queue: &Name) -> bool {
+    pub fn contains_queue(&self, queue: &Name) -> bool {
         self.positions.contains_key(queue)
     }
 
@@ -103,7 +103,7 @@ impl Rotation {
     }
 
     /// Replaces the queues that may have jobs.
-    pub fn set_ready(&mut self, queues: &[Name]) {
+    pub fn set_ready_queues(&mut self, queues: &[Name]) {
         if let Some(ready) = &mut self.ready {
             let known = queues.iter().filter_map(|queue| self.positions.get(queue));
             *ready = known.copied().collect();
@@ -111,14 +111,14 @@ impl Rotation {
     }
 
     /// Notes that a queue may have jobs.
-    pub fn add_ready(&mut self, queue: &Name) {
+    pub fn add_ready_queue(&mut self, queue: &Name) {
         if let (Some(ready), Some(at)) = (&mut self.ready, self.positions.get(queue)) {
             ready.insert(*at);
         }
     }
 
     /// Notes that these queues had no more jobs.
-    pub fn remove_ready(&mut self, queues: &[Name]) {
+    pub fn remove_ready_queues(&mut self, queues: &[Name]) {
         if let Some(ready) = &mut self.ready {
             for queue in queues {
                 if let Some(at) = self.positions.get(queue) {
@@ -163,7 +163,7 @@ impl Rotation {
                 }
             }
         }
-        // A queue that has no turn yet stands in for one that is empty.
+        // A queue without a turn among these still gets asked for one job, in case that others are empty.
         let name = |(queue, count): (usize, u64)| (self.queues[queue].0.clone(), count.max(1));
         request.into_iter().map(name).collect()
     }

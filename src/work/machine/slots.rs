@@ -1,6 +1,6 @@
 //! The slots of a worker: the processes that run at a time.
 
-use super::event::{Action, BadLineKind, DispatchMode, Signal};
+use super::event::{Action, BadLineKind, DispatchMode, TerminationSignal};
 use crate::name::Name;
 
 /// A process that ends sooner than this after its start, in seconds, counts as dead at once.
@@ -33,7 +33,7 @@ pub(super) struct SlotProcess {
     pub begun: f64,
     /// Whether the process has ended a job by a line.
     pub has_answered: bool,
-    /// Whether the input of the process has ended.
+    /// Whether this worker has closed the stdin of the process.
     pub is_closed: bool,
     /// When the process closed the pipes for its answers.
     pub mute_at: Option<f64>,
@@ -133,8 +133,8 @@ impl SlotProcess {
                 actions.push(Action::Signal { slot, signal });
             }
         };
-        send(&mut stop.term_at, Signal::Term);
-        send(&mut stop.kill_at, Signal::Kill);
+        send(&mut stop.term_at, TerminationSignal::Term);
+        send(&mut stop.kill_at, TerminationSignal::Kill);
         let next = stop.kill_at.unwrap_or(f64::INFINITY);
         stop.term_at.map_or(next, |at| at.min(next))
     }

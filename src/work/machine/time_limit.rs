@@ -61,7 +61,7 @@ impl Machine {
             return;
         };
         let unread = match self.config.mode {
-            // One of the last lines may be about a lost job.
+            // With lost jobs, the unread lines are unknown: one of them may be about a lost job.
             DispatchMode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
             _ => 0,
         };

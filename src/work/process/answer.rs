@@ -56,7 +56,7 @@ const PROGRESS: &[&str] = &["progress"];
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
-    /// The end of the job, which runs in this queue; `None` if the answer is no end.
+    /// The request to end the job, which runs in `queue`; `None` if the answer only reports progress.
     pub fn to_ending_request(self, queue: &Name) -> Option<EndingRequest> {
         let AnswerKind::Ending(mut way) = self.what else {
             return None;

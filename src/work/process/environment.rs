@@ -87,6 +87,6 @@ fn variable_value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
 }
 
 /// The variables of this program that no program inherits besides the secret ones.
-pub(super) fn removed_variables() -> impl Iterator<Item = OsString> {
+pub(super) fn variables_to_remove() -> impl Iterator<Item = OsString> {
     JOB.into_iter().chain(SERVICE).map(OsString::from)
 }

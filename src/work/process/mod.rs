@@ -141,7 +141,7 @@ struct RunningProgram {
     stdin: InputPipe,
     /// Stdout, stderr and descriptor 3.
     outputs: [OutputPipe; 3],
-    /// Whether the process is to stay, and so has to answer.
+    /// Whether the process stays for further jobs, and so has to answer by lines.
     stays: bool,
     /// Whether the rest of the process group ends with the process: it was asked to end by a signal, or the next
     /// program gets its directory.
@@ -175,14 +175,14 @@ impl Processes {
         let (wakeups, waker) = WakeupPipe::new().map_err(fault)?;
         let processes = Processes {
             slots: Vec::new(),
-            signals: SignalPipes::listen(&options.signals).map_err(fault)?,
+            signals: SignalPipes::handle_signals(&options.signals).map_err(fault)?,
             wakeups,
             error_bytes: options.error_bytes,
             holds_output: false,
             removed: options
                 .secrets
                 .into_iter()
-                .chain(environment::removed_variables())
+                .chain(environment::variables_to_remove())
                 .collect(),
             sandboxes: Sandboxes::default(),
             buffer: vec![0; BUFFER],
@@ -194,7 +194,7 @@ impl Processes {
 
     /// Starts a program in a free slot and returns its process id.
     pub fn start(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFault> {
-        if self.pid(slot).is_some() {
+        if self.pid_in_slot(slot).is_some() {
             return Err(StartFault::exhausted_system(format!(
                 "slot {slot} is not free"
             )));
@@ -215,14 +215,14 @@ impl Processes {
     /// Writes a line to the stdin of a program, as fast as it reads. A program that has closed its stdin
     /// or has ended gets nothing.
     pub fn write_stdin(&mut self, slot: usize, bytes: Vec<u8>) {
-        if let Some(running) = self.running_in(slot) {
+        if let Some(running) = self.program_in_slot(slot) {
             running.stdin.write(bytes);
         }
     }
 
     /// Ends the stdin of a program after what has been written.
     pub fn close_stdin(&mut self, slot: usize) {
-        if let Some(running) = self.running_in(slot) {
+        if let Some(running) = self.program_in_slot(slot) {
             running.stdin.close();
         }
     }
@@ -230,7 +230,7 @@ impl Processes {
     /// Sends a signal to the process group of a program. After SIGTERM or SIGKILL nothing of the group
     /// outlives the program.
     pub fn send_signal(&mut self, slot: usize, signal: Signal) {
-        if let Some(running) = self.running_in(slot) {
+        if let Some(running) = self.program_in_slot(slot) {
             running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
             // The process group exists at least until the end of its program is reported.
             _ = kill_process_group(running.group, signal);
@@ -244,12 +244,12 @@ impl Processes {
     }
 
     /// The variables of this program that no program inherits.
-    pub(super) fn removed_variables(&self) -> &[OsString] {
+    pub(super) fn variables_to_remove(&self) -> &[OsString] {
         &self.removed
     }
 
     /// The process id of the program that runs in a slot.
-    pub fn pid(&self, slot: usize) -> Option<u32> {
+    pub fn pid_in_slot(&self, slot: usize) -> Option<u32> {
         Some(self.slots.get(slot)?.as_ref()?.child.id())
     }
 
@@ -277,7 +277,7 @@ impl Processes {
                         }
                     }
                     PollSource::Stdin(slot) => {
-                        if let Some(running) = self.running_in(slot) {
+                        if let Some(running) = self.program_in_slot(slot) {
                             running.stdin.write_queued();
                         }
                     }
@@ -286,7 +286,7 @@ impl Processes {
             }
             self.ready = ready;
             if has_ended_child {
-                self.report_ended(events);
+                self.report_ended_programs(events);
             }
             if events.len() > before || is_late {
                 return Ok(());
@@ -294,7 +294,7 @@ impl Processes {
         }
     }
 
-    fn running_in(&mut self, slot: usize) -> Option<&mut RunningProgram> {
+    fn program_in_slot(&mut self, slot: usize) -> Option<&mut RunningProgram> {
         self.slots.get_mut(slot)?.as_mut()
     }
 
@@ -371,7 +371,7 @@ impl Processes {
     }
 
     /// Reports the programs that have ended.
-    fn report_ended(&mut self, events: &mut Vec<ProcessEvent>) {
+    fn report_ended_programs(&mut self, events: &mut Vec<ProcessEvent>) {
         for slot in 0..self.slots.len() {
             let Some(Some(running)) = self.slots.get_mut(slot) else {
                 continue;
@@ -417,8 +417,8 @@ impl RunningProgram {
     /// How the program ended, if it did.
     fn poll_exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
-            // The rest of the group dies with the program. Its number belongs to nobody else before
-            // the program's end is collected.
+            // Kill the rest of the group before the end of the program is collected: until then, no other process can
+            // have the number of the group.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             if let Ok(None) = waitid(WaitId::Pid(self.group), options) {
                 return None;

@@ -23,7 +23,7 @@ pub(super) struct InputPipe {
     queue: VecDeque<Vec<u8>>,
     /// How many bytes of the first element are written.
     written: usize,
-    /// The lengths of the last elements that came.
+    /// The lengths of the last elements that were queued, to find those that the program has not read in full.
     sent: VecDeque<usize>,
     closes: bool,
 }

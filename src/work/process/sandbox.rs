@@ -85,7 +85,7 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
         Err(Errno::NOENT) => {
             let mut builder = DirBuilder::new();
             let created = builder.mode(OWNER).recursive(true).create(parent);
-            created.map_err(|error| system(errno(&error).unwrap_or(Errno::IO)))?;
+            created.map_err(|error| system(errno_of(&error).unwrap_or(Errno::IO)))?;
             openat(CWD, parent, flags, Mode::empty())
         }
         opened => opened,
@@ -103,7 +103,7 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
     Ok(opened)
 }
 
-fn errno(error: &io::Error) -> Option<Errno> {
+fn errno_of(error: &io::Error) -> Option<Errno> {
     error.raw_os_error().map(Errno::from_raw_os_error)
 }
 
@@ -175,7 +175,7 @@ impl Sandboxes {
         let used = format!("{name}.used");
         // An earlier worker may have ended before it removed that.
         if !self.removals.contains_key(&slot)
-            && let Ok(left) = open_own(&parent, &used, &faults)
+            && let Ok(left) = open_own_directory(&parent, &used, &faults)
         {
             self.remove_in_thread(slot, left, Some((&parent, &used)), &faults)?;
         }
@@ -184,7 +184,7 @@ impl Sandboxes {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(faults.start_fault_of_errno("create", errno)),
             }
-            let opened = open_own(&parent, &name, &faults)?;
+            let opened = open_own_directory(&parent, &name, &faults)?;
             if is_empty(&opened).map_err(|errno| faults.start_fault_of_errno("empty", errno))? {
                 return Ok(SlotFolder { path, opened });
             }
@@ -274,7 +274,7 @@ impl Sandboxes {
 }
 
 /// Opens a directory of this user, and takes all rights of others away.
-fn open_own(
+fn open_own_directory(
     parent: &OwnedFd,
     name: &str,
     faults: &SandboxFaultTexts,

@@ -46,7 +46,7 @@ pub(super) struct SignalPipes {
 impl SignalPipes {
     /// Handles SIGCHLD and these signals, and those that mean nothing. Programs get the default action of
     /// all of them.
-    pub(super) fn listen(signals: &[i32]) -> io::Result<SignalPipes> {
+    pub(super) fn handle_signals(signals: &[i32]) -> io::Result<SignalPipes> {
         let mut listening = SignalPipes {
             pipes: Vec::new(),
             handlers: Vec::new(),
@@ -83,7 +83,7 @@ impl SignalPipes {
         let Some((signal, pipe)) = self.pipes.get_mut(at) else {
             return false;
         };
-        let mut count = drain(pipe);
+        let mut count = empty_pipe(pipe);
         if *signal == SIGCHLD {
             return count > 0;
         }
@@ -104,7 +104,7 @@ impl Drop for SignalPipes {
 }
 
 /// Reads what a pipe holds, and returns how many bytes that were.
-fn drain(pipe: &mut PipeReader) -> usize {
+fn empty_pipe(pipe: &mut PipeReader) -> usize {
     let mut bytes = [0; 256];
     let mut count = 0;
     // The pipe is not blocking: an empty one is an error.
@@ -166,7 +166,7 @@ impl WakeupPipe {
     pub(super) fn clear_pending(&mut self) -> bool {
         // The pipe is emptied first: a call that comes before the flag is cleared needs no byte,
         // since this wait ends anyway.
-        let count = drain(&mut self.pipe);
+        let count = empty_pipe(&mut self.pipe);
         self.wakeup.is_pending.swap(false, Ordering::AcqRel) || count > 0
     }
 }

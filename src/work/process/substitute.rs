@@ -76,7 +76,7 @@ impl ArgTemplate {
     }
 
     /// The arguments for a job.
-    pub fn fill(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFault> {
+    pub fn fill_arguments(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFault> {
         self.arguments
             .iter()
             .map(|argument| self.fill_argument(argument, job))

@@ -82,7 +82,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
     }
 }
 
-/// The hint to give another address. Beside the default one it offers a private server.
+/// The hint to give another address; for the default address, also the hint at a private server.
 fn address_hint(target: &Target) -> &'static str {
     let is_default = match &target.address {
         Address::Tcp(Node { host, port: 6379 }) => {
@@ -98,16 +98,16 @@ fn address_hint(target: &Target) -> &'static str {
 }
 
 pub(super) fn timed_out(target: &Target, timeout: Duration) -> Error {
-    Error::new(Kind::Timeout, no_reply(target, timeout))
+    Error::new(Kind::Timeout, no_reply_sentence(target, timeout))
         .hint("the server may be frozen or a firewall may drop packets")
 }
 
-pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
+pub(super) fn no_reply_sentence(target: &Target, timeout: Duration) -> String {
     let within = humantime::format_duration(timeout);
     format!("no reply from `{target}` within {within}")
 }
 
-/// Whether a server that was there, or will be, may answer later: for those that wait for it without an end.
+/// Whether the server may reply later, for callers that wait for it without a limit of time.
 pub(crate) fn may_answer_later(error: &Error) -> bool {
     error.kind() == Kind::Timeout || is_temporary(error, true)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::connection::{no_reply, not_connected, timed_out};
+use super::connection::{no_reply_sentence, not_connected, timed_out};
 use crate::address::Target;
 use crate::core::call::fault::Fault;
 use crate::core::call::request::Call;
@@ -33,7 +33,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
         };
     }
     let lost = match fault {
-        Fault::TimedOut => no_reply(target, timeout),
+        Fault::TimedOut => no_reply_sentence(target, timeout),
         Fault::TooLong | Fault::TooMuch => format!("got too long a reply from `{target}`"),
         Fault::OutOfMemory => format!("out of memory for the reply of `{target}`"),
         _ => format!("lost `{target}`"),

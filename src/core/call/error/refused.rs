@@ -21,7 +21,7 @@ pub(crate) fn call_refused(
     target: &Target,
     script: &Script,
 ) -> Error {
-    let refused = &refused.unwrapped();
+    let refused = &refused.innermost_error();
     let error = match refused.code.as_str() {
         "WRONGTYPE" => Error::new(
             Kind::Damaged,
@@ -44,7 +44,7 @@ pub(crate) fn call_refused(
         },
         "NOPERM" if is_eval_forbidden(refused) => {
             Error::new(Kind::NoPerm, missing_right_sentence(refused, target))
-                .hint(rights::hint(target))
+                .hint(rights::missing_rights_hint(target))
         }
         "NOPERM" => no_permission(missing_right_sentence(refused, target), target, call),
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
@@ -77,9 +77,8 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
             Kind::Refused,
             format!("`{target}` refuses connections: it is in protected mode"),
         ),
-        "NOPERM" => {
-            error(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::hint(target))
-        }
+        "NOPERM" => error(Kind::NoPerm, missing_right_sentence(refused, target))
+            .hint(rights::missing_rights_hint(target)),
         "LOADING" => error(
             Kind::Loading,
             format!("`{target}` is still loading its data"),
@@ -112,7 +111,7 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
     })
 }
 
-/// The error that a refusal with this code becomes, before the server has refused something.
+/// The error that a refusal with this code would become, for a fact that was learned before any refusal.
 pub(crate) fn refusal_with_code(code: &str, target: &Target) -> Error {
     let refused = ServerError {
         code: code.to_owned(),
@@ -144,7 +143,7 @@ fn plain_err_refusal(
             call,
         ));
     }
-    // Redis up to 7.0 does not name the command.
+    // Redis up to 7.0 does not name the command: the error repeats the server's words.
     if let Some((_, lacks)) = message.split_once("The user executing the script can't ") {
         let user = user_name(target);
         let lacks = Sanitized(lacks.trim_end_matches('.'));
@@ -182,16 +181,17 @@ fn plain_err_refusal(
     if message.contains("Wrong number of args calling") {
         return Some(Error::usage("an argument is missing"));
     }
-    // A function that the script compiles on demand reports its own file.
+    // An error in a function that the script compiles on demand already names its file in `lua/`.
     if message.starts_with("lua/") {
         return Some(Error::internal(Sanitized(message)));
     }
-    // An error of Lua itself, without the position that `error` puts before a text.
+    // An error that Lua itself raised has its position only in the server's addition: read the line there.
     let line = server_error::last_script_line(&refused.message)?;
     Some(core_defect(line, &message, script))
 }
 
-/// The messages of servers of other makers that run no script of ours, and the remedy.
+/// The error for a message of another maker's server that cannot run the script, with the remedy as hint; `None` for
+/// any other message.
 fn unsupported_server(message: &str, target: &Target, script: &Script) -> Option<Error> {
     let words = message.to_lowercase();
     let says = |part: &str| words.contains(part);
@@ -234,7 +234,8 @@ fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
     let message = refused.without_position();
     let user = user_name(target);
     match server_error::first_quoted(&message) {
-        // A service that offers a command to no user refuses it in the same words.
+        // A managed service refuses in the same words a command that it offers to no user, such as one that the ACL
+        // lines do not grant.
         Some(what) if message.contains("command") && !rights::is_command_in_acl_lines(what) => {
             format!(
                 "`{target}` does not offer `{}` to user `{user}`",
@@ -258,7 +259,7 @@ fn is_eval_forbidden(refused: &ServerError) -> bool {
 fn no_permission(message: String, target: &Target, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
     if call.spec().only_reads() {
-        error.hint(rights::hint(target))
+        error.hint(rights::missing_rights_hint(target))
     } else {
         error
             .with_effect(EffectOnData::Partial)

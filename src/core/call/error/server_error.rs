@@ -7,7 +7,8 @@ pub(crate) struct ServerError {
     pub message: String,
 }
 
-/// The codes of errors that a script meets at its first write, and of a right that it lacks.
+/// The codes of errors that a script can catch and raise again: those of its first write, and `ERR` for a missing
+/// right.
 const MET_BY_SCRIPTS: [&str; 5] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS", "ERR"];
 
 impl ServerError {
@@ -37,8 +38,8 @@ impl ServerError {
 
     /// The error inside `ERR Error running script (call to f_…): @user_script:N: …`, as
     /// Redis 6.2 wraps it.
-    pub(crate) fn unwrapped(&self) -> ServerError {
-        // An error that the script caught and raised again has `ERR` before its own code.
+    pub(crate) fn innermost_error(&self) -> ServerError {
+        // An error that the script caught and raised again has `ERR` before its own code: remove it.
         let raised_again = MET_BY_SCRIPTS.iter().find_map(|code| {
             let message = self.message.strip_prefix(code)?.strip_prefix(' ')?;
             let (code, message) = (code.to_string(), message.to_owned());
@@ -47,7 +48,7 @@ impl ServerError {
         if let Some(raised_again) = raised_again {
             return raised_again;
         }
-        // A script without keys is refused only at its first command.
+        // A script that names no keys is refused only at its first command, with the code `ERR`.
         if self.code == "ERR" && self.message.contains("while the cluster is down") {
             let (code, message) = ("CLUSTERDOWN".to_owned(), self.message.clone());
             return ServerError { code, message };
@@ -58,7 +59,8 @@ impl ServerError {
         else {
             return self.clone();
         };
-        // The error of a command has a position once more: `@user_script: 69: -OOM …`.
+        // The error of a command in the script has a second position, which is removed too: `@user_script: 69: -OOM
+        // …`.
         while let Some((_, _, inner)) = split_position(rest) {
             rest = inner;
         }

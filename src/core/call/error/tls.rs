@@ -8,7 +8,7 @@ use crate::core::call::tls::fault::{ClientRefusal, Distrust, TlsFault};
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
-/// The hint about a certificate that is valid at another time.
+/// The hint about a server's certificate that has expired or is not valid yet.
 const CLOCK: &str = "renew the certificate of the server, or correct the clock of this machine";
 
 /// Maximum number of names that are listed.
@@ -77,7 +77,7 @@ fn untrusted_certificate(reason: &Distrust, target: &Target) -> Error {
             "its certificate names no host".into(),
             format!(
                 "the name must be a subject alternative name of the certificate: `{}`",
-                alternative_name(target)
+                subject_alternative_name(target)
             ),
         ),
         Distrust::Names(names) => (
@@ -108,7 +108,7 @@ fn names_in_backticks(names: &[String]) -> String {
     text
 }
 
-/// A sentence that ends with a moment, or another one if that is not known.
+/// The sentence with the moment at its end; `undated` if the moment is not known.
 fn sentence_with_date(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
     match moment.and_then(Moment::to_rfc3339) {
         Some(moment) => format!("{sentence}{moment}"),
@@ -141,7 +141,7 @@ fn target_host(target: &Target) -> String {
     }
 }
 
-fn alternative_name(target: &Target) -> String {
+fn subject_alternative_name(target: &Target) -> String {
     let host = target_host(target);
     match host.parse::<std::net::IpAddr>() {
         Ok(_) => format!("IP:{host}"),

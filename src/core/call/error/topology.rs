@@ -16,7 +16,7 @@ pub(crate) fn untagged_cluster_prefix(prefix: &str, target: &Target) -> Error {
     untagged_cluster_prefix_with_tagged(prefix, target, &[])
 }
 
-/// The error for a prefix without hash tag, and names those with one that have queues there.
+/// The error for a prefix without hash tag in a cluster, with a hint at the prefixes with one that have queues there.
 pub(crate) fn untagged_cluster_prefix_with_tagged(
     prefix: &str,
     target: &Target,
@@ -56,7 +56,7 @@ pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
 
 /// The error for the address of a cluster whose node is in none.
 pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
-    let address = target.with_node(node).to_string();
+    let address = target.for_one_node(node).to_string();
     Error::usage(format!(
         "`{}` is not a node of a Redis Cluster",
         Sanitized(node.to_string())
@@ -120,7 +120,7 @@ fn with_master_names(
 
 /// The error for an address of a Sentinel that is a server of data.
 pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
-    let redis = target.with_node(node).to_string();
+    let redis = target.for_one_node(node).to_string();
     let node = node.to_string();
     Error::usage(format!("`{}` is not a Sentinel", Sanitized(node)))
         .hint(format!(

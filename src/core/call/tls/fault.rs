@@ -111,12 +111,15 @@ impl Distrust {
                 Distrust::NotYetValid(moment_of(not_before))
             }
             CertificateError::NotValidForName => Distrust::Names(Vec::new()),
-            CertificateError::NotValidForNameContext { presented, .. } => {
-                Distrust::Names(presented.iter().map(|name| plain_name(name)).collect())
-            }
+            CertificateError::NotValidForNameContext { presented, .. } => Distrust::Names(
+                presented
+                    .iter()
+                    .map(|name| plain_certificate_name(name))
+                    .collect(),
+            ),
             CertificateError::Other(OtherError(cause)) => match cause.downcast_ref() {
                 Some(webpki::Error::CaUsedAsEndEntity) => Distrust::IsCa,
-                // Certificates before version 3 have no place for names.
+                // A certificate before version 3 cannot name a server: treat it as one that has no names.
                 Some(webpki::Error::UnsupportedCertVersion) => Distrust::Names(Vec::new()),
                 _ => Distrust::Other(error.to_string()),
             },
@@ -130,9 +133,9 @@ pub(super) fn moment_of(time: &UnixTime) -> Option<Moment> {
     Some(Moment::from_micros(micros))
 }
 
-/// A name of a certificate. The library writes names as Rust writes values:
-/// `DnsName("a.example")`, `IpAddress(10.0.0.1)`.
-pub(super) fn plain_name(name: &str) -> String {
+/// A certificate's name as plain text. The library writes it as a Rust value: `DnsName("a.example")`,
+/// `IpAddress(10.0.0.1)`.
+pub(super) fn plain_certificate_name(name: &str) -> String {
     let inner = name
         .strip_suffix(')')
         .and_then(|name| name.split_once('('))

@@ -52,7 +52,7 @@ impl TlsClient {
             .map_err(Error::internal)?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        // One process connects once, as a rule. So no session is kept for a second connection.
+        // A process usually connects once: do not keep a session for a second connection.
         config.resumption = Resumption::disabled();
         Ok(TlsClient {
             config,
@@ -78,7 +78,7 @@ impl TlsClient {
     ) -> Result<TlsStream, Fault> {
         let was_requested = Arc::new(AtomicBool::new(false));
         let mut config = self.config.clone();
-        config.client_auth_cert_resolver = Arc::new(ClientCertificate {
+        config.client_auth_cert_resolver = Arc::new(ClientCertificateResolver {
             identity: self.identity.clone(),
             was_requested: was_requested.clone(),
         });
@@ -200,14 +200,14 @@ impl Write for TlsStream {
     }
 }
 
-/// The client's certificate, if there is one. It records that the server requested it.
+/// Hands the client's certificate to the library, if there is one, and records that the server requested it.
 #[derive(Debug)]
-struct ClientCertificate {
+struct ClientCertificateResolver {
     identity: Option<Arc<CertifiedKey>>,
     was_requested: Arc<AtomicBool>,
 }
 
-impl ResolvesClientCert for ClientCertificate {
+impl ResolvesClientCert for ClientCertificateResolver {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         self.was_requested.store(true, Ordering::Relaxed);
         self.identity.clone()

@@ -6,13 +6,13 @@ use rustls::pki_types::{CertificateDer, DnsName, ServerName, UnixTime};
 use rustls::{ClientConnection, ProtocolVersion};
 use webpki::{EndEntityCert, KeyUsage};
 
-use super::fault::{moment_of, plain_name};
+use super::fault::{moment_of, plain_certificate_name};
 use crate::clock::moment::Moment;
 
 /// A name that no certificate is for: RFC 6761 reserves it.
 const NOBODY: &str = "nobody.invalid";
 
-/// An encrypted connection, as far as an operator wants to know it.
+/// What an operator wants to know of an encrypted connection: its protocol and the certificate of the server.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsSession {
     /// `TLS 1.3`
@@ -41,7 +41,8 @@ impl TlsSession {
     }
 }
 
-/// The names of a certificate. The library tells them only in the error about another name.
+/// The names of a certificate. The library reveals them only in the error about a wrong name: so a wrong one is
+/// checked.
 fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
     let (Ok(certificate), Ok(nobody)) = (
         EndEntityCert::try_from(certificate),
@@ -52,14 +53,14 @@ fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
     match certificate.verify_is_valid_for_subject_name(&ServerName::DnsName(nobody)) {
         Err(webpki::Error::CertNotValidForName(context)) => {
             let names = context.presented.iter();
-            names.map(|name| plain_name(name)).collect()
+            names.map(|name| plain_certificate_name(name)).collect()
         }
         _ => Vec::new(),
     }
 }
 
-/// When a certificate expires. The library tells it only in the error about an expired one: this asks
-/// for the end of time.
+/// When a certificate expires. The library reveals it only in the error about an expired one: so it is checked at the
+/// end of time.
 fn certificate_end(certificate: &CertificateDer) -> Option<Moment> {
     let certificate = EndEntityCert::try_from(certificate).ok()?;
     let end_of_time = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));

@@ -24,7 +24,7 @@ pub(super) fn await_first_byte(
     let failed = |error: io::Error| Fault::from_io(&error);
     socket.set_read_timeout(Some(patience)).map_err(failed)?;
     let peeked = socket.peek(&mut [0]);
-    // The reads of this connection have no timeout, as those of any other.
+    // Remove the timeout of the wait: later reads of the connection have none.
     socket.set_read_timeout(None).map_err(failed)?;
     let is_silent = peeked.is_err_and(|error| is_timeout(&error));
     if is_silent && replies_without_tls(address, patience).unwrap_or_default() {
