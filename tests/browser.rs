@@ -276,6 +276,35 @@ fn a_narrow_page_has_its_navigation_and_the_headings_of_its_figures() {
 }
 
 #[test]
+fn a_narrow_list_cuts_no_word() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = night();
+    redis.qless().run("complete second --worker mx-1").ok();
+    redis
+        .qless()
+        .run("recur pause daily --reason warehouse")
+        .ok();
+    let hourly = "recur put reports Report::Hourly --every 1h --jid hourly";
+    redis.qless().run(hourly).ok();
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    let old = redis.at(now.as_secs() - 2700);
+    old.run("pop nothing --worker mx-4-qless-1.0.0-x24-77-0a1b")
+        .exits(4);
+    let site = Site::start(&redis, "");
+    browser.view(400, "light");
+    for path in ["jobs", "workers", "workers/mx-1", "recurring", "limits"] {
+        browser.open(&site.page(path));
+        let cut = browser.text(
+            "[...document.querySelectorAll('th, td')].filter(cell => cell.checkVisibility() && \
+             cell.scrollWidth > cell.clientWidth).map(cell => cell.innerText).join()",
+        );
+        assert_eq!(cut, "", "{path}");
+    }
+}
+
+#[test]
 fn a_hidden_tab_closes_its_stream() {
     let Some(mut browser) = Browser::start_or_skip() else {
         return;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::pattern::Pattern;
 use crate::session::Session;
-use crate::top::{self, Access, TopOptions};
+use crate::top::{self, ServerAccess, TopOptions};
 
 /// Watch the queues on a full screen
 ///
@@ -68,7 +68,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         interval: args.interval,
         queues: args.queues,
         color: session.ui.render_options().color,
-        access: Access {
+        access: ServerAccess {
             flags: session.globals.access_flags(),
             password: session.typed_password(),
         },

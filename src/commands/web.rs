@@ -46,7 +46,7 @@ use crate::web::{CommandOutput, RunMode, WebOptions, WebServer};
 /// · `qless web --listen :7979 --allow-changes`
 /// · `qless web --listen unix:qless.sock --base-path /qless --allow-host ops.example`
 ///
-/// Exit codes: 0, 1 the address cannot be used, 2 usage, 6 server with `--no-retry`, 130 SIGINT, 143 SIGTERM.
+/// Exit codes: 0, 1 the address or the file of the history cannot be used, 2 usage, 6 server with `--no-retry`, 130 SIGINT, 143 SIGTERM.
 ///
 /// See also: `qless top`, `qless status`, `qless metrics`
 #[derive(Clone, Debug, clap::Args)]
@@ -134,22 +134,27 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         base_path: args.base_path,
     };
     let server = WebServer::new(sessions.into_iter(), options, &run_command)?;
-    if let (Some(first), Some(kept)) = (server.first(), kept) {
+    if let (Some(first), Some(kept)) = (server.first_server(), kept) {
         first.with_history(|history| *history = kept);
     }
     server.try_snapshots()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
-    let saved = Cell::new(Instant::now());
+    let (saved, is_failing) = (Cell::new(Instant::now()), Cell::new(false));
     listener.serve(
         |request| server.respond(request),
         || {
             let is_over = interrupt.kind_of_received_signal().is_some();
-            if let (Some(path), Some(first)) = (&args.history, server.first())
+            if let (Some(path), Some(first)) = (&args.history, server.first_server())
                 && (is_over || saved.get().elapsed() >= SAVED_EVERY)
             {
                 saved.set(Instant::now());
-                save_history(path, first);
+                let result = save_history(path, first);
+                // The page does not depend on it.
+                if let (Err(error), false) = (&result, is_failing.get()) {
+                    first.warn(error);
+                }
+                is_failing.set(result.is_err());
             }
             is_over
         },
@@ -189,15 +194,9 @@ fn read_history(path: &Path) -> Result<History, Error> {
     })
 }
 
-/// Writes the history to its file. A failure is only a warning: the page does not depend on the file.
-fn save_history(path: &Path, server: &SnapshotServer) {
+fn save_history(path: &Path, server: &SnapshotServer) -> Result<(), Error> {
     let text = server.with_history(|history| serde_json::to_vec(history));
-    let written = text
-        .map_err(Error::internal)
-        .and_then(|text| fs::write_private(path, &text));
-    if let Err(error) = written {
-        server.warn(&error);
-    }
+    fs::write_private(path, &text.map_err(Error::internal)?)
 }
 
 /// A path that begins with `/` and does not end with one.
@@ -230,7 +229,7 @@ fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> Comm
     let names = names.iter().map(|name| plain::mark_as_plain(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
-    if matches!(mode, RunMode::Rehearsed) {
+    if matches!(mode, RunMode::DryRun) {
         words.insert(0, "--dry-run".into());
     }
     session.ui.begin_capture(matches!(mode, RunMode::Document));

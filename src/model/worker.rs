@@ -73,7 +73,29 @@ pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
     });
 }
 
+/// How many slots of a worker a drawing shows in each state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DrawnSlots {
+    /// Slots whose job lost its lock.
+    pub lost: u64,
+    pub running: u64,
+    pub free: u64,
+}
+
 impl Worker {
+    /// The slots of the worker for a drawing of up to `max` slots. Lost and running jobs are drawn first.
+    pub(crate) fn drawn_slots(&self, max: u64) -> DrawnSlots {
+        let lost = self.stalled.min(max);
+        let running = self.running.min(max - lost);
+        let slots = self.process.slots.unwrap_or(0);
+        let free = slots.saturating_sub(self.running + self.stalled);
+        DrawnSlots {
+            lost,
+            running,
+            free: free.min(max - lost - running),
+        }
+    }
+
     /// The host and process of the worker if its name tells them, else its name.
     pub(crate) fn short_name(&self) -> String {
         self.process.short_name(&self.name)
@@ -154,5 +176,32 @@ impl View for WorkerJobs {
 
     fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(self.stalled.iter().chain(&self.jobs).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_has_lost_and_running_jobs_before_free_slots() {
+        let drawn = |running, stalled, slots, max| {
+            let mut worker = Worker {
+                running,
+                stalled,
+                ..Worker::default()
+            };
+            worker.process.slots = slots;
+            let DrawnSlots {
+                lost,
+                running,
+                free,
+            } = worker.drawn_slots(max);
+            [lost, running, free]
+        };
+        assert_eq!(drawn(2, 1, Some(4), 10), [1, 2, 1]);
+        assert_eq!(drawn(8, 0, Some(24), 10), [0, 8, 2]);
+        assert_eq!(drawn(30, 7, Some(24), 10), [7, 3, 0]);
+        assert_eq!(drawn(2, 0, None, 10), [0, 2, 0]);
     }
 }

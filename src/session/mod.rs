@@ -201,6 +201,11 @@ impl Session {
         self.part = Some(part);
     }
 
+    /// Whether this is the session of one of several members.
+    pub(crate) fn is_member(&self) -> bool {
+        self.part.is_some()
+    }
+
     /// Whether sessions of other members run parts of the same command.
     pub(crate) fn has_other_members(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.members > 1)

@@ -1,13 +1,16 @@
 //! The server of a session, as the header of a page or of a screen names it.
 
 use super::Session;
+use crate::command_line::set_server_of_thread;
 use crate::error::Error;
 
 /// A server as a page or a screen names it, perhaps beside other servers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShownServer {
-    /// The flag that names this server among several.
+    /// The flag that names this server alone among those of its context.
     pub flag: Option<(&'static str, String)>,
+    /// Whether other servers are shown beside this one.
+    pub has_others: bool,
     /// The label of the context.
     pub label: Option<String>,
     pub is_protected: bool,
@@ -21,11 +24,19 @@ impl ShownServer {
         let flag = session.member_flag();
         Ok(ShownServer {
             flag: flag.map(|(flag, name)| (flag, name.to_owned())),
+            has_others: session.is_member(),
             label: session.label().map(str::to_owned),
             is_protected: session.ui.is_protected(),
             is_read_only: session.globals.read_only,
             address: session.target()?.to_string(),
         })
+    }
+
+    /// Makes the commands that this thread prints go to this server: if it is one of several, they name it alone.
+    pub(crate) fn direct_commands(&self) {
+        if let Some((flag, name)) = self.flag.as_ref().filter(|_| self.has_others) {
+            set_server_of_thread(flag, name);
+        }
     }
 
     /// The name of the context of the server, or its prefix.

@@ -33,7 +33,7 @@ impl Tone {
     }
 }
 
-/// A cell: its text, its width, and whether it stands on the right of it.
+/// A cell: its text, its width, and whether the text is right-aligned.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub text: String,
@@ -42,7 +42,7 @@ pub(super) struct Cell {
     pub tone: Tone,
 }
 
-pub(super) fn left(text: impl Into<String>, width: usize, tone: Tone) -> Cell {
+pub(super) fn left_aligned(text: impl Into<String>, width: usize, tone: Tone) -> Cell {
     Cell {
         text: text.into(),
         width,
@@ -51,15 +51,15 @@ pub(super) fn left(text: impl Into<String>, width: usize, tone: Tone) -> Cell {
     }
 }
 
-pub(super) fn right(text: impl Into<String>, width: usize, tone: Tone) -> Cell {
+pub(super) fn right_aligned(text: impl Into<String>, width: usize, tone: Tone) -> Cell {
     Cell {
         right: true,
-        ..left(text, width, tone)
+        ..left_aligned(text, width, tone)
     }
 }
 
 /// Cells side by side, with two blanks between them.
-pub(super) fn row(mark: &str, cells: &[Cell], color: bool) -> Line<'static> {
+pub(super) fn row_line(mark: &str, cells: &[Cell], color: bool) -> Line<'static> {
     let mut spans = vec![Span::raw(mark.to_owned())];
     for (at, cell) in cells.iter().enumerate() {
         let text = cut(&cell.text, cell.width);
@@ -77,7 +77,7 @@ pub(super) fn row(mark: &str, cells: &[Cell], color: bool) -> Line<'static> {
     Line::from(spans)
 }
 
-/// Values as bars of eighths, one column each; blank where nobody watched.
+/// Values as bars of eighths, one column each; blank where nothing was measured.
 pub(super) fn sparkline(values: &[Option<f64>], columns: usize) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let per_column = values.len().div_ceil(columns.max(1)).max(1);

@@ -8,67 +8,69 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::format::{Tone, row};
+use super::format::{Tone, row_line};
 use super::keys::{CHANGE_KEYS, VIEW_KEYS};
-use super::lists::{Rows, Table};
-use super::state::{Overlay, STATES, State, View};
+use super::lists::{Table, TableRows};
+use super::state::{Overlay, QUEUE_STATES, State, View};
 use crate::text::{clean_line, duration, format_rough_duration, plural, width};
 
-/// The lines of each table but the focused one, with its head.
-const SMALL_TABLE: usize = 5;
+/// Maximum number of lines of a table without the focus, with its head.
+const SMALL_TABLE_LINES: usize = 5;
 
-/// The lines above the tables, which give way to the first rows of a list: the server, how things stand, a blank one.
-const ABOVE: usize = 3;
+/// The lines above the tables: the server, the headline, a blank one. On a small screen they make room for rows.
+const HEADER_LINES: usize = 3;
 
-/// The fewest lines of a list: its head, a row, and how many more there are.
-const FEWEST: usize = 3;
+/// Minimum number of lines of a list: its head, a row, and the number of other rows.
+const MIN_LIST_LINES: usize = 3;
 
 pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     let area = frame.area();
     let (columns, lines) = (area.width as usize, area.height as usize);
     state.width = columns.saturating_sub(1).max(20);
-    // One line is the footer.
-    let above = lines.saturating_sub(1 + FEWEST).min(ABOVE);
-    let body = lines.saturating_sub(1 + above);
+    // A screen of one line shows a row, unless something is being typed or answered.
+    let has_footer = lines > 1 || state.is_answering();
+    let above = lines.saturating_sub(1 + MIN_LIST_LINES).min(HEADER_LINES);
+    let body = lines.saturating_sub(usize::from(has_footer) + above);
     state.page = body.saturating_sub(1).max(1);
     let mut text = vec![
-        header(state, columns),
-        headline(state, columns),
+        header_line(state, columns),
+        headline_line(state, columns),
         Line::default(),
     ];
     text.truncate(above);
     let mut content = match state.views.last() {
-        None if state.current_server().seen.is_none() => away(state),
-        None => tables(state, body),
+        None if state.current_server().snapshot.is_none() => lines_before_snapshot(state),
+        None => table_lines(state, body),
         Some(View::Text { text, scroll, .. }) => {
             let lines = text.lines().skip(*scroll).take(body);
             lines
                 .map(|line| Line::raw(format!("  {}", clean_line(line))))
                 .collect()
         }
-        Some(View::Jobs { .. }) => jobs(state, body),
+        Some(View::Jobs { .. }) => lines_of_jobs(state, body),
     };
     content.truncate(body);
     content.resize(body, Line::default());
     text.append(&mut content);
-    text.push(footer(state, columns));
-    text.truncate(lines);
+    if has_footer {
+        text.push(footer_line(state, columns));
+    }
     frame.render_widget(Paragraph::new(text), area);
     match &state.overlay {
-        Some(Overlay::Keys(from)) => over(frame, area, keys(state, *from, body)),
+        Some(Overlay::Keys(from)) => draw_overlay(frame, area, key_lines(state, *from, body)),
         Some(Overlay::Commands(lines)) => {
             let lines = lines
                 .iter()
-                .flat_map(|line| broken(line, columns.saturating_sub(4)));
+                .flat_map(|line| wrap_line(line, columns.saturating_sub(4)));
             let lines = lines.map(|line| Line::raw(format!("  {line}")));
-            over(frame, area, lines.collect());
+            draw_overlay(frame, area, lines.collect());
         }
         Some(Overlay::Question(..) | Overlay::Reason(..)) | None => {}
     }
 }
 
-/// Text over the middle of the screen.
-fn over(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
+/// Draws text over the middle of the screen.
+fn draw_overlay(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
     let widest = lines.iter().map(Line::width).max().unwrap_or(0) + 2;
     let (wide, high) = (
         widest.min(area.width as usize),
@@ -90,8 +92,8 @@ fn over(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
     );
 }
 
-/// `left`, and `right` at the end of the line if both fit.
-fn apart(
+/// A line that begins with `left` and ends with `right`, if both fit.
+fn line_with_right_end(
     left: Vec<Span<'static>>,
     right: String,
     tone: Tone,
@@ -107,7 +109,7 @@ fn apart(
     line
 }
 
-fn header(state: &State, columns: usize) -> Line<'static> {
+fn header_line(state: &State, columns: usize) -> Line<'static> {
     let server = state.current_server();
     let mut left = vec![Span::styled(" qless ", Tone::Strong.style(state.color))];
     if let Some(label) = &server.shown.label {
@@ -130,15 +132,17 @@ fn header(state: &State, columns: usize) -> Line<'static> {
         Tone::Dim.style(state.color),
     ));
     let pace = &server.pace;
-    let every = duration_of(pace.interval.as_secs_f64());
+    let every = interval_text(pace.interval.as_secs_f64());
     let every = if pace.is_interval_doubled() {
         format!("{every}, reads are slow")
     } else {
         every
     };
-    let (right, tone) = match (&server.away, &server.seen) {
-        (Some((_, _, at)), _) => {
-            let ago = Instant::now().saturating_duration_since(*at).as_secs();
+    let (right, tone) = match (&server.failed_read, &server.snapshot) {
+        (Some(failed), _) => {
+            let ago = Instant::now()
+                .saturating_duration_since(failed.at)
+                .as_secs();
             (format!("away, tried {ago}s ago"), Tone::Bad)
         }
         (None, Some(seen)) => {
@@ -158,10 +162,10 @@ fn header(state: &State, columns: usize) -> Line<'static> {
         }
         (None, None) => ("reading".to_owned(), Tone::Dim),
     };
-    apart(left, right, tone, state, columns)
+    line_with_right_end(left, right, tone, state, columns)
 }
 
-fn duration_of(seconds: f64) -> String {
+fn interval_text(seconds: f64) -> String {
     if seconds < 1.0 {
         format!("{seconds:.1}s")
     } else {
@@ -169,7 +173,7 @@ fn duration_of(seconds: f64) -> String {
     }
 }
 
-fn headline(state: &State, columns: usize) -> Line<'static> {
+fn headline_line(state: &State, columns: usize) -> Line<'static> {
     let mut text = match state.views.last() {
         Some(View::Jobs {
             title, jobs, total, ..
@@ -185,9 +189,9 @@ fn headline(state: &State, columns: usize) -> Line<'static> {
         Some(View::Text { title, .. }) => title.clone(),
         None => state.headline(),
     };
-    if let Some((error, ..)) = &state.current_server().away {
-        text = clean_line(error.message().as_bytes());
-        if let Some(seen) = &state.current_server().seen {
+    if let Some(failed) = &state.current_server().failed_read {
+        text = clean_line(failed.error.message().as_bytes());
+        if let Some(seen) = &state.current_server().snapshot {
             let age = Instant::now().saturating_duration_since(seen.at);
             let age = format_rough_duration(age.as_secs_f64());
             text = format!("{age} old · {text}");
@@ -195,7 +199,7 @@ fn headline(state: &State, columns: usize) -> Line<'static> {
     }
     let is_quiet = state
         .current_server()
-        .seen
+        .snapshot
         .as_ref()
         .is_some_and(|seen| seen.overview.problems.is_empty());
     let tone = if is_quiet || !state.views.is_empty() {
@@ -210,11 +214,12 @@ fn headline(state: &State, columns: usize) -> Line<'static> {
     ])
 }
 
-/// What is known while nothing was read yet.
-fn away(state: &State) -> Vec<Line<'static>> {
-    match &state.current_server().away {
+/// Before the first snapshot: the steps to the server, if it does not answer.
+fn lines_before_snapshot(state: &State) -> Vec<Line<'static>> {
+    match &state.current_server().failed_read {
         None => vec![Line::raw("  …")],
-        Some((_, steps, _)) => steps
+        Some(failed) => failed
+            .steps
             .iter()
             .map(|step| Line::raw(format!("  {}", clean_line(step))))
             .collect(),
@@ -222,38 +227,43 @@ fn away(state: &State) -> Vec<Line<'static>> {
 }
 
 /// The tables of the first screen; if they do not fit, only the one with the focus.
-fn tables(state: &State, lines: usize) -> Vec<Line<'static>> {
+fn table_lines(state: &State, lines: usize) -> Vec<Line<'static>> {
     let all = Table::ALL.map(|table| (table, state.rows(table)));
-    if lines < 3 * SMALL_TABLE + 1 {
+    if lines < 3 * SMALL_TABLE_LINES + 1 {
         let rows = state.rows(state.table);
-        return table(state, state.table, &rows, lines);
+        return lines_of_table(state, state.table, &rows, lines);
     }
     let focused = state.table;
-    let wants = |rows: &Rows| rows.rows.len().max(1) + 1;
+    let wants = |rows: &TableRows| rows.rows.len().max(1) + 1;
     let others: usize = all
         .iter()
         .filter(|(table, _)| *table != focused)
-        .map(|(_, rows)| wants(rows).min(SMALL_TABLE))
+        .map(|(_, rows)| wants(rows).min(SMALL_TABLE_LINES))
         .sum();
     let mut text = Vec::new();
     for (which, rows) in &all {
         let max_rows = if *which == focused {
             lines.saturating_sub(others + 2)
         } else {
-            wants(rows).min(SMALL_TABLE)
+            wants(rows).min(SMALL_TABLE_LINES)
         };
-        text.append(&mut table(state, *which, rows, max_rows));
+        text.append(&mut lines_of_table(state, *which, rows, max_rows));
         text.push(Line::default());
     }
     text
 }
 
-fn table(state: &State, which: Table, rows: &Rows, lines: usize) -> Vec<Line<'static>> {
+fn lines_of_table(
+    state: &State,
+    which: Table,
+    rows: &TableRows,
+    lines: usize,
+) -> Vec<Line<'static>> {
     let is_focused = which == state.table;
     let at = is_focused.then(|| state.position_of_table(which, rows));
     let omitted = state
         .current_server()
-        .seen
+        .snapshot
         .as_ref()
         .map(|seen| seen.facts.omitted());
     let more = omitted.map_or(0, |omitted| match which {
@@ -266,31 +276,34 @@ fn table(state: &State, which: Table, rows: &Rows, lines: usize) -> Vec<Line<'st
         Table::Failed => "nothing has failed",
         Table::Workers => "no worker was seen lately",
     };
-    lines_of(state, rows, at, lines, none, more)
+    list_lines(state, rows, at, lines, none, more)
 }
 
-fn jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
+fn lines_of_jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
     let Some(View::Jobs { error, .. }) = state.views.last() else {
         return Vec::new();
     };
     if let Some(error) = error {
         return vec![Line::raw(format!("  {}", clean_line(error)))];
     }
-    let rows = state.front_rows();
-    let at = state.front_position(&rows);
-    lines_of(state, &rows, Some(at), lines, "none", 0)
+    let rows = state.open_rows();
+    let at = state.open_position(&rows);
+    list_lines(state, &rows, Some(at), lines, "none", 0)
 }
 
-/// The head and the rows around the selected one.
-fn lines_of(
+/// The head and the rows around the selected one; a single line is a row.
+fn list_lines(
     state: &State,
-    rows: &Rows,
+    rows: &TableRows,
     selected: Option<usize>,
     lines: usize,
     none: &str,
     more: u64,
 ) -> Vec<Line<'static>> {
-    let mut text = vec![row("  ", &rows.head, state.color)];
+    let mut text = Vec::new();
+    if lines > 1 {
+        text.push(row_line("  ", &rows.head, state.color));
+    }
     if rows.rows.is_empty() {
         let none = if state.filter.is_empty() {
             none
@@ -323,7 +336,7 @@ fn lines_of(
             (false, true) => " ●",
             (false, false) => "  ",
         };
-        let mut line = row(mark, &one.cells, state.color);
+        let mut line = row_line(mark, &one.cells, state.color);
         if is_selected {
             line = line.patch_style(ratatui::style::Style::default().add_modifier(Modifier::BOLD));
         }
@@ -340,8 +353,8 @@ fn lines_of(
     text
 }
 
-/// A line as several that fit.
-fn broken(line: &str, columns: usize) -> Vec<String> {
+/// Breaks a line into lines of this width.
+fn wrap_line(line: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut taken = 0;
     for one in line.chars() {
@@ -358,8 +371,8 @@ fn broken(line: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// All keys; if they do not fit, those from a line on.
-fn keys(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
+/// The list of keys, from a line on if not all fit.
+fn key_lines(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
     let line = |key: &str, what: &str| Line::raw(format!("  {key:<10} {what}"));
     let looks = VIEW_KEYS.iter().map(|(key, what)| line(key, what));
     let changes = CHANGE_KEYS
@@ -380,11 +393,11 @@ fn keys(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
     lines
 }
 
-fn footer(state: &State, columns: usize) -> Line<'static> {
+fn footer_line(state: &State, columns: usize) -> Line<'static> {
     let text = if let Some(Overlay::Question(line, count)) = &state.overlay {
         let line = line.shell_line().unwrap_or_default();
         let line = crate::text::cut(&line, columns.saturating_sub(28));
-        // A line that is cut does not tell how many it is about.
+        // The line may be cut, so the prompt says how many it is about.
         let asks = match count {
             1 => "  y does it".to_owned(),
             count => format!("  y does it to {count}"),
@@ -419,7 +432,7 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
         };
         let changes = CHANGE_KEYS
             .iter()
-            .filter(|(key, _)| state.change(*key).is_some());
+            .filter(|(key, _)| state.change_command(*key).is_some());
         let changes = changes.map(|(key, what)| {
             let word = what.split([':', ' ']).next().unwrap_or_default();
             format!("  {key} {word}")
@@ -433,7 +446,7 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
     }) = state.views.last()
         && !state.is_typing
     {
-        let states = STATES.iter().enumerate().map(|(at, one)| {
+        let states = QUEUE_STATES.iter().enumerate().map(|(at, one)| {
             let word = one.into_str();
             if one == own {
                 format!("[{word}]")
@@ -448,10 +461,15 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
         right = format!("{} marked", state.marked.len());
     } else if !state.filter.is_empty() && !state.is_typing {
         right = format!("only {}", clean_line(&state.filter));
+    } else if let Some(View::Text { text, scroll, .. }) = state.views.last() {
+        let below = text.lines().count().saturating_sub(scroll + state.page + 1);
+        if below > 0 {
+            right = format!("↓ {below} more");
+        }
     }
     let room = columns.saturating_sub(width(&right) + 2);
     let text = crate::text::cut(&text, room);
-    apart(
+    line_with_right_end(
         vec![Span::styled(text, Tone::Dim.style(state.color))],
         right,
         Tone::Warn,
@@ -484,9 +502,10 @@ mod tests {
     use crate::top::lists::flow_cell;
     use crate::top::reader::{
         JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples,
+        TextSource,
     };
     use crate::top::state::{Effect, ServerView};
-    use crate::top::{Access, TopOptions};
+    use crate::top::{ServerAccess, TopOptions};
 
     const NOON: f64 = 1_800_014_400.0;
 
@@ -568,7 +587,7 @@ mod tests {
             elapsed: Duration::from_millis(1),
             notes: String::new(),
         };
-        state.take(answer, Instant::now());
+        state.take_reply(answer, Instant::now());
     }
 
     fn state(queues: u64) -> State {
@@ -576,11 +595,12 @@ mod tests {
             interval: Duration::from_secs(2),
             queues: Vec::new(),
             color: true,
-            access: Access::default(),
+            access: ServerAccess::default(),
         };
         let shown = ShownServer {
             flag: Some(("--context", "prod".into())),
             label: Some("PROD".into()),
+            has_others: false,
             is_protected: true,
             is_read_only: false,
             address: "rediss://redis.example:6380/0".into(),
@@ -638,8 +658,8 @@ mod tests {
             expect![[r#"
                 | qless ▍PROD  rediss://redis.example:6380/0                   live 2s  11:59:58
                 :*******rrrrrrr.............................                   .................
-                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: qless status
-                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: i shows all
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  QUEUE         WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
                 :  ..........  ......  .....  ...  .....  ..........  ..................  ......
@@ -709,9 +729,9 @@ mod tests {
                 :......................................
             "#]],
         );
-        state.press(Key::Tab);
-        state.press(Key::Char('j'));
-        state.press(Key::Char(' '));
+        state.press_key(Key::Tab);
+        state.press_key(Key::Char('j'));
+        state.press_key(Key::Char(' '));
         check(
             &mut state,
             40,
@@ -751,12 +771,12 @@ mod tests {
             expect![[r#"
                 | qless ▍PROD  rediss://redis.example:6380/0                                                                                                                                           live 2s  11:59:58
                 :*******rrrrrrr.............................                                                                                                                                           .................
-                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: qless status
-                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: i shows all
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  QUEUE                                                                    WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
                 :  .....................................................................  ......  .....  ...  .....  ..........  ..................  ...................................................................
-                |▶ images                                                                      0      0    3      1           –           ▁ –        paused disk swap
+                |▶ images                                                                      0      0    3      1           –           ▁ –        paused (disk swap)
                 :*********************************************************************************************rrrrr**************gggggggggggggggggg**yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
                 |  mail                                                                    1,264    +60    8      0      4m 12s           █ 31/30/s  late
                 :  *********************************************************************          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
@@ -819,7 +839,7 @@ mod tests {
     #[test]
     fn keys_and_commands_stand_over_the_screen() {
         let mut state = state(2);
-        state.press(Key::Char('w'));
+        state.press_key(Key::Char('w'));
         check(
             &mut state,
             60,
@@ -844,11 +864,11 @@ mod tests {
                 :..........................................................
             "#]],
         );
-        state.press(Key::Escape);
+        state.press_key(Key::Escape);
         // In a protected context the command itself asks.
-        assert!(matches!(state.press(Key::Char('P')), Effect::Run(_)));
+        assert!(matches!(state.press_key(Key::Char('P')), Effect::Run(_)));
         state.servers[0].shown.is_protected = false;
-        state.press(Key::Char('P'));
+        state.press_key(Key::Char('P'));
         check(
             &mut state,
             60,
@@ -868,17 +888,17 @@ mod tests {
                 :*********************yyyyyyyyyyy
             "#]],
         );
-        state.press(Key::Char('n'));
+        state.press_key(Key::Char('n'));
         assert_eq!(state.message.as_deref(), Some("nothing was changed"));
         state.servers[0].shown.is_read_only = true;
-        state.press(Key::Char('P'));
+        state.press_key(Key::Char('P'));
         assert_eq!(state.message.as_deref(), Some("this server is only read"));
     }
 
     #[test]
     fn a_change_is_about_the_open_job_and_names_the_context_that_is_shown() {
         let mut state = state(2);
-        state.press(Key::Enter);
+        state.press_key(Key::Enter);
         let job = |jid: &str| Job {
             jid: Name::from(jid),
             ..Job::default()
@@ -892,19 +912,20 @@ mod tests {
                 total: 3,
             }),
         );
-        let line = |state: &State| state.change('C').unwrap().0.shell_line().unwrap();
+        let line = |state: &State| state.change_command('C').unwrap().0.shell_line().unwrap();
         // Marks `j1` and `j2`, and opens `j3`.
         for key in [Key::Char(' '), Key::Char(' ')] {
-            state.press(key);
+            state.press_key(key);
         }
         assert_eq!(line(&state), "qless cancel j1 j2");
-        state.press(Key::Enter);
+        state.press_key(Key::Enter);
         assert_eq!(line(&state), "qless cancel j3");
-        state.press(Key::Escape);
+        state.press_key(Key::Escape);
         assert_eq!(line(&state), "qless cancel j1 j2");
         let mut other = self::state(0);
         state.servers.append(&mut other.servers);
-        state.direct_commands();
+        state.servers[0].shown.has_others = true;
+        state.servers[0].shown.direct_commands();
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
 
@@ -912,17 +933,17 @@ mod tests {
     fn a_list_of_keys_that_does_not_fit_is_scrolled() {
         let mut state = state(2);
         let all = |state: &mut State| frame(state, 40, 15);
-        state.press(Key::Control('p'));
+        state.press_key(Key::Control('p'));
         let first = all(&mut state);
         assert!(
-            first.contains("↑ ↓ j k") && first.contains("↓ 12 more"),
+            first.contains("↑ ↓ j k") && first.contains("↓ 13 more"),
             "{first}"
         );
-        state.press(Key::Char('G'));
+        state.press_key(Key::Char('G'));
         let last = all(&mut state);
         assert!(last.contains("P          pause or unpause"), "{last}");
         // Keys that do not scroll close it, and do nothing else.
-        state.press(Key::Char('q'));
+        state.press_key(Key::Char('q'));
         assert!(state.overlay.is_none());
     }
 
@@ -930,7 +951,7 @@ mod tests {
     fn a_filter_that_leaves_nothing_does_not_say_that_nothing_has_failed() {
         let mut state = state(2);
         for key in [Key::Char('/'), Key::Char('z'), Key::Char('z'), Key::Enter] {
-            state.press(key);
+            state.press_key(key);
         }
         let shown = frame(&mut state, 80, 24);
         assert_eq!(shown.matches("none matches").count(), 3, "{shown}");
@@ -960,9 +981,9 @@ mod tests {
     #[test]
     fn a_list_of_running_jobs_counts_those_that_it_does_not_show() {
         let mut state = state(2);
-        state.press(Key::Down);
-        state.press(Key::Enter);
-        state.press(Key::Char('2'));
+        state.press_key(Key::Down);
+        state.press_key(Key::Enter);
+        state.press_key(Key::Char('2'));
         let source = JobSource::Queue(Name::from("mail"), JobState::Running);
         let job = |jid: &str| Job {
             jid: Name::from(jid),
@@ -990,12 +1011,50 @@ mod tests {
             assert!(shown.contains("▶ images"), "{columns}×{lines}:\n{shown}");
             assert!(shown.contains("and 2 more"), "{columns}×{lines}:\n{shown}");
         }
+        for lines in 1..4 {
+            let mut state = state(2);
+            state.press_key(Key::Last);
+            let shown = frame(&mut state, 20, lines);
+            assert!(shown.contains("▶ \\x1b[31mred"), "{lines}:\n{shown}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_shown_on_one_line_in_place_of_a_row() {
+        let mut state = state(2);
+        state.servers[0].shown.is_protected = false;
+        state.press_key(Key::Char('P'));
+        let shown = frame(&mut state, 60, 1);
+        assert!(shown.contains("qless unpause images  y does it"), "{shown}");
+    }
+
+    #[test]
+    fn the_problems_that_the_headline_leaves_out_are_on_the_status_screen() {
+        let mut state = state(2);
+        let shown = frame(&mut state, 80, 24);
+        assert!(shown.contains("· 2 more: i shows all"), "{shown}");
+        state.press_key(Key::Char('i'));
+        let lines: Vec<String> = (1..=30).map(|line| format!("problem {line}")).collect();
+        answer(
+            &mut state,
+            ReadTarget::Text(TextSource::Status),
+            Ok(ReadResult::Text(lines.join("\n"))),
+        );
+        let shown = frame(&mut state, 80, 10);
+        assert!(shown.contains("problem 6\n"), "{shown}");
+        assert!(shown.contains("↓ 24 more"), "{shown}");
+        state.press_key(Key::Last);
+        let shown = frame(&mut state, 80, 10);
+        assert!(shown.contains("problem 30"), "{shown}");
+        assert!(!shown.contains(" more"), "{shown}");
+        // The server has no name that a change could be about.
+        assert_eq!(state.change_command('C'), None);
     }
 
     #[test]
     fn rates_are_whole() {
         let mut state = state(31);
-        let queues = &mut state.servers[0].seen.as_mut().unwrap().facts.queues;
+        let queues = &mut state.servers[0].snapshot.as_mut().unwrap().facts.queues;
         queues.truncate(2);
         let shown = frame(&mut state, 80, 24);
         assert!(shown.contains(" 31/30/s "), "{shown}");
@@ -1009,7 +1068,7 @@ mod tests {
     #[test]
     fn a_mark_goes_with_its_row_and_stays_behind_a_filter() {
         let mut state = state(2);
-        state.press(Key::Enter);
+        state.press_key(Key::Enter);
         let source = JobSource::Queue(Name::from("images"), JobState::Waiting);
         let jobs = |state: &mut State, jids: &[&str]| {
             let job = |jid: &&str| Job {
@@ -1023,12 +1082,12 @@ mod tests {
             answer(state, ReadTarget::Jobs(source.clone()), Ok(found));
         };
         jobs(&mut state, &["j1", "j2", "j3"]);
-        state.press(Key::Char('*'));
+        state.press_key(Key::Char('*'));
         for key in [Key::Char('/'), Key::Char('2'), Key::Enter] {
-            state.press(key);
+            state.press_key(key);
         }
         jobs(&mut state, &["j1", "j2"]);
-        let line = state.change('C').unwrap().0.shell_line().unwrap();
+        let line = state.change_command('C').unwrap().0.shell_line().unwrap();
         assert_eq!(line, "qless cancel j1 j2");
         assert!(frame(&mut state, 80, 10).contains("2 marked"));
     }
@@ -1057,7 +1116,7 @@ mod tests {
         for (columns, lines) in [(1, 1), (2, 40), (300, 1), (10, 3), (21, 7)] {
             for key in [Key::Escape, Key::Char('?'), Key::Char('w'), Key::Enter] {
                 let mut state = state(2);
-                state.press(key);
+                state.press_key(key);
                 frame(&mut state, columns, lines);
             }
         }

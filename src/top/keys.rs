@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A key as the screen knows it; those of vi are the arrows.
+/// A key of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Up,
@@ -21,7 +21,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    pub(super) fn of_event(event: KeyEvent) -> Option<Key> {
+    pub(super) fn from_event(event: KeyEvent) -> Option<Key> {
         Some(match event.code {
             KeyCode::Up => Key::Up,
             KeyCode::Down => Key::Down,
@@ -55,8 +55,8 @@ impl Key {
     }
 }
 
-/// All actions with their keys, as the list of them shows them. Those of the second list change something.
-pub(super) const VIEW_KEYS: [(&str, &str); 17] = [
+/// The actions that change nothing, with their keys, for the list of keys.
+pub(super) const VIEW_KEYS: [(&str, &str); 18] = [
     ("↑ ↓ j k", "select; PgUp PgDn g G"),
     ("Enter l", "open"),
     ("Esc h", "back"),
@@ -68,6 +68,7 @@ pub(super) const VIEW_KEYS: [(&str, &str); 17] = [
         "waiting, running, stalled, scheduled, depends, throttled",
     ),
     ("e", "explain why nothing runs"),
+    ("i", "the status, with all problems"),
     ("space", "mark a row"),
     ("*", "mark all rows shown, or none"),
     ("w", "the commands that do the same"),
@@ -79,6 +80,7 @@ pub(super) const VIEW_KEYS: [(&str, &str); 17] = [
     ("q", "quit"),
 ];
 
+/// The actions that change jobs or queues, with their keys.
 pub(super) const CHANGE_KEYS: [(char, &str); 5] = [
     ('R', "retry: a group, or jobs"),
     ('C', "cancel: a group, or jobs"),

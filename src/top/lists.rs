@@ -1,10 +1,9 @@
 //! The tables of the first screen, as rows of names and cells.
 
-use super::format::{Cell, Tone, left, right, sparkline};
+use super::format::{Cell, Tone, left_aligned, right_aligned, sparkline};
 use super::reader::Samples;
 use crate::clock::moment::Moment;
 use crate::model::job::Job;
-use crate::model::lag::LagCause;
 use crate::model::overview::history::History;
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::worker::{Worker, sort_urgent_first};
@@ -26,8 +25,8 @@ pub(super) enum Table {
 impl Table {
     pub(super) const ALL: [Table; 3] = [Table::Queues, Table::Failed, Table::Workers];
 
-    /// The columns by which it can be sorted.
-    pub(super) fn orders(self) -> &'static [&'static str] {
+    /// The columns by which the table can be sorted, the default first.
+    pub(super) fn sort_columns(self) -> &'static [&'static str] {
         match self {
             Table::Queues => &["name", "wait", "run", "next waits"],
             Table::Failed => &["recent", "jobs", "name"],
@@ -45,19 +44,18 @@ pub(super) struct Row {
 
 /// A table that is ready to be drawn.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct TableRows {
     pub head: Vec<Cell>,
     pub rows: Vec<Row>,
 }
 
 /// The width of the column of flow.
-const FLOW: usize = 18;
+const FLOW_WIDTH: usize = 18;
 
-fn count(number: u64) -> String {
-    with_thousands_separators(number)
-}
+/// The width of the column of slots.
+const SLOTS_WIDTH: usize = 10;
 
-fn head(cells: &[Cell]) -> Vec<Cell> {
+fn head_cells(cells: &[Cell]) -> Vec<Cell> {
     let dim = |cell: &Cell| Cell {
         tone: Tone::Dim,
         ..cell.clone()
@@ -65,32 +63,32 @@ fn head(cells: &[Cell]) -> Vec<Cell> {
     cells.iter().map(dim).collect()
 }
 
-/// What a table shows: the facts, and how wide it is.
+/// What the rows of a table are made from.
 pub(super) struct TableSource<'s> {
     pub facts: &'s SystemFacts,
     pub samples: &'s Samples,
     pub history: &'s History,
     pub now: Moment,
     pub width: usize,
-    /// The column by which it is sorted.
-    pub order: usize,
+    /// The index of the column by which the table is sorted.
+    pub sort_column: usize,
 }
 
 impl TableSource<'_> {
-    pub(super) fn rows(&self, table: Table) -> Rows {
+    pub(super) fn rows(&self, table: Table) -> TableRows {
         match table {
-            Table::Queues => self.queues(),
-            Table::Failed => self.groups(),
-            Table::Workers => self.workers(),
+            Table::Queues => self.queue_rows(),
+            Table::Failed => self.group_rows(),
+            Table::Workers => self.worker_rows(),
         }
     }
 
-    fn queues(&self) -> Rows {
+    fn queue_rows(&self) -> TableRows {
         let mut queues: Vec<&QueueFacts> = self.facts.queues.iter().collect();
-        match self.order {
+        match self.sort_column {
             1 => queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.waiting)),
             2 => queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.running)),
-            3 => queues.sort_by(|one, other| wait_of(other).total_cmp(&wait_of(one))),
+            3 => queues.sort_by(|one, other| next_job_wait(other).total_cmp(&next_job_wait(one))),
             _ => {}
         }
         let has_flow = self.width >= 76;
@@ -100,22 +98,30 @@ impl TableSource<'_> {
         let cells = |texts: [(String, Tone); 8]| {
             let [queue, waiting, growth, running, stalled, wait, flow, state] = texts;
             let mut cells = vec![
-                left(queue.0, name + wide, queue.1),
-                right(waiting.0, 6, waiting.1),
+                left_aligned(queue.0, name + wide, queue.1),
+                right_aligned(waiting.0, 6, waiting.1),
             ];
             if has_growth {
-                cells.push(right(growth.0, 5, growth.1));
+                cells.push(right_aligned(growth.0, 5, growth.1));
             }
-            cells.push(right(running.0, 3, running.1));
+            cells.push(right_aligned(running.0, 3, running.1));
             if has_growth {
-                cells.push(right(stalled.0, 5, stalled.1));
+                cells.push(right_aligned(stalled.0, 5, stalled.1));
             }
-            cells.push(right(wait.0, if has_growth { 10 } else { 6 }, wait.1));
+            cells.push(right_aligned(
+                wait.0,
+                if has_growth { 10 } else { 6 },
+                wait.1,
+            ));
             if has_flow {
-                cells.push(left(flow.0, FLOW, flow.1));
+                cells.push(left_aligned(flow.0, FLOW_WIDTH, flow.1));
             }
             let taken: usize = 2 + cells.iter().map(|cell| cell.width + 2).sum::<usize>();
-            cells.push(left(state.0, self.width.saturating_sub(taken), state.1));
+            cells.push(left_aligned(
+                state.0,
+                self.width.saturating_sub(taken),
+                state.1,
+            ));
             cells
         };
         let titles = [
@@ -142,10 +148,19 @@ impl TableSource<'_> {
             };
             let cells = cells([
                 (counts.name.to_string(), Tone::Strong),
-                (count(counts.waiting), zero(counts.waiting, Tone::Plain)),
+                (
+                    with_thousands_separators(counts.waiting),
+                    zero(counts.waiting, Tone::Plain),
+                ),
                 (growth, Tone::Dim),
-                (count(counts.running), zero(counts.running, Tone::Plain)),
-                (count(counts.stalled), zero(counts.stalled, Tone::Bad)),
+                (
+                    with_thousands_separators(counts.running),
+                    zero(counts.running, Tone::Plain),
+                ),
+                (
+                    with_thousands_separators(counts.stalled),
+                    zero(counts.stalled, Tone::Bad),
+                ),
                 (
                     wait.map_or(NONE.into(), duration),
                     if queue.has_head_waited_too_long(self.now) {
@@ -158,22 +173,44 @@ impl TableSource<'_> {
                     flow_cell(&flow.done, flow.put_per_s, flow.done_per_s),
                     Tone::Good,
                 ),
-                state_of(queue, self.now, self.width),
+                self.state_cell(queue),
             ]);
             Row {
                 name: counts.name.clone(),
                 cells,
             }
         };
-        Rows {
-            head: head(&cells(titles)),
+        TableRows {
+            head: head_cells(&cells(titles)),
             rows: queues.iter().map(row).collect(),
         }
     }
 
-    fn groups(&self) -> Rows {
+    /// What keeps the jobs of a queue from workers, or that they are late. In a narrow column, in one word.
+    fn state_cell(&self, queue: &QueueFacts) -> (String, Tone) {
+        let is_wide = self.width >= 90;
+        let options = RenderOptions {
+            now: self.now,
+            ..RenderOptions::terminal(self.width)
+        };
+        if let Some(reason) = queue.blocking_reason_text(&options) {
+            let word = if queue.counts.paused {
+                "paused"
+            } else {
+                "held"
+            };
+            return (if is_wide { reason } else { word.to_owned() }, Tone::Warn);
+        }
+        match queue.hidden_late_wait(self.now) {
+            Some(wait) if is_wide => (format!("oldest {}", duration(wait)), Tone::Bad),
+            _ if queue.has_oldest_job_waited_too_long(self.now) => ("late".to_owned(), Tone::Bad),
+            _ => (String::new(), Tone::Plain),
+        }
+    }
+
+    fn group_rows(&self) -> TableRows {
         let mut groups: Vec<&RecentFailures> = self.facts.groups.iter().collect();
-        match self.order {
+        match self.sort_column {
             0 => groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs))),
             1 => groups.sort_by_key(|group| std::cmp::Reverse(group.jobs)),
             _ => {}
@@ -187,13 +224,13 @@ impl TableSource<'_> {
         let cells = |texts: [(String, Tone); 5]| {
             let [group, jobs, recent, bars, sample] = texts;
             let mut cells = vec![
-                left(group.0, name, group.1),
-                right(jobs.0, 7, jobs.1),
-                right(recent.0, 7, recent.1),
+                left_aligned(group.0, name, group.1),
+                right_aligned(jobs.0, 7, jobs.1),
+                right_aligned(recent.0, 7, recent.1),
             ];
             if has_samples {
-                cells.push(left(bars.0, 12, bars.1));
-                cells.push(left(
+                cells.push(left_aligned(bars.0, 12, bars.1));
+                cells.push(left_aligned(
                     sample.0,
                     self.width.saturating_sub(name + 36),
                     sample.1,
@@ -207,29 +244,29 @@ impl TableSource<'_> {
             let bars = sparkline(&self.history.failures_per_ten_minutes(&group.group), 12);
             let recent = match group.recent {
                 0 => (NONE.to_owned(), Tone::Dim),
-                recent => (format!("+{}", count(recent)), Tone::Bad),
+                recent => (format!("+{}", with_thousands_separators(recent)), Tone::Bad),
             };
             let sample = self.samples.get(&group.group).cloned();
             Row {
                 name: group.group.clone(),
                 cells: cells([
                     (group.group.to_string(), Tone::Strong),
-                    (count(group.jobs), Tone::Plain),
+                    (with_thousands_separators(group.jobs), Tone::Plain),
                     recent,
                     (bars, Tone::Bad),
                     (sample.unwrap_or_default(), Tone::Plain),
                 ]),
             }
         };
-        Rows {
-            head: head(&cells(titles)),
+        TableRows {
+            head: head_cells(&cells(titles)),
             rows: groups.iter().map(row).collect(),
         }
     }
 
-    fn workers(&self) -> Rows {
+    fn worker_rows(&self) -> TableRows {
         let mut workers: Vec<&Worker> = self.facts.workers.iter().collect();
-        match self.order {
+        match self.sort_column {
             1 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.last_seen)),
             2 => workers.sort_unstable_by(|one, other| one.name.cmp(&other.name)),
             _ => sort_urgent_first(&mut workers, self.now),
@@ -238,10 +275,10 @@ impl TableSource<'_> {
         let cells = |texts: [(String, Tone); 4]| {
             let [worker, slots, last, holds] = texts;
             vec![
-                left(worker.0, name, worker.1),
-                left(slots.0, 10, slots.1),
-                right(last.0, 5, last.1),
-                left(holds.0, self.width.saturating_sub(name + 23), holds.1),
+                left_aligned(worker.0, name, worker.1),
+                left_aligned(slots.0, SLOTS_WIDTH, slots.1),
+                right_aligned(last.0, 5, last.1),
+                left_aligned(holds.0, self.width.saturating_sub(name + 23), holds.1),
             ]
         };
         let titles =
@@ -256,13 +293,19 @@ impl TableSource<'_> {
                 (running, 0) => (plural(running, "job", "jobs"), Tone::Plain),
                 (0, 1) => ("1 job, its lock has expired".to_owned(), Tone::Bad),
                 (0, lost) => (
-                    format!("{} jobs, their locks have expired", count(lost)),
+                    format!(
+                        "{} jobs, their locks have expired",
+                        with_thousands_separators(lost)
+                    ),
                     Tone::Bad,
                 ),
                 (running, lost) => {
                     let all = plural(running + lost, "job", "jobs");
                     (
-                        format!("{all}, {} with expired locks", count(lost)),
+                        format!(
+                            "{all}, {} with expired locks",
+                            with_thousands_separators(lost)
+                        ),
                         Tone::Bad,
                     )
                 }
@@ -272,7 +315,7 @@ impl TableSource<'_> {
                 cells: cells([
                     (worker.short_name(), Tone::Strong),
                     (
-                        slots(worker),
+                        slots_text(worker),
                         if worker.stalled > 0 {
                             Tone::Bad
                         } else {
@@ -287,29 +330,29 @@ impl TableSource<'_> {
                 ]),
             }
         };
-        Rows {
-            head: head(&cells(titles)),
+        TableRows {
+            head: head_cells(&cells(titles)),
             rows: workers.iter().map(row).collect(),
         }
     }
 }
 
-/// What was done in the last hour, and the rates of now, which are whole however long they are.
+/// A sparkline of the last hour, shortened so that the current rates beside it are never cut.
 pub(super) fn flow_cell(done: &[Option<f64>], put_s: Option<f64>, done_s: Option<f64>) -> String {
     let rates = match (put_s, done_s) {
         (Some(0.0), Some(0.0)) => NONE.to_owned(),
-        (Some(put), Some(done)) => format!("{}/{}/s", rate(put), rate(done)),
+        (Some(put), Some(done)) => format!("{}/{}/s", rate_text(put), rate_text(done)),
         _ => String::new(),
     };
-    let bars = FLOW.saturating_sub(width(&rates) + 1).min(10);
+    let bars = FLOW_WIDTH.saturating_sub(width(&rates) + 1).min(10);
     format!("{} {rates}", sparkline(done, bars))
 }
 
-fn wait_of(queue: &QueueFacts) -> f64 {
+fn next_job_wait(queue: &QueueFacts) -> f64 {
     queue.counts.head_wait_s.map_or(0.0, |wait| wait.0)
 }
 
-fn rate(per_s: f64) -> String {
+fn rate_text(per_s: f64) -> String {
     if per_s >= 10.0 || per_s == 0.0 {
         format!("{per_s:.0}")
     } else {
@@ -317,36 +360,15 @@ fn rate(per_s: f64) -> String {
     }
 }
 
-/// What somebody chose for a queue, or what holds it.
-fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Tone) {
-    if queue.counts.paused {
-        let reason = queue.counts.paused_reason.as_ref();
-        let reason = reason.filter(|_| width >= 90);
-        let reason = reason.map_or_else(String::new, |reason| format!(" {reason}"));
-        return (format!("paused{reason}"), Tone::Warn);
-    }
-    match (queue.why, &queue.held_by) {
-        (Some(LagCause::Throttled), Some(id)) => (format!("{id} full"), Tone::Warn),
-        (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Tone::Warn),
-        _ => match queue.hidden_late_wait(now) {
-            Some(wait) if width >= 90 => (format!("oldest {}", duration(wait)), Tone::Bad),
-            _ if queue.has_oldest_job_waited_too_long(now) => ("late".to_owned(), Tone::Bad),
-            _ => (String::new(), Tone::Plain),
-        },
-    }
-}
-
-/// The slots of a worker: those that run, those that lost their job, and the free ones.
-fn slots(worker: &Worker) -> String {
-    let all = worker.process.slots.unwrap_or(0);
-    let (running, lost) = (worker.running.min(10), worker.stalled.min(10));
-    let free = all.saturating_sub(running + lost).min(10);
+/// The slots of a worker, as one character each.
+fn slots_text(worker: &Worker) -> String {
+    let slots = worker.drawn_slots(SLOTS_WIDTH as u64);
     let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
-    repeat("✗", lost) + &repeat("■", running) + &repeat("□", free)
+    repeat("✗", slots.lost) + &repeat("■", slots.running) + &repeat("□", slots.free)
 }
 
 /// Jobs, a row each.
-pub(super) fn jobs(jobs: &[Job], now: Moment, width: usize) -> Rows {
+pub(super) fn job_rows(jobs: &[Job], now: Moment, width: usize) -> TableRows {
     let page = RenderOptions {
         now,
         ..RenderOptions::terminal(width)
@@ -356,10 +378,10 @@ pub(super) fn jobs(jobs: &[Job], now: Moment, width: usize) -> Rows {
     let cells = |texts: [(String, Tone); 4]| {
         let [id, class, state, detail] = texts;
         vec![
-            left(id.0, jid, id.1),
-            left(class.0, klass, class.1),
-            left(state.0, 9, state.1),
-            left(detail.0, width.saturating_sub(jid + klass + 17), detail.1),
+            left_aligned(id.0, jid, id.1),
+            left_aligned(class.0, klass, class.1),
+            left_aligned(state.0, 9, state.1),
+            left_aligned(detail.0, width.saturating_sub(jid + klass + 17), detail.1),
         ]
     };
     let titles = ["JID", "KLASS", "STATE", "DETAIL"].map(|title| (title.to_owned(), Tone::Dim));
@@ -383,8 +405,8 @@ pub(super) fn jobs(jobs: &[Job], now: Moment, width: usize) -> Rows {
             ]),
         }
     };
-    Rows {
-        head: head(&cells(titles)),
+    TableRows {
+        head: head_cells(&cells(titles)),
         rows: jobs.iter().map(row).collect(),
     }
 }

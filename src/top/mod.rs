@@ -38,7 +38,7 @@ use self::reader::{ReadRequest, ReaderReply};
 use self::state::{Effect, ServerView, State};
 use crate::address::secret::Secret;
 use crate::address::variables::PASSWORDS;
-use crate::command_line::{CommandLine, set_server_of_thread};
+use crate::command_line::CommandLine;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::model::pattern::Pattern;
@@ -47,7 +47,7 @@ use crate::session::Session;
 use crate::session::shown_server::ShownServer;
 
 /// Time between two checks of the keyboard and of the replies.
-const BLINK: Duration = Duration::from_millis(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// What the flags say.
 #[derive(Clone, Debug)]
@@ -56,12 +56,12 @@ pub(crate) struct TopOptions {
     /// Only these queues, if any are named.
     pub queues: Vec<Pattern>,
     pub color: bool,
-    pub access: Access,
+    pub access: ServerAccess,
 }
 
-/// What a command that is run needs beside its line to reach the server.
+/// What a command needs besides its line to reach the server: flags, and a password that was typed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Access {
+pub(crate) struct ServerAccess {
     pub flags: Vec<OsString>,
     pub password: Option<Secret>,
 }
@@ -75,15 +75,14 @@ pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, E
         servers.collect::<Result<Vec<ServerView>, Error>>()?,
     );
     let (answers, answered) = channel();
-    let is_one_of_several = sessions.len() > 1;
     let requests: Result<Vec<Sender<ReadRequest>>, Error> = sessions
         .into_iter()
-        .map(|session| start_reader(session, is_one_of_several, answers.clone()))
+        .map(|session| start_reader(session, answers.clone()))
         .collect();
     let requests = requests?;
     let signals = Signals::listen();
     let mut screen = Screen::enter()?;
-    let ended = watch(
+    let ended = run_event_loop(
         &mut state,
         &options.access,
         &signals,
@@ -95,8 +94,8 @@ pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, E
     if is_terminal_gone() {
         return Ok(Exit::Terminated);
     }
-    signals.end_by_another();
-    // What was noted meanwhile would have stood in the middle of a frame.
+    signals.end_by_fatal_signal();
+    // Notes for stderr were held back: they would have stood in the middle of a frame.
     _ = io::stderr().write_all(state.notes().as_bytes());
     ended
 }
@@ -104,25 +103,23 @@ pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, E
 /// Starts the thread that reads from a server. It may still wait for the server when the user has quit.
 fn start_reader(
     session: Session,
-    is_one_of_several: bool,
     answers: Sender<ReaderReply>,
 ) -> Result<Sender<ReadRequest>, Error> {
+    let shown = ShownServer::of_session(&session)?;
     let (sender, requests) = channel();
     thread::Builder::new()
         .name("reader".into())
         .spawn(move || {
-            if let Some((flag, name)) = session.member_flag().filter(|_| is_one_of_several) {
-                set_server_of_thread(flag, name);
-            }
-            reader::run(session, &requests, &answers);
+            shown.direct_commands();
+            reader::answer_requests(session, &requests, &answers);
         })
         .map_err(terminal_error)?;
     Ok(sender)
 }
 
-fn watch(
+fn run_event_loop(
     state: &mut State,
-    access: &Access,
+    access: &ServerAccess,
     signals: &Signals,
     screen: &mut Screen,
     requests: &[Sender<ReadRequest>],
@@ -135,7 +132,7 @@ fn watch(
             _ = requests[request.server].send(request);
         }
         while let Ok(answer) = answered.try_recv() {
-            state.take(answer, Instant::now());
+            state.take_reply(answer, Instant::now());
             is_new = true;
         }
         // Ages grow by the second.
@@ -143,29 +140,29 @@ fn watch(
             screen.draw(state)?;
             (is_new, drawn) = (false, Instant::now());
         }
-        if let Some(exit) = signals.exit() {
+        if let Some(exit) = signals.exit_code() {
             return Ok(exit);
         }
         if signals.suspended.swap(false, Ordering::Relaxed) {
             suspend(screen)?;
             is_new = true;
         }
-        if !event::poll(BLINK).map_err(terminal_error)? {
+        if !event::poll(POLL_INTERVAL).map_err(terminal_error)? {
             continue;
         }
         is_new = true;
         let key = match event::read().map_err(terminal_error)? {
-            Event::Key(key) if key.kind == KeyEventKind::Press => Key::of_event(key),
+            Event::Key(key) if key.kind == KeyEventKind::Press => Key::from_event(key),
             // A new size is drawn at once.
             _ => None,
         };
         let Some(key) = key else { continue };
-        match state.press(key) {
+        match state.press_key(key) {
             Effect::None => {}
             Effect::Quit => return Ok(Exit::Ok),
             Effect::Suspend => suspend(screen)?,
             Effect::Redraw => screen.clear()?,
-            Effect::Copy(text) => copy(&text),
+            Effect::Copy(text) => copy_to_clipboard(&text),
             Effect::Run(line) => {
                 run_command(&line, access, signals, screen)?;
                 state.read_again();
@@ -175,9 +172,9 @@ fn watch(
     Ok(Exit::Terminated)
 }
 
-/// Whether the terminal was closed. SIGHUP tells so only if it is the terminal of the session.
+/// Whether the terminal was closed. SIGHUP reports this only for the terminal of the session.
 fn is_terminal_gone() -> bool {
-    // Asked for nothing, it tells of the end alone.
+    // Without requested events, `poll` reports only that the terminal was closed.
     poll_keyboard(PollFlags::empty(), Duration::ZERO)
 }
 
@@ -197,8 +194,8 @@ fn suspend(screen: &mut Screen) -> Result<(), Error> {
     Ok(())
 }
 
-/// Hands a text to the clipboard of the terminal (OSC 52).
-fn copy(text: &Name) {
+/// Copies a text to the clipboard of the terminal (OSC 52).
+fn copy_to_clipboard(text: &Name) {
     let text = STANDARD.encode(text.as_bytes());
     let mut stdout = io::stdout();
     _ = write!(stdout, "\x1b]52;c;{text}\x07").and_then(|()| stdout.flush());
@@ -207,7 +204,7 @@ fn copy(text: &Name) {
 /// Runs a command on the terminal itself, with its plan and its question.
 fn run_command(
     line: &CommandLine,
-    access: &Access,
+    access: &ServerAccess,
     signals: &Signals,
     screen: &mut Screen,
 ) -> Result<(), Error> {
@@ -238,8 +235,8 @@ fn run_command(
 /// Waits until a line was typed, or a signal asks to end.
 fn wait_for_line(signals: &Signals) {
     let mut typed = [0; 256];
-    while signals.exit().is_none() {
-        if !poll_keyboard(PollFlags::IN, BLINK) {
+    while signals.exit_code().is_none() {
+        if !poll_keyboard(PollFlags::IN, POLL_INTERVAL) {
             continue;
         }
         match rustix::io::read(io::stdin(), &mut typed) {
@@ -308,7 +305,7 @@ fn terminal_error(why: io::Error) -> Error {
 }
 
 /// Signals that end a process by default, besides those that ask it to end.
-const ENDING: [i32; 11] = [
+const FATAL_SIGNALS: [i32; 11] = [
     SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGXFSZ, SIGTRAP,
     SIGSYS,
 ];
@@ -318,8 +315,8 @@ struct Signals {
     interrupted: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
     suspended: Arc<AtomicBool>,
-    /// One of [`ENDING`], or 0.
-    ending: Arc<AtomicUsize>,
+    /// One of [`FATAL_SIGNALS`], or 0.
+    fatal: Arc<AtomicUsize>,
 }
 
 impl Signals {
@@ -328,7 +325,7 @@ impl Signals {
             interrupted: Arc::default(),
             terminated: Arc::default(),
             suspended: Arc::default(),
-            ending: Arc::default(),
+            fatal: Arc::default(),
         };
         for (signal, flagged) in [
             (SIGINT, &signals.interrupted),
@@ -339,26 +336,26 @@ impl Signals {
             // A signal that cannot be listened to keeps its default action.
             _ = flag::register(signal, flagged.clone());
         }
-        for signal in ENDING {
-            _ = flag::register_usize(signal, signals.ending.clone(), signal as usize);
+        for signal in FATAL_SIGNALS {
+            _ = flag::register_usize(signal, signals.fatal.clone(), signal as usize);
         }
         signals
     }
 
-    /// Lets one of the other signals end this process as it does by default, once the terminal is restored.
-    fn end_by_another(&self) {
-        let signal = self.ending.load(Ordering::Relaxed);
+    /// Ends this process by a fatal signal that has arrived, now that the terminal is restored.
+    fn end_by_fatal_signal(&self) {
+        let signal = self.fatal.load(Ordering::Relaxed);
         if signal != 0 {
             _ = low_level::emulate_default_handler(signal as i32);
         }
     }
 
-    fn exit(&self) -> Option<Exit> {
+    fn exit_code(&self) -> Option<Exit> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Exit::Interrupted);
         }
         let is_over =
-            self.terminated.load(Ordering::Relaxed) || self.ending.load(Ordering::Relaxed) != 0;
+            self.terminated.load(Ordering::Relaxed) || self.fatal.load(Ordering::Relaxed) != 0;
         is_over.then_some(Exit::Terminated)
     }
 }

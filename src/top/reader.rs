@@ -1,4 +1,4 @@
-//! Reads what the screen asks for, one thing after the other.
+//! Reads what the screen shows, one request after the other.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
@@ -9,6 +9,7 @@ use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::api::overview::SnapshotRequest;
+use crate::core::call::Core;
 use crate::doctor;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -22,18 +23,18 @@ use crate::text::{clean_line, decisive_line};
 use crate::view::{RenderOptions, View};
 
 /// Maximum number of jobs of a list.
-const ROWS: u64 = 200;
+const MAX_JOBS: u64 = 200;
 
-/// The bytes of a text that are shown: each frame lays out the text again.
-const TEXT: usize = 50_000;
+/// Maximum number of bytes of a text that are shown: each frame lays out the text again.
+const MAX_TEXT_BYTES: usize = 50_000;
 
 /// Maximum number of dependencies and dependents whose states are read.
-const NEIGHBORS: usize = 100;
+const MAX_NEIGHBORS: usize = 100;
 
 /// Maximum number of groups whose newest message is read, those with the most recent failures.
-const SAMPLED: usize = 20;
+const MAX_SAMPLED_GROUPS: usize = 20;
 
-/// A question to one of the servers, for a screen of this width.
+/// What to read from one of the servers, for a screen of this width.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadRequest {
     pub server: usize,
@@ -62,18 +63,20 @@ pub(super) enum TextSource {
     Job(Name),
     ExplainJob(Name),
     ExplainQueue(Name),
+    /// The whole server.
+    Status,
 }
 
-/// An answer, and how long it took.
+/// The result of a request, and how long it took.
 pub(super) struct ReaderReply {
     pub request: ReadRequest,
     pub found: Result<ReadResult, ReadFailure>,
     pub elapsed: Duration,
-    /// What was noted meanwhile.
+    /// What the reading wrote to stderr.
     pub notes: String,
 }
 
-/// The line of the newest message of groups.
+/// The decisive line of the newest message of each group.
 pub(super) type Samples = HashMap<Name, String>;
 
 pub(super) enum ReadResult {
@@ -82,15 +85,15 @@ pub(super) enum ReadResult {
     Text(String),
 }
 
-/// Why there is no answer, and the steps to the server.
+/// Why a read failed, and the steps to the server if it does not answer.
 pub(super) struct ReadFailure {
     pub error: Error,
     pub steps: Vec<String>,
 }
 
-/// Answers until the screen is gone. One server has one reader, so that no read overlaps the next, and one that does not
-/// answer holds up no other.
-pub(super) fn run(
+/// Answers requests until the screen is gone. Each server has a reader of its own: its reads never overlap, and a server
+/// that does not answer delays no other.
+pub(super) fn answer_requests(
     mut session: Session,
     requests: &Receiver<ReadRequest>,
     answers: &Sender<ReaderReply>,
@@ -99,10 +102,11 @@ pub(super) fn run(
     while let Ok(request) = requests.recv() {
         session.ui.begin_capture(false);
         let begun = Instant::now();
-        let found = read(&mut session, &request, &mut samples).map_err(|error| ReadFailure {
-            steps: steps_to_server(&mut session, request.width, &error),
-            error,
-        });
+        let found =
+            read_target(&mut session, &request, &mut samples).map_err(|error| ReadFailure {
+                steps: steps_to_server(&mut session, request.width, &error),
+                error,
+            });
         let elapsed = begun.elapsed();
         let notes = String::from_utf8_lossy(&session.ui.end_capture()).into_owned();
         let answer = ReaderReply {
@@ -117,7 +121,7 @@ pub(super) fn run(
     }
 }
 
-fn read(
+fn read_target(
     session: &mut Session,
     request: &ReadRequest,
     samples: &mut SampleReader,
@@ -129,14 +133,14 @@ fn read(
                 ..SnapshotRequest::default()
             };
             let (facts, now) = look::read_snapshot(RECENT, request, &[], session)?;
-            let samples = samples.read(&facts, now, session)?;
+            let samples = samples.read_samples(&facts, now, session)?;
             Ok(ReadResult::Snapshot(Box::new(facts), samples, now))
         }
         ReadTarget::Jobs(source) => read_jobs(session, source),
         ReadTarget::Text(source) => {
             let mut text = read_text(session, source, request.width)?;
-            if text.len() > TEXT {
-                text.truncate(text.floor_char_boundary(TEXT));
+            if text.len() > MAX_TEXT_BYTES {
+                text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
                 text.push_str("…\n… the rest: `w` shows the command\n");
             }
             Ok(ReadResult::Text(text))
@@ -144,12 +148,12 @@ fn read(
     }
 }
 
-/// Reads the newest message of a group again only if its jobs are others.
+/// The newest messages of groups. A message is read again only if the counts of its group have changed.
 #[derive(Default)]
 struct SampleReader(HashMap<Name, (RecentFailures, String)>);
 
 impl SampleReader {
-    fn read(
+    fn read_samples(
         &mut self,
         facts: &SystemFacts,
         now: Moment,
@@ -157,7 +161,7 @@ impl SampleReader {
     ) -> Result<Samples, Error> {
         let mut groups: Vec<&RecentFailures> = facts.groups.iter().collect();
         groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
-        groups.truncate(SAMPLED);
+        groups.truncate(MAX_SAMPLED_GROUPS);
         self.0.retain(|name, (seen, _)| {
             groups
                 .iter()
@@ -187,52 +191,53 @@ impl SampleReader {
 fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Error> {
     let now = session.connect()?;
     let core = session.core()?;
-    let (jids, total) = match source {
+    let (jobs, total) = match source {
         JobSource::Worker(worker) => {
-            let found = core.worker_with_first_jobs(now, worker, ROWS)?;
+            let found = core.worker_with_first_jobs(now, worker, MAX_JOBS)?;
             let (jobs, omitted) = found
                 .map(|first| (first.worker.details, first.omitted_jobs))
                 .unwrap_or_default();
             let total = jobs.len() as u64 + omitted;
-            return Ok(ReadResult::Jobs { jobs, total });
+            (jobs, total)
         }
-        JobSource::Group(group) => {
-            let index = Index::Failed(group.clone());
-            let total = core.index_range(now, &index, 0, 1)?.total;
-            // The list has the oldest first.
-            let slice = core.index_range(now, &index, total.saturating_sub(ROWS), ROWS)?;
-            (slice.members.into_iter().rev().collect(), slice.total)
-        }
-        JobSource::Queue(queue, state) => {
-            let queue = queue.clone();
-            let index = match state {
-                JobState::Running | JobState::Stalled => Index::Locks(queue),
-                JobState::Scheduled => Index::Scheduled(queue),
-                JobState::Depends => Index::Depends(queue),
-                JobState::Throttled => Index::Throttled(queue),
-                _ => Index::Waiting(queue),
-            };
-            // The locks that have expired stand first.
-            let from = match state {
-                JobState::Running => {
-                    let total = core.index_range(now, &index, 0, 1)?.total;
-                    total.saturating_sub(ROWS)
-                }
-                _ => 0,
-            };
-            let slice = core.index_range(now, &index, from, ROWS)?;
-            (slice.members, slice.total)
-        }
+        JobSource::Group(group) => core.newest_jobs_of_group(now, group, MAX_JOBS)?,
+        JobSource::Queue(queue, state) => read_jobs_of_queue(core, now, queue, *state)?,
     };
-    let jids: Vec<Name> = jids;
-    let jobs = core.jobs(now, JobFields::Brief, &jids)?;
-    let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
-    if let JobSource::Queue(_, state @ (JobState::Running | JobState::Stalled)) = source {
-        jobs.retain(|job| job.state == Some(*state));
-        let total = jobs.len() as u64;
-        return Ok(ReadResult::Jobs { jobs, total });
-    }
     Ok(ReadResult::Jobs { jobs, total })
+}
+
+/// The first jobs of a queue in a state, and the number of all of them, as far as the read index tells.
+fn read_jobs_of_queue(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+    state: JobState,
+) -> Result<(Vec<Job>, u64), Error> {
+    let queue = queue.clone();
+    let index = match state {
+        JobState::Running | JobState::Stalled => Index::Locks(queue),
+        JobState::Scheduled => Index::Scheduled(queue),
+        JobState::Depends => Index::Depends(queue),
+        JobState::Throttled => Index::Throttled(queue),
+        _ => Index::Waiting(queue),
+    };
+    // The locks that have expired stand first.
+    let from = match state {
+        JobState::Running => {
+            let total = core.index_range(now, &index, 0, 1)?.total;
+            total.saturating_sub(MAX_JOBS)
+        }
+        _ => 0,
+    };
+    let slice = core.index_range(now, &index, from, MAX_JOBS)?;
+    let jobs = core.jobs(now, JobFields::Brief, &slice.members)?;
+    let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
+    if !matches!(state, JobState::Running | JobState::Stalled) {
+        return Ok((jobs, slice.total));
+    }
+    jobs.retain(|job| job.state == Some(state));
+    let total = jobs.len() as u64;
+    Ok((jobs, total))
 }
 
 fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result<String, Error> {
@@ -244,6 +249,11 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
     };
     let missing = |jid: &Name| not_found::missing_job_error(jid);
     match source {
+        TextSource::Status => {
+            let (facts, now) =
+                look::read_snapshot(RECENT, SnapshotRequest::default(), &[], session)?;
+            Ok(look::build_overview(facts, RECENT, now).text(&page))
+        }
         TextSource::ExplainQueue(queue) => {
             Ok(explain::explain_queue(core, now, queue)?.text(&page))
         }
@@ -259,13 +269,13 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
             let found = core.jobs(now, JobFields::Full, jids)?.pop().flatten();
             let mut job = found.ok_or_else(|| missing(jid))?;
             core.add_payloads(now, std::iter::once(&mut job))?;
-            job.neighbors = core.first_neighbors(now, &job, NEIGHBORS)?;
+            job.neighbors = core.first_neighbors(now, &job, MAX_NEIGHBORS)?;
             Ok(job.text(&page))
         }
     }
 }
 
-/// What `doctor` says of the way to the server, if that is what is wrong.
+/// The lines of `doctor` about the steps to the server, if the server does not answer.
 fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<String> {
     if error.exit() != Exit::Server {
         return Vec::new();

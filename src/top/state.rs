@@ -1,4 +1,4 @@
-//! What the screen shows: keys and answers in, effects out.
+//! What the screen shows. Keys and replies change it, and a key may have an effect beyond it.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::TopOptions;
 use super::keys::{CHANGE_KEYS, Key, VIEW_KEYS};
-use super::lists::{self, Rows, Table, TableSource};
+use super::lists::{self, Table, TableRows, TableSource};
 use super::reader::{
     JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples, TextSource,
 };
 use crate::clock::moment::Moment;
-use crate::command_line::{CommandLine, set_server_of_thread};
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::listen::ReadPace;
 use crate::look;
@@ -24,7 +24,7 @@ use crate::name::Name;
 use crate::session::shown_server::ShownServer;
 
 /// The states of a queue's jobs by their keys.
-pub(super) const STATES: [JobState; 6] = [
+pub(super) const QUEUE_STATES: [JobState; 6] = [
     JobState::Waiting,
     JobState::Running,
     JobState::Stalled,
@@ -37,14 +37,22 @@ pub(super) const STATES: [JobState; 6] = [
 pub(super) struct ServerView {
     pub shown: ShownServer,
     pub history: History,
-    pub seen: Option<LastSnapshot>,
-    /// Why the last read failed, when, and the steps to the server.
-    pub away: Option<(Error, Vec<String>, Instant)>,
+    pub snapshot: Option<LastSnapshot>,
+    /// Set while the server cannot be read.
+    pub failed_read: Option<FailedRead>,
     pub pace: ReadPace,
     /// When the next read is due; `None` while something is read.
     due: Option<Instant>,
-    /// Whether what is being read is already known to be old.
+    /// Whether to read again as soon as the present read ends, because of a change.
     is_due_again: bool,
+}
+
+/// The last read of a snapshot, which failed.
+pub(super) struct FailedRead {
+    pub error: Error,
+    /// The steps to the server, if it does not answer.
+    pub steps: Vec<String>,
+    pub at: Instant,
 }
 
 /// The last snapshot.
@@ -57,25 +65,25 @@ pub(super) struct LastSnapshot {
 }
 
 impl ServerView {
-    /// A server that was not read yet, and is read at once.
+    /// A server without a snapshot. Its first read is due now.
     pub(super) fn new(shown: ShownServer, interval: Duration) -> ServerView {
         ServerView {
             shown,
             history: History::default(),
-            seen: None,
-            away: None,
+            snapshot: None,
+            failed_read: None,
             pace: ReadPace::new(interval),
             due: Some(Instant::now()),
             is_due_again: false,
         }
     }
 
-    /// How many jobs of a list there are, as far as the last snapshot tells.
-    fn count(&self, source: &JobSource) -> Option<u64> {
+    /// How many jobs a list has by the last snapshot: known for running and stalled jobs of a queue.
+    fn count_jobs_of(&self, source: &JobSource) -> Option<u64> {
         let JobSource::Queue(name, state) = source else {
             return None;
         };
-        let queues = &self.seen.as_ref()?.facts.queues;
+        let queues = &self.snapshot.as_ref()?.facts.queues;
         let counts = &queues
             .iter()
             .find(|queue| queue.counts.name == *name)?
@@ -88,7 +96,7 @@ impl ServerView {
     }
 }
 
-/// What a key asks for beyond the screen.
+/// What has to be done after a key, besides drawing.
 #[derive(Debug, PartialEq)]
 pub(super) enum Effect {
     None,
@@ -117,8 +125,8 @@ pub(super) enum View {
 }
 
 impl View {
-    /// What is read to show it.
-    fn wanted(&self) -> ReadTarget {
+    /// What to read to show this view.
+    fn read_target(&self) -> ReadTarget {
         match self {
             View::Jobs { source, .. } => ReadTarget::Jobs(source.clone()),
             View::Text { source, .. } => ReadTarget::Text(source.clone()),
@@ -126,7 +134,7 @@ impl View {
     }
 
     /// Shows a reply. `counted` is the number of jobs by the last snapshot, of which a list may show only some.
-    fn take(&mut self, found: Result<ReadResult, ReadFailure>, counted: Option<u64>) {
+    fn show_reply(&mut self, found: Result<ReadResult, ReadFailure>, counted: Option<u64>) {
         match (self, found) {
             (
                 View::Jobs {
@@ -150,7 +158,7 @@ impl View {
     }
 }
 
-/// What stands over the screen.
+/// What covers a part of the screen or its footer until it is answered or closed.
 #[derive(Debug, PartialEq)]
 pub(super) enum Overlay {
     /// All keys, from this line on.
@@ -167,7 +175,8 @@ pub(super) struct State {
     pub servers: Vec<ServerView>,
     pub server: usize,
     pub table: Table,
-    orders: [usize; 3],
+    sort_columns: [usize; 3],
+    /// The selected row of each table, and of the open list of jobs.
     selected: [Option<Name>; 4],
     pub views: Vec<View>,
     pub overlay: Option<Overlay>,
@@ -177,8 +186,8 @@ pub(super) struct State {
     pub message: Option<String>,
     pub color: bool,
     queues: Vec<Pattern>,
-    /// Further questions, the next first.
-    waiting: Vec<ReadTarget>,
+    /// What to read before the next snapshot, the next one last.
+    queued_reads: Vec<ReadTarget>,
     notes: String,
     /// The size of the last frame.
     pub width: usize,
@@ -191,7 +200,7 @@ impl State {
             servers,
             server: 0,
             table: Table::Queues,
-            orders: [0; 3],
+            sort_columns: [0; 3],
             selected: Default::default(),
             views: Vec::new(),
             overlay: None,
@@ -201,12 +210,12 @@ impl State {
             message: None,
             color: options.color,
             queues: options.queues.clone(),
-            waiting: Vec::new(),
+            queued_reads: Vec::new(),
             notes: String::new(),
             width: 80,
             page: 10,
         };
-        state.direct_commands();
+        state.current_server().shown.direct_commands();
         state
     }
 
@@ -214,7 +223,7 @@ impl State {
         &self.servers[self.server]
     }
 
-    /// What was noted while the screen was shown.
+    /// The notes for stderr that were held back while the screen was shown.
     pub(super) fn notes(&self) -> &str {
         &self.notes
     }
@@ -228,7 +237,7 @@ impl State {
     /// What to read next, if something is due and nothing is being read.
     pub(super) fn next_request(&mut self, now: Instant) -> Option<ReadRequest> {
         let due = self.current_server().due?;
-        let what = if let Some(what) = self.waiting.pop() {
+        let what = if let Some(what) = self.queued_reads.pop() {
             what
         } else if now >= due {
             let named = self.queues.iter().filter_map(Pattern::as_plain_name);
@@ -244,8 +253,8 @@ impl State {
         })
     }
 
-    /// Takes an answer.
-    pub(super) fn take(&mut self, answer: ReaderReply, now: Instant) {
+    /// Shows a reply of a reader, and plans the next read.
+    pub(super) fn take_reply(&mut self, answer: ReaderReply, now: Instant) {
         let ReaderReply {
             request,
             found,
@@ -272,35 +281,40 @@ impl State {
                 facts
                     .queues
                     .retain(|queue| matches_any(&self.queues, Some(&queue.counts.name)));
-                server.away = None;
-                server.seen = Some(LastSnapshot {
+                server.failed_read = None;
+                server.snapshot = Some(LastSnapshot {
                     overview: look::build_overview((*facts).clone(), look::RECENT, at),
                     facts: *facts,
                     samples,
                     now: at,
                     at: now,
                 });
-                // What stands above is read anew, too.
+                // The list or text above the tables is read again, too.
                 if is_here {
-                    self.waiting.extend(self.views.last().map(View::wanted));
+                    self.queued_reads
+                        .extend(self.views.last().map(View::read_target));
                 }
             }
             (ReadTarget::Snapshot(_), Err(ReadFailure { error, steps })) => {
-                server.away = Some((error, steps, now));
+                server.failed_read = Some(FailedRead {
+                    error,
+                    steps,
+                    at: now,
+                });
             }
             (what, found) if is_here => {
                 let counted = match &what {
-                    ReadTarget::Jobs(source) => server.count(source),
+                    ReadTarget::Jobs(source) => server.count_jobs_of(source),
                     _ => None,
                 };
                 let shown = self.views.last_mut();
-                if let Some(view) = shown.filter(|view| view.wanted() == what) {
-                    view.take(found, counted);
+                if let Some(view) = shown.filter(|view| view.read_target() == what) {
+                    view.show_reply(found, counted);
                 }
             }
             _ => {}
         }
-        // A marked row may have left the list since.
+        // A marked row may no longer be in the list.
         if is_here && !self.is_text() && !self.marked.is_empty() {
             let rows = self.unfiltered_rows().rows;
             self.marked
@@ -308,33 +322,33 @@ impl State {
         }
     }
 
-    /// How things stand in one line. What it leaves out is in `qless status`.
+    /// How things stand in one line, and how to see the problems that it leaves out.
     pub(super) fn headline(&self) -> String {
-        let Some(seen) = &self.current_server().seen else {
+        let Some(seen) = &self.current_server().snapshot else {
             return String::new();
         };
         let headline = Headline::new(&seen.overview);
         let rest = if headline.names_all_problems() {
             ""
         } else {
-            ": qless status"
+            ": i shows all"
         };
         headline.line_parts().join(" · ") + rest
     }
 
-    pub(super) fn order(&self, table: Table) -> usize {
-        self.orders[table as usize]
+    pub(super) fn sort_column(&self, table: Table) -> usize {
+        self.sort_columns[table as usize]
     }
 
     /// The rows of a table of the first screen that the filter leaves.
-    pub(super) fn rows(&self, table: Table) -> Rows {
-        self.filtered(self.all_rows(table))
+    pub(super) fn rows(&self, table: Table) -> TableRows {
+        self.apply_filter(self.all_rows(table))
     }
 
-    fn all_rows(&self, table: Table) -> Rows {
+    fn all_rows(&self, table: Table) -> TableRows {
         let server = self.current_server();
-        let Some(seen) = &server.seen else {
-            return Rows::default();
+        let Some(seen) = &server.snapshot else {
+            return TableRows::default();
         };
         let table_source = TableSource {
             facts: &seen.facts,
@@ -342,37 +356,38 @@ impl State {
             history: &server.history,
             now: seen.now,
             width: self.width,
-            order: self.order(table),
+            sort_column: self.sort_column(table),
         };
         table_source.rows(table)
     }
 
-    /// The rows of the list in front that the filter leaves.
-    pub(super) fn front_rows(&self) -> Rows {
-        self.filtered(self.unfiltered_rows())
+    /// The rows that the filter leaves of the open list, or of the focused table if none is open.
+    pub(super) fn open_rows(&self) -> TableRows {
+        self.apply_filter(self.unfiltered_rows())
     }
 
-    fn unfiltered_rows(&self) -> Rows {
+    fn unfiltered_rows(&self) -> TableRows {
         let now = self
             .current_server()
-            .seen
+            .snapshot
             .as_ref()
             .map_or_else(Moment::default, |seen| seen.now);
         match self.views.last() {
-            Some(View::Jobs { jobs, .. }) => lists::jobs(jobs, now, self.width),
-            Some(View::Text { .. }) => Rows::default(),
+            Some(View::Jobs { jobs, .. }) => lists::job_rows(jobs, now, self.width),
+            Some(View::Text { .. }) => TableRows::default(),
             None => self.all_rows(self.table),
         }
     }
 
-    fn filtered(&self, mut rows: Rows) -> Rows {
+    fn apply_filter(&self, mut rows: TableRows) -> TableRows {
         let wanted = self.filter.to_lowercase();
         let fits = |name: &Name| name.to_string().to_lowercase().contains(&wanted);
         rows.rows.retain(|row| fits(&row.name));
         rows
     }
 
-    fn slot(&self) -> usize {
+    /// The index in `selected` of the open list or of the focused table.
+    fn selection_index(&self) -> usize {
         if self.views.is_empty() {
             self.table as usize
         } else {
@@ -380,47 +395,47 @@ impl State {
         }
     }
 
-    /// Where the selected row stands in a table: it is known by its name.
-    pub(super) fn position(&self, rows: &Rows, slot: usize) -> usize {
-        let selected = self.selected[slot].as_ref();
+    /// The index of the selected row in a table, which is found by its name; 0 if that has left the table.
+    pub(super) fn selected_position(&self, rows: &TableRows, index: usize) -> usize {
+        let selected = self.selected[index].as_ref();
         let found = selected.and_then(|name| rows.rows.iter().position(|row| row.name == *name));
         found.unwrap_or(0)
     }
 
-    pub(super) fn position_of_table(&self, table: Table, rows: &Rows) -> usize {
-        self.position(rows, table as usize)
+    pub(super) fn position_of_table(&self, table: Table, rows: &TableRows) -> usize {
+        self.selected_position(rows, table as usize)
     }
 
-    pub(super) fn front_position(&self, rows: &Rows) -> usize {
-        self.position(rows, self.slot())
+    pub(super) fn open_position(&self, rows: &TableRows) -> usize {
+        self.selected_position(rows, self.selection_index())
     }
 
     fn selected_name(&self) -> Option<Name> {
-        let rows = self.front_rows();
-        let at = self.front_position(&rows);
+        let rows = self.open_rows();
+        let at = self.open_position(&rows);
         rows.rows.get(at).map(|row| row.name.clone())
     }
 
-    /// Takes a key.
-    pub(super) fn press(&mut self, key: Key) -> Effect {
+    /// Acts on a key.
+    pub(super) fn press_key(&mut self, key: Key) -> Effect {
         if key == Key::Control('l') {
             return Effect::Redraw;
         }
         self.message = None;
         if self.is_typing {
-            return self.type_filter(key);
+            return self.edit_filter(key);
         }
         if let Some(Overlay::Reason(line, count, reason)) = &mut self.overlay {
             let typed = match key {
                 Key::Control('c') => return Effect::Quit,
                 Key::Escape => {
                     self.overlay = None;
-                    self.message = Some(NOTHING.into());
+                    self.message = Some(NOTHING_CHANGED.into());
                     return Effect::None;
                 }
                 Key::Enter => mem::take(reason),
                 key => {
-                    type_key(key, reason);
+                    edit_line(key, reason);
                     return Effect::None;
                 }
             };
@@ -429,7 +444,7 @@ impl State {
                 reason => line.clone().flag("--reason", reason),
             };
             let count = *count;
-            return self.ask(line, count, self.current_server().shown.is_protected);
+            return self.ask_or_run(line, count, self.current_server().shown.is_protected);
         }
         match (key, self.overlay.take()) {
             (Key::Control('c'), _) => return Effect::Quit,
@@ -438,7 +453,7 @@ impl State {
                 return Effect::Run(line);
             }
             (_, Some(Overlay::Question(..))) => {
-                self.message = Some(NOTHING.into());
+                self.message = Some(NOTHING_CHANGED.into());
                 return Effect::None;
             }
             (_, Some(Overlay::Keys(from))) => {
@@ -456,7 +471,7 @@ impl State {
             }),
         ) = (key, self.views.last())
         {
-            let state = STATES[state as usize - '1' as usize];
+            let state = QUEUE_STATES[state as usize - '1' as usize];
             let queue = queue.clone();
             self.views.pop();
             self.open_jobs(queue_title(&queue, state), JobSource::Queue(queue, state));
@@ -466,38 +481,41 @@ impl State {
             Key::Char('q') => return Effect::Quit,
             Key::Control('z') => return Effect::Suspend,
             Key::Char('?') | Key::Control('p') => self.overlay = Some(Overlay::Keys(0)),
-            Key::Up => self.step(-1),
-            Key::Down => self.step(1),
-            Key::PageUp => self.step(-(self.page as isize)),
-            Key::PageDown => self.step(self.page as isize),
-            Key::First => self.step(isize::MIN),
-            Key::Last => self.step(isize::MAX),
+            Key::Up => self.move_selection(-1),
+            Key::Down => self.move_selection(1),
+            Key::PageUp => self.move_selection(-(self.page as isize)),
+            Key::PageDown => self.move_selection(self.page as isize),
+            Key::First => self.move_selection(isize::MIN),
+            Key::Last => self.move_selection(isize::MAX),
             Key::Tab if self.views.is_empty() => {
                 let next = (self.table as usize + 1) % Table::ALL.len();
                 self.table = Table::ALL[next];
                 self.marked.clear();
             }
-            Key::Enter => self.open(),
-            Key::Escape => self.back(),
+            Key::Enter => self.open_selected(),
+            Key::Escape => self.go_back(),
             Key::Char('/') if !self.is_text() => self.is_typing = true,
             Key::Char('s') if self.views.is_empty() => {
-                let orders = self.table.orders();
-                let order = &mut self.orders[self.table as usize];
-                *order = (*order + 1) % orders.len();
-                self.message = Some(format!("sorted by {}", orders[*order]));
+                let columns = self.table.sort_columns();
+                let order = &mut self.sort_columns[self.table as usize];
+                *order = (*order + 1) % columns.len();
+                self.message = Some(format!("sorted by {}", columns[*order]));
             }
-            Key::Char('e') => self.explain(),
+            Key::Char('e') => self.open_explanation(),
+            Key::Char('i') if self.views.is_empty() => {
+                self.open_text("status".to_owned(), TextSource::Status);
+            }
             Key::Char(' ') => {
                 if let Some(name) = self.selected_name() {
                     if !self.marked.remove(&name) {
                         self.marked.insert(name);
                     }
-                    self.step(1);
+                    self.move_selection(1);
                 }
             }
             Key::Char('*') => {
                 let names: BTreeSet<Name> = self
-                    .front_rows()
+                    .open_rows()
                     .rows
                     .into_iter()
                     .map(|row| row.name)
@@ -513,27 +531,27 @@ impl State {
                 self.overlay = Some(Overlay::Commands(lines));
             }
             Key::Char('y') => {
-                if let Some(name) = self.subject() {
+                if let Some(name) = self.subject_name() {
                     self.message = Some(format!("copied {name}"));
                     return Effect::Copy(name);
                 }
             }
             Key::Char('c') if self.servers.len() > 1 => {
                 self.server = (self.server + 1) % self.servers.len();
-                self.direct_commands();
+                self.current_server().shown.direct_commands();
                 self.views.clear();
                 self.marked.clear();
-                self.waiting.clear();
+                self.queued_reads.clear();
                 self.selected = Default::default();
                 self.read_again();
             }
-            Key::Char(key) if key.is_ascii_uppercase() => return self.change_by(key),
+            Key::Char(key) if key.is_ascii_uppercase() => return self.begin_change(key),
             _ => {}
         }
         Effect::None
     }
 
-    /// The list of keys after a key: scrolled, or closed.
+    /// The list of keys after a key: scrolled, or `None` if the key closes it.
     fn scrolled_keys(&self, key: Key, from: usize) -> Option<Overlay> {
         let by = match key.without_vi() {
             Key::Up => -1,
@@ -548,7 +566,7 @@ impl State {
         Some(Overlay::Keys(from.saturating_add_signed(by).min(last)))
     }
 
-    fn type_filter(&mut self, key: Key) -> Effect {
+    fn edit_filter(&mut self, key: Key) -> Effect {
         match key {
             Key::Control('c') => return Effect::Quit,
             Key::Enter => self.is_typing = false,
@@ -556,9 +574,18 @@ impl State {
                 self.is_typing = false;
                 self.filter.clear();
             }
-            key => type_key(key, &mut self.filter),
+            key => edit_line(key, &mut self.filter),
         }
         Effect::None
+    }
+
+    /// Whether the footer shows a question or a line that is being typed.
+    pub(super) fn is_answering(&self) -> bool {
+        self.is_typing
+            || matches!(
+                self.overlay,
+                Some(Overlay::Question(..) | Overlay::Reason(..))
+            )
     }
 
     fn is_text(&self) -> bool {
@@ -566,20 +593,20 @@ impl State {
     }
 
     /// Moves the selection, or scrolls a text.
-    fn step(&mut self, by: isize) {
+    fn move_selection(&mut self, by: isize) {
         if let Some(View::Text { text, scroll, .. }) = self.views.last_mut() {
             let last = text.lines().count().saturating_sub(1);
             *scroll = scroll.saturating_add_signed(by).min(last);
             return;
         }
-        let rows = self.front_rows();
-        let at = self.front_position(&rows).saturating_add_signed(by);
+        let rows = self.open_rows();
+        let at = self.open_position(&rows).saturating_add_signed(by);
         let at = at.min(rows.rows.len().saturating_sub(1));
-        let slot = self.slot();
-        self.selected[slot] = rows.rows.get(at).map(|row| row.name.clone());
+        let index = self.selection_index();
+        self.selected[index] = rows.rows.get(at).map(|row| row.name.clone());
     }
 
-    fn back(&mut self) {
+    fn go_back(&mut self) {
         if !self.filter.is_empty() {
             self.filter.clear();
         } else if !self.marked.is_empty() && !self.is_text() {
@@ -589,7 +616,7 @@ impl State {
         }
     }
 
-    fn open(&mut self) {
+    fn open_selected(&mut self) {
         let Some(name) = self.selected_name() else {
             return;
         };
@@ -599,7 +626,7 @@ impl State {
         }
         match self.table {
             Table::Queues => {
-                let state = STATES[0];
+                let state = QUEUE_STATES[0];
                 self.open_jobs(queue_title(&name, state), JobSource::Queue(name, state));
             }
             Table::Failed => self.open_jobs(format!("failed: {name}"), JobSource::Group(name)),
@@ -611,7 +638,7 @@ impl State {
         self.filter.clear();
         self.marked.clear();
         self.selected[3] = None;
-        self.waiting = vec![ReadTarget::Jobs(source.clone())];
+        self.queued_reads = vec![ReadTarget::Jobs(source.clone())];
         self.views.push(View::Jobs {
             title,
             source,
@@ -623,7 +650,7 @@ impl State {
     }
 
     fn open_text(&mut self, title: String, source: TextSource) {
-        self.waiting = vec![ReadTarget::Text(source.clone())];
+        self.queued_reads = vec![ReadTarget::Text(source.clone())];
         self.views.push(View::Text {
             title,
             source,
@@ -632,7 +659,7 @@ impl State {
         });
     }
 
-    fn explain(&mut self) {
+    fn open_explanation(&mut self) {
         let (title, source) = match self.views.last() {
             None if self.table == Table::Queues => match self.selected_name() {
                 Some(queue) => (format!("why: {queue}"), TextSource::ExplainQueue(queue)),
@@ -651,30 +678,31 @@ impl State {
         self.open_text(title, source);
     }
 
-    /// What the screen is about: the selected row, or the job of the text.
-    fn subject(&self) -> Option<Name> {
+    /// The name that a key acts on: that of the selected row, or of the job or queue of the text.
+    fn subject_name(&self) -> Option<Name> {
         match self.views.last() {
-            Some(View::Text { source, .. }) => Some(match source {
+            Some(View::Text { source, .. }) => match source {
                 TextSource::Job(name)
                 | TextSource::ExplainJob(name)
-                | TextSource::ExplainQueue(name) => name.clone(),
-            }),
+                | TextSource::ExplainQueue(name) => Some(name.clone()),
+                TextSource::Status => None,
+            },
             _ => self.selected_name(),
         }
     }
 
-    /// The marked rows, or what the screen is about.
-    fn subjects(&self) -> Vec<Name> {
-        // A text is about its own job, whatever is marked in the list below it.
+    /// The names that a change acts on: those of the marked rows, else that of the selected row or of the text.
+    fn subject_names(&self) -> Vec<Name> {
+        // A text has a name of its own. Rows of the list below it may be marked.
         if self.marked.is_empty() || self.is_text() {
-            self.subject().into_iter().collect()
+            self.subject_name().into_iter().collect()
         } else {
             self.marked.iter().cloned().collect()
         }
     }
 
-    /// The line that shows the same.
-    fn view_line(&self) -> Option<CommandLine> {
+    /// The command that prints what the screen shows.
+    fn view_command(&self) -> Option<CommandLine> {
         match self.views.last() {
             Some(View::Text { source, .. }) => Some(match source {
                 TextSource::Job(jid) => CommandLine::new("get").name(jid),
@@ -682,6 +710,7 @@ impl State {
                 TextSource::ExplainQueue(queue) => {
                     CommandLine::new("explain").flag("--queue", queue)
                 }
+                TextSource::Status => CommandLine::new("status"),
             }),
             Some(View::Jobs { source, .. }) => Some(match source {
                 JobSource::Queue(queue, state) => CommandLine::new("jobs")
@@ -704,37 +733,26 @@ impl State {
     }
 
     fn command_lines(&self) -> Vec<String> {
-        let changes = CHANGE_KEYS.iter().filter_map(|(key, _)| self.change(*key));
+        let changes = CHANGE_KEYS
+            .iter()
+            .filter_map(|(key, _)| self.change_command(*key));
         let lines = self
-            .view_line()
+            .view_command()
             .into_iter()
             .chain(changes.map(|(line, _)| line));
         lines.filter_map(|line| line.shell_line()).collect()
     }
 
-    /// Lets commands go to the server that is shown: with several contexts, they name this one alone.
-    pub(super) fn direct_commands(&self) {
-        if let Some((flag, value)) = self
-            .current_server()
-            .shown
-            .flag
-            .as_ref()
-            .filter(|_| self.servers.len() > 1)
-        {
-            set_server_of_thread(flag, value);
-        }
-    }
-
     /// The change that a key makes, and whether its command asks by itself.
-    pub(super) fn change(&self, key: char) -> Option<(CommandLine, bool)> {
-        let (line, asks) = self.plain_change(key)?;
+    pub(super) fn change_command(&self, key: char) -> Option<(CommandLine, bool)> {
+        let (line, asks) = self.change_command_of_names(key)?;
         // An empty name, or one with a NUL, can be given to no command.
         _ = line.shell_line()?;
         Some((line, asks))
     }
 
-    fn plain_change(&self, key: char) -> Option<(CommandLine, bool)> {
-        let names = self.subjects();
+    fn change_command_of_names(&self, key: char) -> Option<(CommandLine, bool)> {
+        let names = self.subject_names();
         if names.is_empty() || self.current_server().shown.is_read_only {
             return None;
         }
@@ -753,7 +771,11 @@ impl State {
             ('R', Table::Failed) if is_first => of_groups("--retry-all"),
             ('C', Table::Failed) if is_first => of_groups("--cancel-all"),
             ('P', Table::Queues) if is_first => {
-                let facts = self.current_server().seen.as_ref().map(|seen| &seen.facts);
+                let facts = self
+                    .current_server()
+                    .snapshot
+                    .as_ref()
+                    .map(|seen| &seen.facts);
                 let is_paused = facts.is_some_and(|facts| {
                     let mut queues = facts.queues.iter();
                     queues.any(|queue| queue.counts.name == names[0] && queue.counts.paused)
@@ -779,8 +801,8 @@ impl State {
         }
     }
 
-    fn change_by(&mut self, key: char) -> Effect {
-        let Some((line, asks)) = self.change(key) else {
+    fn begin_change(&mut self, key: char) -> Effect {
+        let Some((line, asks)) = self.change_command(key) else {
             self.message = Some(if self.current_server().shown.is_read_only {
                 "this server is only read".into()
             } else {
@@ -788,16 +810,16 @@ impl State {
             });
             return Effect::None;
         };
-        let count = self.subjects().len();
+        let count = self.subject_names().len();
         if line.has_first_word("pause") {
             self.overlay = Some(Overlay::Reason(line, count, String::new()));
             return Effect::None;
         }
-        self.ask(line, count, asks)
+        self.ask_or_run(line, count, asks)
     }
 
-    /// Asks before a command about this many runs, unless it asks by itself.
-    fn ask(&mut self, line: CommandLine, count: usize, asks: bool) -> Effect {
+    /// Asks before a command about this many names runs, unless the command asks by itself.
+    fn ask_or_run(&mut self, line: CommandLine, count: usize, asks: bool) -> Effect {
         self.overlay = None;
         if asks {
             self.marked.clear();
@@ -808,10 +830,10 @@ impl State {
     }
 }
 
-const NOTHING: &str = "nothing was changed";
+const NOTHING_CHANGED: &str = "nothing was changed";
 
-/// A key in a line that is typed.
-fn type_key(key: Key, line: &mut String) {
+/// Changes a line of text by a key.
+fn edit_line(key: Key, line: &mut String) {
     match key {
         Key::Backspace => _ = line.pop(),
         Key::Char(c) => line.push(c),

@@ -140,6 +140,15 @@ impl RenderOptions {
         }
     }
 
+    /// How long something has lasted that began at this moment: `for 3m`, or since when.
+    pub fn how_long(&self, since: Moment) -> String {
+        if self.relative() {
+            format!("for {}", self.age(since))
+        } else {
+            format!("since {}", self.format_timestamp(since))
+        }
+    }
+
     /// A moment of a stream, whose lines have no age: the time of the day in UTC by default.
     pub fn time_of_day(&self, moment: Moment) -> String {
         match (self.times, moment.to_rfc3339()) {

@@ -35,9 +35,9 @@ impl WebServer<'_> {
     }
 
     fn document(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
-        let words = page_request.words();
+        let words = page_request.path_parts();
         let command = match words.as_slice() {
-            [b"api", b"v1", b"stats"] => return self.stats(page_request),
+            [b"api", b"v1", b"stats"] => return self.lowkiq_stats(page_request),
             [b"api", b"v1", b"status"] => CommandLine::new("status"),
             [b"api", b"v1", b"queues"] => CommandLine::new("queues"),
             [b"api", b"v1", b"queues", _] => {
@@ -55,7 +55,7 @@ impl WebServer<'_> {
     }
 
     /// The document that the page of Lowkiq requests. A worker of Lowkiq is a queue here.
-    fn stats(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
+    fn lowkiq_stats(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
         let snapshot = self.contexts[page_request.context].server.snapshot();
         let (facts, now) = facts_of(&snapshot)?;
         json::pretty_value(&LowkiqStats::new(facts, now)).map_err(Error::internal)

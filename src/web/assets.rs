@@ -7,7 +7,7 @@ const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
 /// The file at a path, if it is one of them.
-pub(super) fn find(path: &str) -> Option<Response<'static>> {
+pub(super) fn find_asset(path: &str) -> Option<Response<'static>> {
     let (content_type, text) = match path {
         "style.css" => ("text/css; charset=utf-8", STYLE),
         "live.js" => ("text/javascript; charset=utf-8", SCRIPT),

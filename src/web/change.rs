@@ -10,8 +10,8 @@ use maud::{Markup, html};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use super::page::{Content, Page, job_path, shown};
-use super::pages::error::hint;
+use super::page::{Content, Page, job_path, visible_name};
+use super::pages::error::hint_paragraph;
 use super::{PageRequest, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -22,48 +22,48 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean_line, clean_text, plural, short_jid, with_thousands_separators};
 
-/// Maximum number of lines of a result that come before its totals.
-const RESULT_LINES: usize = 100;
+/// Maximum number of lines of a result that are shown above its totals.
+const MAX_RESULT_LINES: usize = 100;
 
-/// Maximum number of jobs that a plan is read of: the change itself takes all.
-const PLANNED: u64 = 1000;
+/// Maximum number of jobs whose plan is shown. The change itself is made to all jobs.
+const MAX_PLANNED: u64 = 1000;
 
-/// How many results are kept for the pages that follow them.
-const RESULTS: usize = 32;
+/// Maximum number of results that are kept until a page shows them.
+const MAX_RESULTS: usize = 32;
 
 /// The header in which a browser says where a request comes from.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// A word that only the forms of this process know, and the results of the last changes.
+/// The secret token in each form of this process, and the results of the last changes.
 pub(super) struct FormToken {
-    word: String,
+    token: String,
     results: Mutex<VecDeque<(String, String)>>,
 }
 
 impl FormToken {
     pub(super) fn new() -> FormToken {
         FormToken {
-            word: Uuid::new_v4().simple().to_string(),
+            token: Uuid::new_v4().simple().to_string(),
             results: Mutex::default(),
         }
     }
 
-    fn is(&self, given: &str) -> bool {
-        self.word.as_bytes().ct_eq(given.as_bytes()).into()
+    fn matches(&self, given: &str) -> bool {
+        self.token.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// Keeps the result of a change, and returns the name under which a page finds it.
-    fn keep(&self, result_text: String) -> String {
+    /// Keeps the result of a change under a new name, which the next page has in its query.
+    fn keep_result(&self, result_text: String) -> String {
         let name = Uuid::new_v4().simple().to_string();
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        if results.len() >= RESULTS {
+        if results.len() >= MAX_RESULTS {
             results.pop_front();
         }
         results.push_back((name.clone(), result_text));
         name
     }
 
-    /// The message of a change.
+    /// The result of a change, by its name.
     pub(super) fn result_text(&self, name: &str) -> Option<String> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let found = results.iter().find(|(known, _)| known == name);
@@ -102,8 +102,8 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// The change of a path such as `jobs/JID/retry`.
-    pub(super) fn of_path(names: &[Name]) -> Option<Change> {
+    /// The change that a path names, such as `jobs/JID/retry`.
+    pub(super) fn from_path(names: &[Name]) -> Option<Change> {
         let [kind, name, verb] = names else {
             return None;
         };
@@ -154,8 +154,8 @@ impl Change {
         }
     }
 
-    /// The number of jobs of a group.
-    fn count(&self, session: &mut Session) -> Result<u64, Error> {
+    /// How many jobs the change is about.
+    fn count_jobs(&self, session: &mut Session) -> Result<u64, Error> {
         let Subject::Group(group) = &self.subject else {
             return Ok(1);
         };
@@ -164,8 +164,8 @@ impl Change {
         Ok(session.core()?.index_range(now, &index, 0, 0)?.total)
     }
 
-    /// The field of the form: its label, and whether it may stay empty.
-    fn field(&self) -> Option<(&'static str, bool)> {
+    /// The label of the field that the form has for this change, if it has one, and whether the field may stay empty.
+    fn form_field(&self) -> Option<(&'static str, bool)> {
         match self.verb {
             Verb::Priority => Some(("New priority; higher runs first", false)),
             Verb::Tag => Some(("Tag to add", false)),
@@ -175,16 +175,16 @@ impl Change {
     }
 
     fn question(&self) -> String {
-        let word = self.word();
+        let word = self.button_text();
         match &self.subject {
             Subject::Job(jid) => format!("{word} job {}?", short_jid(jid)),
-            Subject::Group(group) => format!("{word} all jobs of {}?", shown(group)),
-            Subject::Queue(queue) => format!("{word} queue {}?", shown(queue)),
+            Subject::Group(group) => format!("{word} all jobs of {}?", visible_name(group)),
+            Subject::Queue(queue) => format!("{word} queue {}?", visible_name(queue)),
         }
     }
 
-    /// The word on the button.
-    fn word(&self) -> &'static str {
+    /// The text of the button that makes the change.
+    fn button_text(&self) -> &'static str {
         match self.verb {
             Verb::Retry => "Retry",
             Verb::Cancel => "Cancel",
@@ -198,29 +198,29 @@ impl Change {
         }
     }
 
-    /// The path of the page that shows what was changed.
-    fn page(&self) -> String {
+    /// The path of the page that the browser opens after the change.
+    fn next_page(&self) -> String {
         match (&self.subject, self.verb) {
             // The thing that the change was for no longer exists.
             (Subject::Group(_), _) => "failed".to_owned(),
             (Subject::Job(_), Verb::Cancel) => "jobs".to_owned(),
             (Subject::Job(jid), _) => job_path(jid),
-            (Subject::Queue(queue), _) => format!("queues/{}", path::part(queue)),
+            (Subject::Queue(queue), _) => format!("queues/{}", path::encode_part(queue)),
         }
     }
 
-    /// The path of the page of what would be changed.
-    fn origin(&self) -> String {
+    /// The path of the page of the job, group or queue before the change.
+    fn subject_page(&self) -> String {
         match &self.subject {
             Subject::Job(jid) => job_path(jid),
-            Subject::Group(group) => format!("failed/{}", path::part(group)),
-            Subject::Queue(queue) => format!("queues/{}", path::part(queue)),
+            Subject::Group(group) => format!("failed/{}", path::encode_part(group)),
+            Subject::Queue(queue) => format!("queues/{}", path::encode_part(queue)),
         }
     }
 }
 
 impl WebServer<'_> {
-    /// The page that asks. `refused` says why the form comes again.
+    /// The page that asks for confirmation. `refused` says why a form that was sent is shown again.
     pub(super) fn confirmation(
         &self,
         page_request: &PageRequest,
@@ -230,9 +230,9 @@ impl WebServer<'_> {
     ) -> Result<Content, Error> {
         page.is_live = false;
         let form = form_fields(page_request.request);
-        let value = field(&form, "value").unwrap_or_default();
+        let value = field_value(&form, "value").unwrap_or_default();
         let needs_value = change
-            .field()
+            .form_field()
             .is_some_and(|(_, may_be_empty)| !may_be_empty);
         let line = change.command(if value.is_empty() && needs_value {
             "…"
@@ -244,19 +244,19 @@ impl WebServer<'_> {
         } else {
             let server = &self.contexts[page_request.context].server;
             let (total, output) = server.read_with_session(|session| {
-                let total = change.count(session)?;
+                let total = change.count_jobs(session)?;
                 let part = match total {
-                    ..=PLANNED => line.clone(),
-                    _ => line.clone().flag("--limit", PLANNED.to_string()),
+                    ..=MAX_PLANNED => line.clone(),
+                    _ => line.clone().flag("--limit", MAX_PLANNED.to_string()),
                 };
-                Ok((total, (self.run)(&part, RunMode::Rehearsed, session)))
+                Ok((total, (self.run)(&part, RunMode::DryRun, session)))
             })?;
             output.result?;
             html! {
-                @if total > PLANNED {
+                @if total > MAX_PLANNED {
                     p.refused {
                         "This is about all " (with_thousands_separators(total)) " jobs. The plan of the first "
-                        (with_thousands_separators(PLANNED)) ":"
+                        (with_thousands_separators(MAX_PLANNED)) ":"
                     }
                 }
                 pre tabindex="0" { (clean_text(&output.text).trim_end()) }
@@ -268,13 +268,13 @@ impl WebServer<'_> {
             .as_ref()
             .filter(|_| page.server.is_protected);
         let main = html! {
-            p.crumb { a href=(page.link(&change.origin())) { "← back, and change nothing" } }
+            p.crumb { a href=(page.link(&change.subject_page())) { "← back, and change nothing" } }
             h1 { (change.question()) }
             @if let Some(refused) = refused { p.refused role="alert" { (clean_line(refused)) } }
             (plan)
             form.confirm method="post" {
-                input type="hidden" name="token" value=(self.token.word);
-                @if let Some((words, may_be_empty)) = change.field() {
+                input type="hidden" name="token" value=(self.token.token);
+                @if let Some((words, may_be_empty)) = change.form_field() {
                     label { span { (words) } input name="value" value=(value) required[!may_be_empty] autocomplete="off"; }
                 }
                 @if let Some(label) = label {
@@ -284,9 +284,9 @@ impl WebServer<'_> {
                     }
                 }
                 div.acts {
-                    button.main.bad[change.verb == Verb::Cancel] type="submit" { (change.word()) }
-                    a.button href=(page.link(&change.origin())) { "Back" }
-                    (page.command(&line))
+                    button.main.bad[change.verb == Verb::Cancel] type="submit" { (change.button_text()) }
+                    a.button href=(page.link(&change.subject_page())) { "Back" }
+                    (page.command_block(&line))
                 }
             }
         };
@@ -301,7 +301,7 @@ impl WebServer<'_> {
     /// Makes a change that a form asks for.
     pub(super) fn change(&self, page_request: &PageRequest) -> Response<'static> {
         let Some(change) =
-            Change::of_path(&page_request.names).filter(|_| self.may_make_changes(page_request))
+            Change::from_path(&page_request.names).filter(|_| self.may_make_changes(page_request))
         else {
             return Response::text(Status::NotFound, "there is no such page");
         };
@@ -311,10 +311,13 @@ impl WebServer<'_> {
         let form = form_fields(page_request.request);
         let server = &self.contexts[page_request.context].server;
         let shown = &self.contexts[page_request.context].shown;
-        let mut page = self.frame(page_request, server.now());
+        let mut page = self.new_page(page_request, server.now());
         let label = shown.label.clone().filter(|_| shown.is_protected);
-        let entered = field(&form, "label").unwrap_or_default().trim();
-        let refused = if !self.token.is(field(&form, "token").unwrap_or_default()) {
+        let entered = field_value(&form, "label").unwrap_or_default().trim();
+        let refused = if !self
+            .token
+            .matches(field_value(&form, "token").unwrap_or_default())
+        {
             Some("This form is not one of this process: look again, then decide.")
         } else if label.as_ref().is_some_and(|label| label.trim() != entered) {
             Some("The label was not typed; nothing was changed.")
@@ -323,30 +326,32 @@ impl WebServer<'_> {
         };
         if let Some(why) = refused {
             return match self.confirmation(page_request, &change, &mut page, Some(why)) {
-                Ok(content) => html_response(Status::Forbidden, page.render(content).into_string()),
-                Err(error) => failure(&page, &error, ""),
+                Ok(content) => {
+                    html_response(Status::Forbidden, page.render_whole(content).into_string())
+                }
+                Err(error) => failure_page(&page, &error, ""),
             };
         }
-        let line = change.command(field(&form, "value").unwrap_or_default());
+        let line = change.command(field_value(&form, "value").unwrap_or_default());
         let mode = RunMode::Confirmed { label };
         let output = match server.with_session(|session| (self.run)(&line, mode, session)) {
             Ok(output) => output,
-            Err(error) => return failure(&page, &error, ""),
+            Err(error) => return failure_page(&page, &error, ""),
         };
         self.forget_responses(page_request.context);
-        let result_text = shortened(clean_text(&output.text).trim());
+        let result_text = shorten_result(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {
                 let result_text = match (result_text.as_str(), exit) {
-                    ("", Exit::Ok) => format!("{}: done.", change.word()),
+                    ("", Exit::Ok) => format!("{}: done.", change.button_text()),
                     _ => result_text,
                 };
-                let to = page.link(&change.page());
+                let to = page.link(&change.next_page());
                 let mark = if to.contains('?') { '&' } else { '?' };
-                let to = format!("{to}{mark}did={}", self.token.keep(result_text));
+                let to = format!("{to}{mark}did={}", self.token.keep_result(result_text));
                 Response::text(Status::SeeOther, "done").with_header("Location", to)
             }
-            Err(error) => failure(&page, &error, &result_text),
+            Err(error) => failure_page(&page, &error, &result_text),
         }
     }
 
@@ -380,30 +385,30 @@ fn form_fields(request: &Request) -> Vec<(String, String)> {
         .collect()
 }
 
-fn field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
+fn field_value<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
     let found = form.iter().find(|(known, _)| known == name);
     found.map(|(_, value)| value.as_str())
 }
 
 /// A result without most of its rows: it may have one for each of a million jobs. The totals stay: the last line that
 /// is not indented, and their details below it.
-fn shortened(result_text: &str) -> String {
+fn shorten_result(result_text: &str) -> String {
     let lines: Vec<&str> = result_text.lines().collect();
     let totals = lines.iter().rposition(|line| !line.starts_with(' '));
-    match totals.unwrap_or(0).checked_sub(RESULT_LINES) {
+    match totals.unwrap_or(0).checked_sub(MAX_RESULT_LINES) {
         None | Some(0) => result_text.to_owned(),
         Some(left_out) => {
-            let (rows, totals) = lines.split_at(RESULT_LINES + left_out);
-            let rows = rows[..RESULT_LINES].join("\n");
+            let (rows, totals) = lines.split_at(MAX_RESULT_LINES + left_out);
+            let rows = rows[..MAX_RESULT_LINES].join("\n");
             let left_out = plural(left_out as u64, "more line", "more lines");
             format!("{rows}\n… and {left_out}\n{}", totals.join("\n"))
         }
     }
 }
 
-/// The page after a change that ended with an error. `said` is what it printed before: a change of many jobs can fail
-/// after some of them.
-fn failure(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
+/// The page after a change that ended with an error. `result_text` is what it printed before: a change of many jobs
+/// can fail after some of them.
+fn failure_page(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
     let title = match error.exit() {
         Exit::Usage | Exit::NotFound | Exit::Conflict | Exit::NotConfirmed => "Nothing was changed",
         _ => "The change failed",
@@ -411,7 +416,7 @@ fn failure(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
     let main = html! {
         h1 { (title) "." }
         p { (clean_line(error.message().as_bytes())) }
-        (hint(error))
+        (hint_paragraph(error))
         @if !result_text.is_empty() { pre tabindex="0" { (result_text) } }
         p { a href=(page.link(".")) { "To the overview" } }
     };
@@ -421,11 +426,14 @@ fn failure(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
         main,
         footer: html! {},
     };
-    html_response(super::status_of(error), page.render(content).into_string())
+    html_response(
+        super::status_of(error),
+        page.render_whole(content).into_string(),
+    )
 }
 
-/// The message of a change, above the page that follows it.
-pub(super) fn notice(result_text: Option<String>) -> Markup {
+/// The result of a change, shown above the content of the next page.
+pub(super) fn result_notice(result_text: Option<String>) -> Markup {
     html! { @if let Some(result_text) = result_text { pre.notice role="status" { (result_text) } } }
 }
 
@@ -435,7 +443,7 @@ mod tests {
 
     fn line(path: &str, value: &str) -> Option<String> {
         let names = path::decode_path(path);
-        Change::of_path(&names)?.command(value).shell_line()
+        Change::from_path(&names)?.command(value).shell_line()
     }
 
     #[test]

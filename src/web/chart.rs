@@ -18,8 +18,8 @@ const FLOW_WIDTH: usize = 120;
 const FLOW_HEIGHT: f64 = 26.0;
 const MINUTES_PER_POINT: usize = 2;
 
-/// The jobs put and done in the last hour. Blank for times without a snapshot.
-pub(super) fn flow(flow: &JobFlow) -> Markup {
+/// The jobs put and done in the last hour. Times without a snapshot are blank.
+pub(super) fn flow_chart(flow: &JobFlow) -> Markup {
     let points = |rates: &[Option<f64>]| -> Vec<Option<f64>> {
         let points = rates.chunks(MINUTES_PER_POINT).map(|rates| {
             let known: Vec<f64> = rates.iter().flatten().copied().collect();
@@ -44,7 +44,7 @@ pub(super) fn flow(flow: &JobFlow) -> Markup {
     }
 }
 
-/// A line through points, and down to the ground if it is an area. Coordinates are whole, since a page has many.
+/// The path of a line through points, closed along the bottom if it is an area. Whole coordinates keep pages small.
 fn flow_path(points: &[Option<f64>], highest: f64, is_area: bool) -> String {
     let step = FLOW_WIDTH / points.len().saturating_sub(1).max(1);
     let mut path = String::new();
@@ -85,7 +85,7 @@ pub(super) fn rate_words(rate: Option<f64>) -> String {
 }
 
 /// Failures per bin of ten minutes over two hours.
-pub(super) fn failure_bars(bins: &[Option<f64>]) -> Markup {
+pub(super) fn failure_chart(bins: &[Option<f64>]) -> Markup {
     let highest = bins.iter().flatten().copied().fold(0.0, f64::max);
     if highest <= 0.0 {
         return html! {};
@@ -106,7 +106,7 @@ pub(super) fn failure_bars(bins: &[Option<f64>]) -> Markup {
 }
 
 /// The upper bounds of the bars of a histogram, in seconds; one more bar takes the rest.
-const BOUNDS: [u64; 12] = [1, 2, 5, 10, 20, 60, 120, 300, 900, 3600, 14_400, 86_400];
+const BAR_BOUNDS: [u64; 12] = [1, 2, 5, 10, 20, 60, 120, 300, 900, 3600, 14_400, 86_400];
 
 /// The size of a histogram: its left and right edge, and its ground.
 const LEFT: f64 = 44.0;
@@ -114,15 +114,15 @@ const RIGHT: f64 = 420.0;
 const GROUND: f64 = 132.0;
 const TOP: f64 = 14.0;
 
-/// How long jobs waited or ran today, with a line for the oldest job that waits now: a histogram falls silent when
-/// nothing finishes.
+/// How long jobs waited or ran today, with a line for the oldest job that waits now: a histogram does not change
+/// while no job finishes.
 pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Option<f64>) -> Markup {
-    let mut bars = [0_u64; BOUNDS.len() + 1];
+    let mut bars = [0_u64; BAR_BOUNDS.len() + 1];
     for bucket in spreads.iter().flat_map(|spread| &spread.buckets) {
         let bar = bucket
             .le_s
-            .and_then(|le| BOUNDS.iter().position(|bound| le <= *bound));
-        let bar = &mut bars[bar.unwrap_or(BOUNDS.len())];
+            .and_then(|le| BAR_BOUNDS.iter().position(|bound| le <= *bound));
+        let bar = &mut bars[bar.unwrap_or(BAR_BOUNDS.len())];
         *bar = bar.saturating_add(bucket.count);
     }
     let count = bars.iter().fold(0_u64, |sum, bar| sum.saturating_add(*bar));
@@ -157,7 +157,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
                 step - 3.0,
             );
         }
-        if let Some(bound) = BOUNDS.get(at).filter(|_| at % 2 == 0) {
+        if let Some(bound) = BAR_BOUNDS.get(at).filter(|_| at % 2 == 0) {
             _ = write!(
                 drawing,
                 r#"<text class="tick" x="{:.1}" y="148" text-anchor="middle">{}</text>"#,
@@ -167,7 +167,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
         }
     }
     if let Some(oldest) = oldest_s.filter(|oldest| *oldest >= 1.0) {
-        let x = LEFT + step * position(oldest);
+        let x = LEFT + step * position_on_axis(oldest);
         let (anchor, gap) = if x > 180.0 {
             ("end", -6.0)
         } else {
@@ -194,16 +194,16 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
 }
 
 /// Where a duration stands on the axis, in bars.
-fn position(seconds: f64) -> f64 {
+fn position_on_axis(seconds: f64) -> f64 {
     let mut from = 0.0;
-    for (at, bound) in BOUNDS.iter().enumerate() {
+    for (at, bound) in BAR_BOUNDS.iter().enumerate() {
         let to = *bound as f64;
         if seconds <= to {
             return at as f64 + (seconds - from) / (to - from);
         }
         from = to;
     }
-    BOUNDS.len() as f64 + 0.5
+    BAR_BOUNDS.len() as f64 + 0.5
 }
 
 /// A count on an axis: `950`, `5.1k`.
@@ -215,16 +215,16 @@ fn short_count(count: u64) -> String {
     }
 }
 
-/// A part of the life of a job.
-enum Part {
+/// What a job does until its next history entry.
+enum Activity {
     /// The job waits. The word is what made it wait again, and stands before the wait.
     Wait(&'static str),
     /// A worker of this short name runs it.
     Run(String),
 }
 
-/// A part of a job's life.
-struct Stretch {
+/// A wait or a run in the life chart of a job, in seconds since the epoch.
+struct LifeSegment {
     from: f64,
     to: f64,
     /// Whether a worker ran it; else it waited.
@@ -232,16 +232,16 @@ struct Stretch {
     words: String,
 }
 
-/// The width of a life.
-const LIFE: f64 = 1072.0;
+/// The width of a life chart.
+const LIFE_WIDTH: f64 = 1072.0;
 
 /// The width of a letter of a label.
-const LETTER: f64 = 6.4;
+const LETTER_WIDTH: f64 = 6.4;
 
-/// The waits and runs of a job on one line, to `now` if it is not at its end.
-pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -> Markup {
-    let stretches = stretches_of(history, ended.is_some(), now);
-    let (Some(first), Some(last)) = (stretches.first(), stretches.last()) else {
+/// The waits and runs of a job on one line, up to `now` if the job has not ended.
+pub(super) fn life_chart(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -> Markup {
+    let segments = life_segments(history, ended.is_some(), now);
+    let (Some(first), Some(last)) = (segments.first(), segments.last()) else {
         return html! {};
     };
     let (begin, end) = (first.from, last.to);
@@ -249,19 +249,19 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
         return html! {};
     }
     // Room for the mark at the end, and below it for its word.
-    let width = LIFE - 24.0;
-    let labels_end = LIFE - ended.map_or(0.0, |ended| label_width(ended) + LETTER);
+    let width = LIFE_WIDTH - 24.0;
+    let labels_end = LIFE_WIDTH - ended.map_or(0.0, |ended| label_width(ended) + LETTER_WIDTH);
     // A short run stays visible beside a long wait.
     let least = 6.0;
-    let free = width - least * stretches.len() as f64;
+    let free = width - least * segments.len() as f64;
     if free <= 0.0 {
         return html! {};
     }
     let mut drawing = String::new();
     let (mut x, mut label_from) = (0.0_f64, 0.0);
-    for stretch in &stretches {
-        let wide = least + free * (stretch.to - stretch.from) / (end - begin);
-        let (class, y, height) = if stretch.ran {
+    for segment in &segments {
+        let wide = least + free * (segment.to - segment.from) / (end - begin);
+        let (class, y, height) = if segment.ran {
             ("ran", 14, 20)
         } else {
             ("waited", 21, 6)
@@ -270,19 +270,19 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
             drawing,
             r#"<rect class="{class}" x="{x:.1}" y="{y}" width="{wide:.1}" height="{height}" rx="3"/>"#
         );
-        let words = crate::text::cut(&stretch.words, 28);
+        let words = crate::text::cut(&segment.words, 28);
         let taken = label_width(&words);
         // A label that would leave the picture ends with it.
         let label = x.max(label_from).min(labels_end - taken);
-        // That of a run may go on below the wait after it, which is often longer.
-        let inside = if stretch.ran { 0.0 } else { taken };
+        // The label of a run may extend below the wait after it, which is often longer.
+        let inside = if segment.ran { 0.0 } else { taken };
         if label >= label_from && label + inside <= x + wide {
             let words = html! { (words) }.into_string();
             _ = write!(
                 drawing,
                 r#"<text class="tick" x="{label:.1}" y="52">{words}</text>"#
             );
-            label_from = label + taken + LETTER;
+            label_from = label + taken + LETTER_WIDTH;
         }
         x += wide;
     }
@@ -290,7 +290,7 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
         let class = if ended == "failed" { "end bad" } else { "end" };
         _ = write!(
             drawing,
-            r#"<circle class="{class}" cx="{:.1}" cy="24" r="6"/><text class="tick" x="{LIFE}" y="52" text-anchor="end">{ended}</text>"#,
+            r#"<circle class="{class}" cx="{:.1}" cy="24" r="6"/><text class="tick" x="{LIFE_WIDTH}" y="52" text-anchor="end">{ended}</text>"#,
             x + 8.0
         );
     }
@@ -303,12 +303,12 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
 
 /// About how wide a label is.
 fn label_width(words: &str) -> f64 {
-    LETTER * words.chars().count() as f64
+    LETTER_WIDTH * words.chars().count() as f64
 }
 
-fn stretches_of(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<Stretch> {
-    let mut stretches = Vec::new();
-    let mut began: Option<(f64, Part)> = None;
+fn life_segments(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<LifeSegment> {
+    let mut segments = Vec::new();
+    let mut began: Option<(f64, Activity)> = None;
     for entry in history {
         let Some(when) = entry.when.map(Moment::seconds) else {
             continue;
@@ -316,44 +316,44 @@ fn stretches_of(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<S
         let verb = entry.note_text("verb");
         let next = match entry.what.as_bytes() {
             b"cli" if verb.is_some_and(|verb| verb.as_bytes() == b"retry") => {
-                Some(Part::Wait("retried, "))
+                Some(Activity::Wait("retried, "))
             }
-            b"retried" => Some(Part::Wait("retried, ")),
-            b"timed-out" => Some(Part::Wait("timed out, ")),
-            b"put" | b"scheduled" => Some(Part::Wait("")),
+            b"retried" => Some(Activity::Wait("retried, ")),
+            b"timed-out" => Some(Activity::Wait("timed out, ")),
+            b"put" | b"scheduled" => Some(Activity::Wait("")),
             b"popped" => {
                 let worker = entry.note_text("worker");
                 let short = |worker: Name| WorkerProcess::from_name(&worker).short_name(&worker);
-                Some(Part::Run(worker.map(short).unwrap_or_default()))
+                Some(Activity::Run(worker.map(short).unwrap_or_default()))
             }
             b"done" | b"failed" => None,
             _ => continue,
         };
-        close(&mut stretches, &mut began, when);
+        end_segment(&mut segments, &mut began, when);
         began = next.map(|part| (when, part));
     }
     if !has_ended {
-        close(&mut stretches, &mut began, now.seconds());
+        end_segment(&mut segments, &mut began, now.seconds());
     }
-    stretches
+    segments
 }
 
-/// Adds the stretch that began, if one did.
-fn close(stretches: &mut Vec<Stretch>, began: &mut Option<(f64, Part)>, to: f64) {
+/// Adds the segment that began last, if one did, with its end.
+fn end_segment(segments: &mut Vec<LifeSegment>, began: &mut Option<(f64, Activity)>, to: f64) {
     let Some((from, part)) = began.take() else {
         return;
     };
     let to = to.max(from);
     let elapsed = duration(to - from);
     let words = match &part {
-        Part::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
-        Part::Run(worker) => format!("ran {elapsed} on {worker}"),
-        Part::Wait(why) => format!("{why}waited {elapsed}"),
+        Activity::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
+        Activity::Run(worker) => format!("ran {elapsed} on {worker}"),
+        Activity::Wait(why) => format!("{why}waited {elapsed}"),
     };
-    stretches.push(Stretch {
+    segments.push(LifeSegment {
         from,
         to,
-        ran: matches!(part, Part::Run(_)),
+        ran: matches!(part, Activity::Run(_)),
         words,
     });
 }

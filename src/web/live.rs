@@ -11,7 +11,7 @@ const PING: Duration = Duration::from_secs(15);
 
 /// An event for each new snapshot, as long as the client stays: `look` with `{"interval_s":2.0}`, or `away` if
 /// Redis does not answer.
-pub(super) fn stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> Response<'a> {
+pub(super) fn event_stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> Response<'a> {
     Response::events(move |stream| {
         // A browser that lost the connection asks again after this time.
         stream.send_part(format!("retry: {}\n\n", interval.as_millis().max(1000)).as_bytes())?;

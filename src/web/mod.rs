@@ -1,7 +1,7 @@
 //! The pages of `qless web`: HTML that is made here, with the style and the script that stand in the binary.
 //!
-//! Everything is read by the looks and the calls of the other commands. Responses are shared for an interval, so that
-//! ten browsers cost what one does, and nothing is read while nobody asks.
+//! Pages read snapshots and make the calls of the other commands. Responses are shared for an interval, so that
+//! ten browsers cost what one does, and nothing is read without a request.
 
 mod api;
 mod assets;
@@ -18,9 +18,9 @@ use std::thread;
 use std::time::Duration;
 
 use self::change::{Change, FormToken};
-use self::page::{Content, Page, TimeWords};
+use self::page::{Content, Page, TimeFormat};
 use crate::clock::moment::Moment;
-use crate::command_line::{CommandLine, set_server_of_thread};
+use crate::command_line::CommandLine;
 use crate::doctor;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ use crate::session::Session;
 use crate::session::shown_server::ShownServer;
 
 /// Maximum number of pages and documents that are shared at a time.
-const MAX_SHARED: usize = 64;
+const MAX_SHARED_RESPONSES: usize = 64;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -46,19 +46,19 @@ const CONTENT_POLICY: &str =
 pub(crate) enum RunMode {
     /// For the JSON document of the page.
     Document,
-    /// For the plan of the change; nothing is changed.
-    Rehearsed,
-    /// Really, with the label that was entered if the context is protected.
+    /// For the plan of the change, without the change.
+    DryRun,
+    /// With the change, and with the label that was entered if the context is protected.
     Confirmed { label: Option<String> },
 }
 
-/// The output of a command, and its end.
+/// What a command printed, and its exit code or error.
 pub(crate) struct CommandOutput {
     pub text: Vec<u8>,
     pub result: Result<Exit, Error>,
 }
 
-/// Runs a command as a shell would, but takes what it prints.
+/// Runs a command in this process, and returns what it prints.
 pub(crate) type RunCommand = dyn Fn(&CommandLine, RunMode, &mut Session) -> CommandOutput + Sync;
 
 /// The flags that concern the pages.
@@ -103,13 +103,13 @@ struct SharedResponse {
 }
 
 impl SharedResponse {
-    /// Whether the response tells how long reading takes, and is shared with other requests.
+    /// Whether other requests within the interval get this response, too.
     fn is_shareable(&self) -> bool {
         self.status != Status::ServiceUnavailable
     }
 }
 
-/// A request with what its path and query say.
+/// A request, with the parts of its path and the context that its query names.
 struct PageRequest<'r> {
     request: &'r Request,
     /// The parts of the path.
@@ -122,7 +122,7 @@ impl PageRequest<'_> {
         self.request.query_value(name)
     }
 
-    fn words(&self) -> Vec<&[u8]> {
+    fn path_parts(&self) -> Vec<&[u8]> {
         self.names.iter().map(Name::as_bytes).collect()
     }
 }
@@ -165,8 +165,8 @@ impl<'s> WebServer<'s> {
         contexts.try_for_each(|context| context.server.require_snapshot())
     }
 
-    /// Uses what was seen of the first server.
-    pub(crate) fn first(&self) -> Option<&SnapshotServer<'s>> {
+    /// The first of the servers that are shown.
+    pub(crate) fn first_server(&self) -> Option<&SnapshotServer<'s>> {
         self.contexts.first().map(|context| &context.server)
     }
 
@@ -177,33 +177,30 @@ impl<'s> WebServer<'s> {
         let Some(path) = path.and_then(|path| path.strip_prefix('/')) else {
             return self.redirect_to_base(request);
         };
-        if let Some(asset) = assets::find(path) {
+        if let Some(asset) = assets::find_asset(path) {
             return asset;
         }
         let Some(context) = self.context_of(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
-        // The commands that it prints go to the server of the page.
-        if let Some((flag, name)) = &self.contexts[context].shown.flag
-            && self.contexts.len() > 1
-        {
-            set_server_of_thread(flag, name);
-        }
+        self.contexts[context].shown.direct_commands();
         let page_request = PageRequest {
             request,
             names: path::decode_path(path),
             context,
         };
         match (request.method, path) {
-            (_, "readyz") if page_request.query("context").is_none() => self.readiness(),
+            (_, "readyz") if page_request.query("context").is_none() => self.readiness_response(),
             (_, "metrics" | "livez" | "readyz" | "healthz") => {
                 let server = &self.contexts[context].server;
                 server.respond_to(&format!("/{path}"), &request.query)
             }
             (Method::Post, _) => self.change(&page_request),
-            (_, "live") => live::stream(&self.contexts[context].server, self.options.interval),
+            (_, "live") => {
+                live::event_stream(&self.contexts[context].server, self.options.interval)
+            }
             // The plan is not shared with other requests: the user who decides must see the plan of this moment.
-            _ if Change::of_path(&page_request.names).is_some() => {
+            _ if Change::from_path(&page_request.names).is_some() => {
                 let page = self.read_page(&page_request);
                 html_response(page.status, page.text)
             }
@@ -228,7 +225,7 @@ impl<'s> WebServer<'s> {
     }
 
     /// Whether each of the servers answers.
-    fn readiness(&self) -> Response<'static> {
+    fn readiness_response(&self) -> Response<'static> {
         let snapshots: Vec<Arc<Snapshot>> = thread::scope(|scope| {
             let servers = self.contexts.iter().map(|context| &context.server);
             let snapshots: Vec<_> = servers
@@ -266,14 +263,14 @@ impl<'s> WebServer<'s> {
         let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = {
             let mut all = all();
-            if all.len() >= MAX_SHARED && !all.contains_key(&key) {
+            if all.len() >= MAX_SHARED_RESPONSES && !all.contains_key(&key) {
                 all.clear();
             }
             let is_shareable = |response: &Arc<SharedResponse>| response.is_shareable();
             let new = || Arc::new(CachedValue::new(self.options.interval, is_shareable));
             Arc::clone(all.entry(key.clone()).or_insert_with(new))
         };
-        let is_document = page_request.words().first() == Some(&&b"api"[..]);
+        let is_document = page_request.path_parts().first() == Some(&&b"api"[..]);
         let response = shared.get(PATIENCE, || {
             Arc::new(if is_document {
                 self.read_document(page_request)
@@ -309,33 +306,33 @@ impl<'s> WebServer<'s> {
 
     fn read_page(&self, page_request: &PageRequest) -> SharedResponse {
         let server = &self.contexts[page_request.context].server;
-        let mut page = self.frame(page_request, server.now());
+        let mut page = self.new_page(page_request, server.now());
         match self.content(page_request, server, &mut page) {
-            Ok(content) => rendered(&page, Status::Ok, content),
+            Ok(content) => page_response(&page, Status::Ok, content),
             Err(error) => self.error_page(page_request, &error),
         }
     }
 
-    /// The page that tells why there is no other.
+    /// The page that is shown instead of one that cannot be read.
     fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedResponse {
         let context = &self.contexts[page_request.context];
-        let page = self.frame(page_request, context.server.now());
-        let content = pages::error::content(&page, error, || context.steps());
-        rendered(&page, status_of(error), content)
+        let page = self.new_page(page_request, context.server.now());
+        let content = pages::error::content(&page, error, || context.diagnosis());
+        page_response(&page, status_of(error), content)
     }
 
-    /// The facts of the page that its request decides.
-    fn frame(&self, page_request: &PageRequest, now: Moment) -> Page<'_> {
+    /// A page without content: where it is, what its links keep, and the format of its times.
+    fn new_page(&self, page_request: &PageRequest, now: Moment) -> Page<'_> {
         let context = &self.contexts[page_request.context];
         let times = page_request
             .query("time")
             .and_then(|words| words.parse().ok());
-        let times: TimeWords = times.unwrap_or_default();
+        let times: TimeFormat = times.unwrap_or_default();
         let mut kept = Vec::new();
         if let (Some(name), true) = (context.shown.name(), page_request.context > 0) {
             kept.push(("context", name.to_owned()));
         }
-        if times != TimeWords::default() {
+        if times != TimeFormat::default() {
             let word: &str = times.into();
             kept.push(("time", word.to_owned()));
         }
@@ -357,7 +354,7 @@ impl<'s> WebServer<'s> {
             has_changes: self.may_make_changes(page_request),
             server: &context.shown,
             contexts: &self.names,
-            kept,
+            kept_query: kept,
             result_text: page_request
                 .query("did")
                 .and_then(|name| self.token.result_text(name)),
@@ -371,8 +368,8 @@ impl<'s> WebServer<'s> {
         server: &SnapshotServer,
         page: &mut Page,
     ) -> Result<Content, Error> {
-        let words = page_request.words();
-        if let Some(change) = Change::of_path(&page_request.names).filter(|_| page.has_changes) {
+        let words = page_request.path_parts();
+        if let Some(change) = Change::from_path(&page_request.names).filter(|_| page.has_changes) {
             return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
@@ -414,7 +411,7 @@ impl<'s> WebServer<'s> {
 
 impl WebContext<'_> {
     /// The steps to the server, as `doctor` sees them.
-    fn steps(&self) -> Result<Diagnosis, Error> {
+    fn diagnosis(&self) -> Result<Diagnosis, Error> {
         let diagnose = || {
             let mut session = self.doctor.lock().unwrap_or_else(PoisonError::into_inner);
             doctor::diagnose_briefly(&mut session)
@@ -425,11 +422,11 @@ impl WebContext<'_> {
     }
 }
 
-fn rendered(page: &Page, status: Status, content: Content) -> SharedResponse {
+fn page_response(page: &Page, status: Status, content: Content) -> SharedResponse {
     SharedResponse {
         status,
         content_type: HTML,
-        text: page.render(content).into_string().into_bytes(),
+        text: page.render_whole(content).into_string().into_bytes(),
     }
 }
 
@@ -441,7 +438,7 @@ fn facts_of(snapshot: &Snapshot) -> Result<(&crate::model::overview::SystemFacts
     }
 }
 
-/// The status that tells an error.
+/// The HTTP status of an error.
 fn status_of(error: &Error) -> Status {
     match error.exit() {
         Exit::NotFound => Status::NotFound,

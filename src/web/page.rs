@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
-use super::change::notice;
+use super::change::result_notice;
 use super::path;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -17,7 +17,7 @@ use crate::view::{MomentFormat, RenderOptions};
 /// How times are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub(super) enum TimeWords {
+pub(super) enum TimeFormat {
     #[default]
     Relative,
     Utc,
@@ -44,13 +44,16 @@ const SECTIONS: [(Section, &str, &str); 6] = [
     (Section::Limits, "Limits", "limits"),
 ];
 
-/// The facts in a request that every page needs.
+/// Maximum number of characters that are shown of a name that is too long for a link.
+const MAX_UNLINKED: usize = 60;
+
+/// What surrounds the content of a page: the server, what links keep, and the format of times.
 pub(super) struct Page<'p> {
     /// The relative path of the first page: `./`, or `../` for each part of the path but one.
     pub root: String,
     pub now: Moment,
-    pub times: TimeWords,
-    /// Whether the page follows what happens.
+    pub times: TimeFormat,
+    /// Whether the page updates itself.
     pub is_live: bool,
     /// Whether lists show no data of jobs.
     pub hides_data: bool,
@@ -59,15 +62,15 @@ pub(super) struct Page<'p> {
     pub server: &'p ShownServer,
     /// The names of all contexts, if there are several.
     pub contexts: &'p [String],
-    /// The values of the query that links keep: the context and the form of times.
-    pub kept: Vec<(&'static str, String)>,
-    /// The message of the change before.
+    /// The values of the query that links keep: the context, the format of times, and whether the page is live.
+    pub kept_query: Vec<(&'static str, String)>,
+    /// The result of the change that led to this page.
     pub result_text: Option<String>,
-    /// The rest of the query, which the links to other forms of times keep.
+    /// The query without the format of times, which the links to other formats of times keep.
     pub query: Vec<(String, String)>,
 }
 
-/// The parts of a page.
+/// The parts in which pages differ.
 pub(super) struct Content {
     /// The first part of the browser's title.
     pub title: String,
@@ -91,12 +94,12 @@ impl Content {
 impl Page<'_> {
     /// A link from here to a path below the first page, with the values that links keep.
     pub(super) fn link(&self, path: &str) -> String {
-        self.link_with(path, self.kept.iter())
+        self.link_with(path, self.kept_query.iter())
     }
 
-    /// The path of the events of the server. All tabs share it, whatever their setting for times is.
-    fn stream(&self) -> String {
-        let kept = self.kept.iter();
+    /// The path of the event stream of the server. Tabs with different formats of times share it.
+    fn event_stream_link(&self) -> String {
+        let kept = self.kept_query.iter();
         self.link_with("live", kept.filter(|(name, _)| *name == "context"))
     }
 
@@ -111,71 +114,81 @@ impl Page<'_> {
         };
         for (name, value) in query {
             link.push(if link.contains('?') { '&' } else { '?' });
-            link.push_str(&format!("{name}={}", path::query_value(value)));
+            link.push_str(&format!("{name}={}", path::encode_query_value(value)));
         }
         link
     }
 
     /// The page of a name, such as `queues/mail`, if a request can name it.
     pub(super) fn link_to(&self, kind: &str, name: &Name) -> Option<String> {
-        path::can_be_opened(name).then(|| self.link(&format!("{kind}/{}", path::part(name))))
+        path::fits_into_link(name)
+            .then(|| self.link(&format!("{kind}/{}", path::encode_part(name))))
     }
 
     /// The jobs that a filter such as `queue` finds by a name, if one can be typed for it.
     pub(super) fn link_to_jobs_of(&self, filter: &str, name: &Name) -> Option<String> {
-        let value = path::query_value(&escape_wildcards(name).lossless_text());
-        path::can_be_typed(name).then(|| self.link(&format!("jobs?{filter}={value}")))
+        let value = path::encode_query_value(&escape_wildcards(name).lossless_text());
+        path::can_be_argument(name).then(|| self.link(&format!("jobs?{filter}={value}")))
     }
 
     /// Whether the page has buttons for the thing with this name.
     pub(super) fn can_change(&self, name: &Name) -> bool {
-        self.has_changes && path::can_be_typed(name)
+        self.has_changes && path::can_be_argument(name)
     }
 
-    /// A name that leads to its page.
-    fn named(&self, kind: &str, name: &Name) -> Markup {
-        anchor(self.link_to(kind, name), &shown(name))
-    }
-
-    pub(super) fn queue(&self, name: &Name) -> Markup {
-        self.named("queues", name)
-    }
-
-    pub(super) fn group(&self, name: &Name) -> Markup {
-        self.named("failed", name)
-    }
-
-    pub(super) fn worker(&self, name: &Name) -> Markup {
-        self.named("workers", name)
-    }
-
-    /// A worker by a shorter name.
-    pub(super) fn worker_called(&self, name: &Name, short: &str) -> Markup {
-        let short = if short.is_empty() {
-            shown(name)
-        } else {
-            short.to_owned()
-        };
-        anchor(self.link_to("workers", name), &short)
-    }
-
-    /// A jid that leads to the page of its job.
-    pub(super) fn job(&self, jid: &Name) -> Markup {
-        html! { span.mono { (self.named("jobs", jid)) } }
-    }
-
-    /// A job by its class, with a short jid.
-    pub(super) fn job_of_class(&self, klass: Option<&Name>, jid: &Name) -> Markup {
-        html! {
-            @if let Some(klass) = klass {
-                (anchor(self.link_to("jobs", jid), &shown(klass))) " " span.mono.dim { (text::short_jid(jid)) }
-            } @else { (self.job(jid)) }
+    /// A text that leads to the page of a name, or says why there is none.
+    fn name_link(&self, kind: &str, name: &Name, text: &str) -> Markup {
+        match self.link_to(kind, name) {
+            Some(href) => html! { a href=(href) { (text) } },
+            None => {
+                html! { (text::cut(text, MAX_UNLINKED)) " " span.dim { "(too long for a page)" } }
+            }
         }
     }
 
-    /// A moment: relative, with the exact one on hover, unless the request wants another form.
-    pub(super) fn time(&self, moment: Moment) -> Markup {
-        let words = self.time_words(moment);
+    fn link_to_page_of(&self, kind: &str, name: &Name) -> Markup {
+        self.name_link(kind, name, &visible_name(name))
+    }
+
+    pub(super) fn queue_link(&self, name: &Name) -> Markup {
+        self.link_to_page_of("queues", name)
+    }
+
+    pub(super) fn group_link(&self, name: &Name) -> Markup {
+        self.link_to_page_of("failed", name)
+    }
+
+    pub(super) fn worker_link(&self, name: &Name) -> Markup {
+        self.link_to_page_of("workers", name)
+    }
+
+    /// A worker by a shorter name.
+    pub(super) fn worker_link_with_text(&self, name: &Name, short: &str) -> Markup {
+        let short = if short.is_empty() {
+            visible_name(name)
+        } else {
+            short.to_owned()
+        };
+        self.name_link("workers", name, &short)
+    }
+
+    /// A jid that leads to the page of its job.
+    pub(super) fn job_link(&self, jid: &Name) -> Markup {
+        html! { span.mono { (self.link_to_page_of("jobs", jid)) } }
+    }
+
+    /// A job by its class, with a short jid.
+    pub(super) fn job_link_by_class(&self, klass: Option<&Name>, jid: &Name) -> Markup {
+        html! {
+            @if let Some(klass) = klass {
+                (self.name_link("jobs", jid, &visible_name(klass))) " " span.mono.dim { (text::short_jid(jid)) }
+            } @else { (self.job_link(jid)) }
+        }
+    }
+
+    /// A moment: relative, with the exact one on hover, unless the request asks for another format.
+    pub(super) fn time_element(&self, moment: Moment) -> Markup {
+        let words = self.time_text(moment);
         let exact = moment.to_rfc3339();
         html! {
             @if let Some(exact) = exact {
@@ -184,9 +197,9 @@ impl Page<'_> {
         }
     }
 
-    pub(super) fn time_words(&self, moment: Moment) -> String {
+    pub(super) fn time_text(&self, moment: Moment) -> String {
         match self.times {
-            TimeWords::Relative => {
+            TimeFormat::Relative => {
                 let age = self.now.since(moment);
                 let words = format_rough_duration(age.abs());
                 if age < 0.0 {
@@ -195,38 +208,39 @@ impl Page<'_> {
                     format!("{words} ago")
                 }
             }
-            TimeWords::Utc => self.render_options().format_timestamp(moment),
-            TimeWords::Local => moment.to_local_text().unwrap_or_else(|| moment.to_string()),
+            TimeFormat::Utc => self.render_options().format_timestamp(moment),
+            TimeFormat::Local => moment.to_local_text().unwrap_or_else(|| moment.to_string()),
         }
     }
 
-    /// A moment of today as its hour and minute: in UTC unless the request wants local times.
-    pub(super) fn clock(&self, moment: Moment) -> Markup {
+    /// A moment of today as its hour and minute: in UTC unless the request asks for local times.
+    pub(super) fn clock_element(&self, moment: Moment) -> Markup {
         let exact = moment.to_rfc3339().unwrap_or_default();
         let full = match self.times {
-            TimeWords::Local => moment.to_local_text().unwrap_or_default(),
-            TimeWords::Relative | TimeWords::Utc => exact.clone(),
+            TimeFormat::Local => moment.to_local_text().unwrap_or_default(),
+            TimeFormat::Relative | TimeFormat::Utc => exact.clone(),
         };
         let words = full.get(11..16).unwrap_or(NONE);
         html! { time datetime=(exact) title=(exact) { (words) } }
     }
 
     /// A moment on the axis of a chart of the last hour.
-    pub(super) fn axis_time(&self, moment: Moment) -> Markup {
+    pub(super) fn axis_time_element(&self, moment: Moment) -> Markup {
         match self.times {
-            TimeWords::Relative => self.time(moment),
-            TimeWords::Utc | TimeWords::Local => self.clock(moment),
+            TimeFormat::Relative if moment == self.now => html! { span { "now" } },
+            TimeFormat::Relative => self.time_element(moment),
+            TimeFormat::Utc | TimeFormat::Local => self.clock_element(moment),
         }
     }
 
-    /// A moment of a story, to the millisecond: stories tell what was first.
-    pub(super) fn moment(&self, moment: Moment) -> Markup {
+    /// A moment of a history, to the millisecond: it shows which of two entries was first.
+    pub(super) fn exact_time_element(&self, moment: Moment) -> Markup {
         let exact = moment.to_rfc3339().unwrap_or_else(|| moment.to_string());
         let is_of_today = self.now.since(moment).abs() < 43_200.0;
         let words = match self.times {
-            TimeWords::Relative if is_of_today => exact.get(11..23).unwrap_or(&exact),
-            TimeWords::Relative => exact.get(..19).unwrap_or(&exact),
-            _ => return self.time(moment),
+            TimeFormat::Relative if is_of_today => exact.get(11..23).unwrap_or(&exact),
+            TimeFormat::Relative => exact.get(..19).unwrap_or(&exact),
+            _ => return self.time_element(moment),
         };
         html! { time datetime=(exact) title=(exact) { (words.replace('T', " ")) } }
     }
@@ -236,15 +250,15 @@ impl Page<'_> {
         RenderOptions {
             now: self.now,
             times: match self.times {
-                TimeWords::Relative => MomentFormat::Relative,
-                TimeWords::Utc | TimeWords::Local => MomentFormat::Iso,
+                TimeFormat::Relative => MomentFormat::Relative,
+                TimeFormat::Utc | TimeFormat::Local => MomentFormat::Iso,
             },
             ..RenderOptions::terminal(100)
         }
     }
 
-    /// The whole page.
-    pub(super) fn render(&self, content: Content) -> Markup {
+    /// The HTML of the whole page.
+    pub(super) fn render_whole(&self, content: Content) -> Markup {
         let section = |section: Section| (content.section == Some(section)).then_some("page");
         let ShownServer { label, address, .. } = self.server;
         html! {
@@ -259,7 +273,7 @@ impl Page<'_> {
                     link rel="stylesheet" href={ (self.root) "style.css" };
                     script src={ (self.root) "live.js" } defer {}
                 }
-                body data-live=(if self.is_live { "1" } else { "0" }) data-stream=(self.stream()) {
+                body data-live=(if self.is_live { "1" } else { "0" }) data-stream=(self.event_stream_link()) {
                     a.skip href="#main" { "To the content" }
                     header {
                         a.brand href=(self.link(".")) { i aria-hidden="true" { "▍" } "qless" }
@@ -277,13 +291,13 @@ impl Page<'_> {
                             button.live type="button" hidden title="Space stops and continues" {}
                         }
                     }
-                    main #main { (notice(self.result_text.clone())) (content.main) }
+                    main #main { (result_notice(self.result_text.clone())) (content.main) }
                     footer {
                         (content.footer)
                         span { "qless " (env!("CARGO_PKG_VERSION")) }
                         span.end {
-                            @for (words, name) in [(TimeWords::Relative, "ago"), (TimeWords::Utc, "UTC"), (TimeWords::Local, "local")] {
-                                @if words == self.times { b { (name) } } @else { a href=(self.time_query(words)) { (name) } }
+                            @for (words, name) in [(TimeFormat::Relative, "ago"), (TimeFormat::Utc, "UTC"), (TimeFormat::Local, "local")] {
+                                @if words == self.times { b { (name) } } @else { a href=(self.query_with_times(words)) { (name) } }
                                 " "
                             }
                             " · " a href=(self.link("api/v1/status")) { "JSON" }
@@ -295,12 +309,15 @@ impl Page<'_> {
         }
     }
 
-    /// The query that asks for this page with another form of times.
-    fn time_query(&self, words: TimeWords) -> String {
+    /// The query that asks for this page with another format of times.
+    fn query_with_times(&self, words: TimeFormat) -> String {
         let word: &str = words.into();
         let mut query = format!("?time={word}");
         for (name, value) in &self.query {
-            let (name, value) = (path::query_value(name), path::query_value(value));
+            let (name, value) = (
+                path::encode_query_value(name),
+                path::encode_query_value(value),
+            );
             query.push_str(&format!("&{name}={value}"));
         }
         query
@@ -314,7 +331,7 @@ impl Page<'_> {
                 ul {
                     @for name in self.contexts {
                         li {
-                            a href={ (self.root) "?context=" (path::query_value(name)) }
+                            a href={ (self.root) "?context=" (path::encode_query_value(name)) }
                                 aria-current=[(own == Some(name)).then_some("true")] { (text::clean_line(name)) }
                         }
                     }
@@ -323,29 +340,29 @@ impl Page<'_> {
         }
     }
 
-    /// A command that does the same, ready to be copied.
-    pub(super) fn command(&self, line: &CommandLine) -> Markup {
+    /// A command line, ready to be copied.
+    pub(super) fn command_block(&self, line: &CommandLine) -> Markup {
         html! { @if let Some(line) = line.shell_line() { code.command tabindex="0" { (line) } } }
     }
 
     /// A button that leads to the confirmation of a change, such as `jobs/JID/retry`.
-    pub(super) fn button(&self, path: &str, word: &str, is_main: bool) -> Markup {
+    pub(super) fn change_button(&self, path: &str, word: &str, is_main: bool) -> Markup {
         html! { a.button.main[is_main] href=(self.link(path)) { (word) "…" } }
     }
 }
 
 /// A text that leads to a page, if there is one.
-pub(super) fn anchor(href: Option<String>, text: &str) -> Markup {
+pub(super) fn link_or_text(href: Option<String>, text: &str) -> Markup {
     html! { @match href { Some(href) => a href=(href) { (text) }, None => (text) } }
 }
 
 /// The path of a job's page.
 pub(super) fn job_path(jid: &Name) -> String {
-    format!("jobs/{}", path::part(jid))
+    format!("jobs/{}", path::encode_part(jid))
 }
 
 /// A name as a page shows it: an empty one would be invisible.
-pub(super) fn shown(name: &Name) -> String {
+pub(super) fn visible_name(name: &Name) -> String {
     if name.is_empty() {
         "(empty)".to_owned()
     } else {
@@ -354,7 +371,7 @@ pub(super) fn shown(name: &Name) -> String {
 }
 
 /// A count; a dash for none.
-pub(super) fn count(count: u64) -> String {
+pub(super) fn count_or_dash(count: u64) -> String {
     match count {
         0 => NONE.to_owned(),
         count => with_thousands_separators(count),
@@ -363,7 +380,7 @@ pub(super) fn count(count: u64) -> String {
 
 /// A cell with a count, in grey if it is none.
 pub(super) fn count_cell(number: u64) -> Markup {
-    html! { td.n.dim[number == 0] { (count(number)) } }
+    html! { td.n.dim[number == 0] { (count_or_dash(number)) } }
 }
 
 /// The word of a state, marked by its meaning.
@@ -397,6 +414,6 @@ pub(super) fn raw(markup: String) -> PreEscaped<String> {
 /// A name is written harmless, and escaped as any text.
 impl Render for Name {
     fn render_to(&self, buffer: &mut String) {
-        shown(self).render_to(buffer);
+        visible_name(self).render_to(buffer);
     }
 }

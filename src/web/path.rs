@@ -1,7 +1,7 @@
 //! Names in the paths of pages, byte for byte.
 //!
-//! A browser reads `.`, `..` and an empty part of a path as steps, even if they are encoded. A `~` before such a
-//! name, and before one that begins with `~`, keeps it.
+//! A browser reads `.`, `..` and an empty part of a path as steps, even if they are encoded. So such a name, and
+//! one that begins with `~`, gets a `~` before it.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
@@ -15,7 +15,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 
 /// A name as a part of a path.
-pub(super) fn part(name: &Name) -> String {
+pub(super) fn encode_part(name: &Name) -> String {
     let bytes = name.as_bytes();
     let needs_mark = matches!(bytes, b"" | b"." | b"..") || bytes.starts_with(b"~");
     let mark = if needs_mark { "~" } else { "" };
@@ -23,20 +23,20 @@ pub(super) fn part(name: &Name) -> String {
 }
 
 /// The longest path of a link: with the head of the request, it must fit into what a listener reads.
-const LONGEST: usize = 4000;
+const MAX_PART_LENGTH: usize = 4000;
 
-/// Whether a request can name it.
-pub(super) fn can_be_opened(name: &Name) -> bool {
-    part(name).len() <= LONGEST
+/// Whether the path of a request can hold this name.
+pub(super) fn fits_into_link(name: &Name) -> bool {
+    encode_part(name).len() <= MAX_PART_LENGTH
 }
 
-/// Whether a command, a form or a filter can name it, too.
-pub(super) fn can_be_typed(name: &Name) -> bool {
-    can_be_opened(name) && !name.is_empty() && !name.as_bytes().contains(&0)
+/// Whether the name can also be the argument of a command, or stand in a form or a filter.
+pub(super) fn can_be_argument(name: &Name) -> bool {
+    fits_into_link(name) && !name.is_empty() && !name.as_bytes().contains(&0)
 }
 
 /// A value as a part of a query.
-pub(super) fn query_value(value: &str) -> String {
+pub(super) fn encode_query_value(value: &str) -> String {
     percent_encode(value.as_bytes(), ENCODED).to_string()
 }
 
@@ -67,7 +67,7 @@ mod tests {
             "🦀".as_bytes(),
         ] {
             let name = Name::from(name);
-            let text = part(&name);
+            let text = encode_part(&name);
             assert!(
                 !text.is_empty() && !text.contains(['/', '?', '#', ' ']),
                 "{text}"

@@ -759,3 +759,24 @@ fn stalled_jobs_that_no_worker_comes_for_have_no_consumer() {
     assert_eq!(all(1095.0).0, ["stalled delaying"]);
     assert_eq!(all(1151.0).0, ["no_consumer blocking", "stalled delaying"]);
 }
+
+#[test]
+fn the_last_worker_stands_in_the_sentence_about_its_silence() {
+    let redis = Redis::start();
+    redis.at(1000).run("put q K --jid a").ok();
+    redis.at(1000).run("put q K --jid later --delay 1h").ok();
+    redis.at(1000).run("pop q --worker w").ok();
+    let line = |jid: &str, name: &str| {
+        let shown = redis
+            .at(1080)
+            .run(&format!("--time-format relative get {jid}"));
+        let shown = shown.ok();
+        let line = shown.lines().find(|line| line.starts_with(name));
+        line.unwrap().to_owned() + "\n"
+    };
+    expect![[r#"
+        blocked	no worker has asked for a job for 1m 20s (last: w)
+        state	scheduled	for 1m 20s
+    "#]]
+    .assert_eq(&(line("a", "blocked") + &line("later", "state")));
+}

@@ -97,6 +97,9 @@ fn the_screen_opens_what_is_selected_and_goes_back() {
     top.shows("hh", "QUEUE");
     top.shows("e", "a pop of mail would get second");
     top.shows("h", "QUEUE");
+    let status = top.shows("i", "problems");
+    assert!(status.contains("1 job has failed"), "{status}");
+    top.shows("h", "QUEUE");
     top.shows("/ima\r", "only ima");
     // What happens is seen.
     redis.qless().run("put images Photo --jid other").ok();

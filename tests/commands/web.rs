@@ -8,6 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use expect_test::expect;
 use regex::Regex;
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::support::config::ConfigHome;
 use crate::support::listening::Listening;
@@ -145,7 +146,7 @@ fn every_page_says_first_how_things_stand() {
     expect![[r#"
         /  1 job has failed, and images is paused.
         /queues  4 queues
-        /queues/mail  A pop of mail would get second.
+        /queues/mail  Workers can take jobs from mail.
         /queues/mail/graph  What jobs of mail hang on.
         /jobs  4 jobs
         /jobs?queue=mail&state=waiting  1 job
@@ -238,8 +239,11 @@ fn programs_get_the_documents_of_the_commands() {
     ] {
         assert_eq!(web.page(path).trim_end(), qless.run(line).ok(), "{path}");
     }
-    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    assert_eq!(parse(&web.page("/api/v1/status"))["kind"], "status");
+    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let (page, command) = (web.page("/api/v1/status"), qless.run("status -o json").ok());
+    for field in ["kind", "totals", "problems", "paused", "failures"] {
+        assert_eq!(parse(&page)[field], parse(&command)[field], "{field}");
+    }
     let stats = parse(&web.page("/api/v1/stats"));
     assert_eq!(stats["total"]["length"], 3);
     assert_eq!(stats["total"]["morgue_length"], 0);
@@ -358,6 +362,10 @@ fn each_change_is_that_of_its_command() {
         /queues/images/unpause : 303 Unpause: done. | Queues / images
         /failed/upload%2Ferror/cancel : 303 0 cancelled, 1 failed | failed 1 `index` waits for it: first
     "#]].assert_eq(&told);
+    assert_eq!(redis.qless().run("get later --field state").ok(), "waiting");
+    let queues = redis.qless().run("queues mail images -o json").json();
+    let paused = |at: usize| queues["items"][at]["paused_reason"].clone();
+    assert_eq!((paused(0), paused(1)), ("night".into(), Value::Null));
 }
 
 #[test]
@@ -525,11 +533,21 @@ fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
     web.page("/");
     let before = redis.scripts_run();
     // Fifty times as long as a look stands.
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    let look_time = || std::thread::sleep(std::time::Duration::from_millis(50));
+    look_time();
     assert_eq!(redis.scripts_run(), before);
+    let mut events = Events::of(&web);
+    events.until("event: look", 3);
+    drop(events);
+    // The end of the stream is noticed at the next event.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let mut before = 0;
+    while redis.scripts_run() != std::mem::replace(&mut before, redis.scripts_run()) {
+        assert!(std::time::Instant::now() < deadline, "reads go on");
+        look_time();
+    }
     drop(web);
-    let web = Web::start(&redis, "--interval 1h");
-    let read_all = || {
+    let read_all = |web: &Web| {
         for path in ["/", "/jobs/first", "/failed", "/metrics"] {
             web.page(path);
         }
@@ -545,12 +563,21 @@ fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
             web.page(&format!("/api/v1/{name}"));
         }
     };
-    read_all();
-    let before = redis.scripts_run();
-    for _ in 0..10 {
-        read_all();
-    }
-    assert_eq!(redis.scripts_run(), before);
+    // All browsers come at once, to a listener that has read nothing.
+    let cost = |browsers: usize| {
+        let web = Web::start(&redis, "--interval 1h");
+        let before = redis.scripts_run();
+        std::thread::scope(|scope| {
+            for _ in 0..browsers {
+                scope.spawn(|| read_all(&web));
+            }
+        });
+        read_all(&web);
+        redis.scripts_run() - before
+    };
+    let (ten, one) = (cost(10), cost(1));
+    // Each connection may have to learn more of the server if it begins to read later.
+    assert!(ten < one + one / 2, "{ten}, and {one} for one");
 }
 
 #[test]
@@ -564,8 +591,10 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
     let start = |now: u64| Web::with(&redis.at(now), &redis, &more);
     // 1970-01-12T13:46:00Z
     let minute = 999_960 / 60;
-    let kept =
-        format!("{{\"watched\":[[{minute},60]],\"put\":{{}},\"done\":{{}},\"failed\":{{}}}}");
+    let kept = format!(
+        "{{\"watched\":[[{minute},60]],\"put\":{{\"mail\":[[{minute},60]]}},\"done\":{{}},\
+         \"failed\":{{\"upload/error\":[[{minute},3]]}}}}"
+    );
     std::fs::write(&history, kept).unwrap();
     let since = "title=\"1970-01-12T13:46:00.000Z\">13:46<";
     let web = start(1_000_100);
@@ -587,8 +616,14 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
         0o600
     );
     let web = start(1_003_000);
-    let footer = web.page("/qless/");
-    assert!(footer.contains(since), "{footer}");
+    let page = web.page("/qless/");
+    assert!(page.contains(since), "{page}");
+    // What was counted before is still drawn.
+    assert!(
+        page.contains("3 failures seen in the last two hours"),
+        "{page}"
+    );
+    assert!(page.contains("<path class=\"put\" d=\"M"), "{page}");
     web.0.end(Signal::INT);
     std::fs::write(&history, "no history").unwrap();
     let refused = redis.qless().run(&format!(
@@ -800,7 +835,7 @@ fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
         axis.skip(1).take(1).collect::<String>()
     };
     expect![[r#"
-        1h ago 30m ago 0s ago
+        1h ago 30m ago now
         12:46 13:16 13:46
         21:46 22:16 22:46"#]]
     .assert_eq(&["", "?time=utc", "?time=local"].map(axis).join("\n"));
@@ -1165,6 +1200,10 @@ fn no_link_leads_to_what_a_request_cannot_name() {
             }
         }
     }
+    assert!(
+        web.page("/")
+            .contains("x… <span class=\"dim\">(too long for a page)")
+    );
     for path in ["/queues/n%00l", "/jobs/failn%00l", "/jobs/failplain/retry"] {
         assert!(seen.contains(&path.to_owned()), "{path}: {seen:#?}");
     }
@@ -1296,8 +1335,49 @@ fn a_late_recurring_job_says_how_many_runs_it_owes() {
     assert!(list.ends_with(" – 6 runs owed"), "{list}");
     let job = text_of(&web.page("/jobs/tick"));
     assert!(job.contains("\nbacklog\nall\n"), "{job}");
+    assert!(job.contains("\n6 runs owed\n"), "{job}");
     drop(web);
     redis.at(1331).run("pop q --count 9").ok();
     let web = Web::with(&redis.at(1332), &redis, "");
     assert!(!text_of(&web.page("/recurring")).contains("owed"));
+}
+
+#[test]
+fn a_queue_is_held_in_the_words_of_the_commands() {
+    let redis = Redis::start();
+    for line in [
+        "put mail K",
+        "pause mail --reason disk --for 2h",
+        "throttle set api 0",
+        "put sync K --throttle api --jid held",
+        "put lane K --key a --jid first",
+        "put lane K --key a",
+    ] {
+        redis.at(1000).run(line).ok();
+    }
+    redis.at(1000).run("throttle set api -1").ok();
+    redis.at(1000).run("pop lane --worker w").ok();
+    redis.at(1000).run("pop sync --worker w").exits(4);
+    let said = |line: &str| {
+        let output = redis
+            .at(1060)
+            .run(&format!("--time-format relative {line}"));
+        output.ok().trim_end().to_owned()
+    };
+    let web = Web::with(&redis.at(1060), &redis, "");
+    let page = text_of(&web.page("/queues"));
+    let of_commands = [
+        said("queues mail --columns STATE"),
+        said("lag sync --columns WHY"),
+        said("lag lane --columns WHY"),
+    ];
+    expect![[r#"
+        paused 1m, ends in 1h 59m (disk)
+        throttle api has no free slot
+        behind other jobs in lane lane/a
+    "#]]
+    .assert_eq(&(of_commands.join("\n") + "\n"));
+    for words in of_commands {
+        assert!(page.contains(&words), "{words}: {page}");
+    }
 }

@@ -106,4 +106,20 @@ impl Core {
         let job = |found: Option<Name>| found.and_then(|_| jobs.next().flatten());
         Ok(found.into_iter().map(job).collect())
     }
+
+    /// The newest jobs of a group, the newest first, and the number of all its jobs.
+    pub(crate) fn newest_jobs_of_group(
+        &mut self,
+        now: Moment,
+        group: &Name,
+        limit: u64,
+    ) -> Result<(Vec<Job>, u64), Error> {
+        let index = Index::Failed(group.clone());
+        let total = self.index_range(now, &index, 0, 1)?.total;
+        let mut slice = self.index_range(now, &index, total.saturating_sub(limit), limit)?;
+        // The list has the oldest first.
+        slice.members.reverse();
+        let jobs = self.jobs(now, JobFields::Brief, &slice.members)?;
+        Ok((jobs.into_iter().flatten().collect(), slice.total))
+    }
 }

@@ -326,13 +326,7 @@ impl DelayReason {
         let mut parts: Vec<String> = Vec::new();
         match self.code {
             ReasonCode::Paused | ReasonCode::RecurringPaused => {
-                parts.extend(since.map(|since| {
-                    if page.relative() {
-                        format!("for {}", page.age(since))
-                    } else {
-                        format!("since {}", page.format_timestamp(since))
-                    }
-                }));
+                parts.extend(since.map(|since| page.how_long(since)));
                 parts.extend(reason.as_ref().map(|reason| format!("\"{reason}\"")));
                 parts.extend(by.as_ref().map(|by| format!("by {by}")));
                 parts.extend(until.map(|until| format!("ends {}", page.when(until))));
@@ -372,18 +366,10 @@ impl DelayReason {
                 } else {
                     "it has waited "
                 };
-                parts.extend(since.map(|since| {
-                    if page.relative() {
-                        format!("{subject}for {}", page.age(since))
-                    } else {
-                        format!("{subject}since {}", page.format_timestamp(since))
-                    }
-                }));
-                parts.extend(
-                    worker
-                        .as_ref()
-                        .map(|worker| format!("the last worker seen is {worker}")),
-                );
+                let time = since.map(|since| format!("{subject}{}", page.how_long(since)));
+                let last = worker.as_ref().map(|worker| format!("(last: {worker})"));
+                let facts: Vec<String> = [time, last].into_iter().flatten().collect();
+                parts.push(facts.join(" "));
             }
             ReasonCode::QueueBroken => {
                 let note = "pops of the reference core fail";

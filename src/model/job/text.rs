@@ -300,7 +300,7 @@ impl Job {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
             (Some(State::Failed | State::Scheduled), _) => self
                 .since
-                .map(|since| format!("since {}", page.when(since)))
+                .map(|since| page.how_long(since))
                 .unwrap_or_default(),
             _ => self.state_detail(page),
         }

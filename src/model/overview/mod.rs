@@ -19,6 +19,7 @@ use crate::command_line::CommandLine;
 use crate::lenient;
 use crate::name::Name;
 use crate::text::count_with_noun;
+use crate::view::RenderOptions;
 
 /// The whole system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -471,6 +472,16 @@ impl QueueFacts {
         wait.filter(|_| {
             self.has_oldest_job_waited_too_long(now) && !self.has_head_waited_too_long(now)
         })
+    }
+
+    /// What keeps the jobs of the queue from workers: its pause, else the throttle or the lane that holds the oldest
+    /// job.
+    pub(crate) fn blocking_reason_text(&self, options: &RenderOptions) -> Option<String> {
+        if self.counts.paused {
+            return Some(self.counts.state_text(options));
+        }
+        let held_by = self.held_by.as_ref()?;
+        Some(self.why?.as_sentence(Some(held_by)))
     }
 
     /// The oldest wait. For a paused queue, the pause is the reason, whatever else its jobs wait for.

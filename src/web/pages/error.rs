@@ -9,7 +9,7 @@ use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
 use crate::text::{Sanitized, capitalize, clean_line};
 use crate::web::page::{Content, Page};
 
-/// `diagnose` finds the steps to the server, as `doctor` sees them.
+/// `diagnose` checks the steps to the server, as `doctor` does. It is called only if Redis is away.
 pub(in crate::web) fn content(
     page: &Page,
     error: &Error,
@@ -22,16 +22,16 @@ pub(in crate::web) fn content(
         "Not shown"
     };
     let main = html! {
-        h1 { (if is_away { title.to_owned() } else { sentence(error) }) }
+        h1 { (if is_away { title.to_owned() } else { error_sentence(error) }) }
         @if is_away {
-            // The script shows this above what was seen before.
+            // `live.js` shows this section above the last page that it could load.
             section.away aria-label=(title) {
-                p { b { (title) } " " (sentence(error)) }
-                details open { summary { "Steps to the server" } (steps(diagnose())) }
+                p { b { (title) } " " (error_sentence(error)) }
+                details open { summary { "Steps to the server" } (diagnosis_list(diagnose())) }
             }
             p { "This page tries again by itself." }
         }
-        (hint(error))
+        (hint_paragraph(error))
         @if !is_away { p { a href=(page.link(".")) { "To the overview" } } }
     };
     Content {
@@ -43,15 +43,15 @@ pub(in crate::web) fn content(
 }
 
 /// The next step after an error.
-pub(in crate::web) fn hint(error: &Error) -> Markup {
+pub(in crate::web) fn hint_paragraph(error: &Error) -> Markup {
     html! { @if let Some(hint) = error.hint_text() { p.dim { (clean_line(add_destination_to_commands(hint))) } } }
 }
 
-fn sentence(error: &Error) -> String {
+fn error_sentence(error: &Error) -> String {
     capitalize(&Sanitized(&*error.message()).to_string()) + "."
 }
 
-fn steps(found: Result<Diagnosis, Error>) -> Markup {
+fn diagnosis_list(found: Result<Diagnosis, Error>) -> Markup {
     html! {
         @match found {
             Ok(found) => { ul.checks { @for item in &found.items { (check_line(item)) } } }

@@ -45,7 +45,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
                 @for ((group, jobs), job) in groups.iter().zip(&newest) {
                     li data-key=(group) {
                         (group_line(page, group, *jobs, job.as_ref()))
-                        (chart::failure_bars(&server.with_history(|history| history.failures_per_ten_minutes(group))))
+                        (chart::failure_chart(&server.with_history(|history| history.failures_per_ten_minutes(group))))
                     }
                 }
             }

@@ -10,20 +10,20 @@ use crate::graph::{GraphRequest, read_graph_of_jobs, read_graph_of_queue};
 use crate::model::graph::Graph;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
-use crate::web::page::{Content, Page, Section, shown, state_word};
+use crate::text::{plural, short_jid};
+use crate::web::page::{Content, Page, Section, state_word, visible_name};
 
 /// Maximum number of jobs of a graph.
-const LIMIT: usize = 300;
+const MAX_JOBS: usize = 300;
 
 /// The deepest nesting that is drawn.
-const DEPTH: usize = 40;
+const MAX_DEPTH: usize = 40;
 
 const REQUEST: GraphRequest = GraphRequest {
     dependencies: true,
     dependents: true,
     depth: None,
-    limit: LIMIT,
+    limit: MAX_JOBS,
 };
 
 pub(in crate::web) fn of_job(
@@ -33,14 +33,15 @@ pub(in crate::web) fn of_job(
 ) -> Result<Content, Error> {
     let jids = std::slice::from_ref(jid);
     let graph = read_graph_of_jobs(session.core()?, page.now, jids, REQUEST)?;
-    let crumb = html! { a href=(page.link("jobs")) { "Jobs" } " / " (page.job(jid)) " / graph" };
+    let crumb =
+        html! { a href=(page.link("jobs")) { "Jobs" } " / " (page.job_link(jid)) " / graph" };
     let line = CommandLine::new("graph").name(jid);
     Ok(content(
         page,
         &graph,
         crumb,
         line,
-        &format!("What {} hangs on", shown(jid)),
+        &format!("What {} hangs on", short_jid(jid)),
     ))
 }
 
@@ -50,15 +51,14 @@ pub(in crate::web) fn of_queue(
     queue: &Name,
 ) -> Result<Content, Error> {
     let graph = read_graph_of_queue(session.core()?, page.now, queue, REQUEST)?;
-    let crumb =
-        html! { a href=(page.link("queues")) { "Queues" } " / " (page.queue(queue)) " / graph" };
+    let crumb = html! { a href=(page.link("queues")) { "Queues" } " / " (page.queue_link(queue)) " / graph" };
     let line = CommandLine::new("graph").flag("--queue", queue);
     Ok(content(
         page,
         &graph,
         crumb,
         line,
-        &format!("What jobs of {} hang on", shown(queue)),
+        &format!("What jobs of {} hang on", visible_name(queue)),
     ))
 }
 
@@ -66,10 +66,10 @@ fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: 
     let main = html! {
         p.crumb { (crumb) }
         h1 { (title) "." }
-        div.acts { (page.command(&line)) }
+        div.acts { (page.command_block(&line)) }
         section {
             @if graph.edges.is_empty() { p.none { "No job depends on another one." } }
-            (trees(page, graph))
+            (tree_list(page, graph))
             @if !graph.complete {
                 p.more {
                     "Left out: " (plural(graph.omitted_jobs, "job", "jobs")) " and "
@@ -82,8 +82,8 @@ fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: 
     Content::new(title, Section::Jobs, main)
 }
 
-/// A tree for each job that nothing depends on, down to what it depends on; then what stands in a circle.
-fn trees(page: &Page, graph: &Graph) -> Markup {
+/// A tree for each job that nothing depends on, down to what it depends on; then the jobs that depend on each other in a cycle.
+fn tree_list(page: &Page, graph: &Graph) -> Markup {
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
     let mut has_above = vec![false; graph.nodes.len()];
     for edge in &graph.edges {
@@ -95,42 +95,42 @@ fn trees(page: &Page, graph: &Graph) -> Markup {
     let roots: Vec<usize> = (0..graph.nodes.len())
         .filter(|at| !has_above[*at])
         .collect();
-    let mut tree = Tree {
+    let mut tree = TreeRenderer {
         page,
         graph,
         below: &below,
         drawn: &mut drawn,
     };
-    let first: Vec<Markup> = roots.iter().map(|root| tree.node(*root, 0)).collect();
+    let first: Vec<Markup> = roots.iter().map(|root| tree.item(*root, 0)).collect();
     let rest = 0..graph.nodes.len();
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     for at in rest {
         if !tree.drawn.contains(&at) {
-            circles.push(tree.node(at, 0));
+            cycles.push(tree.item(at, 0));
         }
     }
-    html! { ul.graph { @for tree in first.iter().chain(&circles) { (tree) } } }
+    html! { ul.graph { @for tree in first.iter().chain(&cycles) { (tree) } } }
 }
 
-struct Tree<'t, 'p> {
+struct TreeRenderer<'t, 'p> {
     page: &'t Page<'p>,
     graph: &'t Graph,
     below: &'t [Vec<usize>],
     drawn: &'t mut HashSet<usize>,
 }
 
-impl Tree<'_, '_> {
-    fn node(&mut self, at: usize, depth: usize) -> Markup {
+impl TreeRenderer<'_, '_> {
+    fn item(&mut self, at: usize, depth: usize) -> Markup {
         let node = &self.graph.nodes[at];
         let is_new = self.drawn.insert(at);
-        let children = if is_new && depth < DEPTH {
+        let children = if is_new && depth < MAX_DEPTH {
             self.below[at].clone()
         } else {
             Vec::new()
         };
         let children: Vec<Markup> = children
             .iter()
-            .map(|to| self.node(*to, depth + 1))
+            .map(|to| self.item(*to, depth + 1))
             .collect();
         let job = &node.job;
         let state = match job.state {
@@ -140,8 +140,8 @@ impl Tree<'_, '_> {
         html! {
             li.blocks[node.blocks].asked[node.asked] {
                 div {
-                    (self.page.job_of_class(job.klass.as_ref(), &job.jid)) " "
-                    @if let Some(queue) = &job.queue { span.dim { (shown(queue)) } " " }
+                    (self.page.job_link_by_class(job.klass.as_ref(), &job.jid)) " "
+                    @if let Some(queue) = &job.queue { span.dim { (visible_name(queue)) } " " }
                     (state_word(job.state, &state))
                     @if node.blocks { " " span.late { "◄ blocks" } }
                     @if !is_new { " " span.dim { "(above)" } }

@@ -7,21 +7,19 @@ use maud::{Markup, html};
 
 use super::jobs::job_table;
 use crate::command_line::CommandLine;
-use crate::core::api::index::Index;
-use crate::core::api::job::JobFields;
 use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, decisive_line, plural, with_thousands_separators};
-use crate::web::page::{Content, Page, Section, shown};
+use crate::web::page::{Content, Page, Section, visible_name};
 use crate::web::path;
 
 /// How many of the newest jobs are read for the messages, and how many are listed.
-const READ: u64 = 500;
-const LISTED: usize = 50;
+const MAX_READ: u64 = 500;
+const MAX_LISTED: usize = 50;
 /// Maximum number of messages that are shown.
-const MESSAGES: usize = 12;
+const MAX_MESSAGES: usize = 12;
 
 pub(in crate::web) fn content(
     page: &Page,
@@ -29,49 +27,42 @@ pub(in crate::web) fn content(
     group: &Name,
 ) -> Result<Content, Error> {
     let core = session.core()?;
-    let index = Index::Failed(group.clone());
-    let total = core.index_range(page.now, &index, 0, 1)?.total;
+    let (mut jobs, total) = core.newest_jobs_of_group(page.now, group, MAX_READ)?;
     if total == 0 {
         return Err(Error::not_found(format!(
             "no job has failed in group `{group}`"
         )));
     }
-    let from = total.saturating_sub(READ);
-    let mut jids = core.index_range(page.now, &index, from, READ)?.members;
-    // The list has the oldest first.
-    jids.reverse();
-    let jobs = core.jobs(page.now, JobFields::Brief, &jids)?;
-    let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
     let messages = count_messages(&jobs);
     let queues = count_queues(&jobs);
     let read = jobs.len() as u64;
-    jobs.truncate(LISTED);
+    jobs.truncate(MAX_LISTED);
     let have = if total == 1 { "job has" } else { "jobs have" };
     let title = format!(
         "{} {have} failed: {}",
         with_thousands_separators(total),
-        shown(group)
+        visible_name(group)
     );
     let retry = CommandLine::new("failed")
         .exact_pattern("--group", group)
         .word("--retry-all");
-    let here = format!("failed/{}", path::part(group));
+    let here = format!("failed/{}", path::encode_part(group));
     let main = html! {
         p.crumb { a href=(page.link("failed")) { "Failed" } " / " (group) }
         h1 { (title) }
         p.meta {
             "Queues: "
             @for (at, (queue, count)) in queues.iter().enumerate() {
-                @if at > 0 { ", " } (page.queue(queue)) " " (with_thousands_separators(*count))
+                @if at > 0 { ", " } (page.queue_link(queue)) " " (with_thousands_separators(*count))
             }
             @if read < total { " of the newest " (with_thousands_separators(read)) }
         }
         div.acts {
             @if page.can_change(group) {
-                (page.button(&format!("{here}/retry"), "Retry all", true))
-                (page.button(&format!("{here}/cancel"), "Cancel all", false))
+                (page.change_button(&format!("{here}/retry"), "Retry all", true))
+                (page.change_button(&format!("{here}/cancel"), "Cancel all", false))
             }
-            (page.command(&retry))
+            (page.command_block(&retry))
         }
         section {
             h2 { "Messages" small { "of the newest " (plural(read, "job", "jobs")) } }
@@ -83,7 +74,7 @@ pub(in crate::web) fn content(
         }
     };
     Ok(Content::new(
-        format!("{total} failed: {}", shown(group)),
+        format!("{total} failed: {}", visible_name(group)),
         Section::Failed,
         main,
     ))
@@ -166,12 +157,12 @@ fn count_queues(jobs: &[Job]) -> Vec<(Name, u64)> {
 }
 
 fn message_table(messages: &[(String, u64)]) -> Markup {
-    let more = messages.len().saturating_sub(MESSAGES);
+    let more = messages.len().saturating_sub(MAX_MESSAGES);
     let highest = messages.first().map_or(1, |(_, count)| *count);
     html! {
         table.messages {
             tbody {
-                @for (line, count) in messages.iter().take(MESSAGES) {
+                @for (line, count) in messages.iter().take(MAX_MESSAGES) {
                     tr data-key=(line) {
                         td.n.strong { (with_thousands_separators(*count)) }
                         td.share { meter min="0" max=(highest) value=(count) aria-label="share" {} }

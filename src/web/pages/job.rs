@@ -1,7 +1,8 @@
-//! A job: what it is, its life, why it waits, its failure and data, its story, and the jobs around it.
+//! A job: what it is, its life, why it waits, its failure and data, its history, and the jobs around it.
 
 use maud::{Markup, html};
 
+use super::recurring::recurring_chips;
 use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
@@ -19,21 +20,21 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
 use crate::web::chart;
-use crate::web::page::{Content, NONE, Page, Section, job_path, shown};
+use crate::web::page::{Content, NONE, Page, Section, job_path, visible_name};
 
-/// Maximum number of neighbours that are listed of each side.
-const NEIGHBORS: usize = 20;
+/// Maximum number of dependencies, and of dependents, that are listed.
+const MAX_NEIGHBORS: usize = 20;
 
 /// The longest line of data, and the deepest that is laid out.
-const LINE: usize = 48;
-const DEPTH: usize = 30;
+const MAX_JSON_LINE: usize = 48;
+const MAX_JSON_DEPTH: usize = 30;
 
 /// The longest data that is shown, in characters and in bytes; the JSON document has all.
-const DATA: usize = 20_000;
-const DATA_BYTES: usize = 4 * DATA;
+const MAX_DATA_CHARS: usize = 20_000;
+const MAX_DATA_BYTES: usize = 4 * MAX_DATA_CHARS;
 
 /// The longest JSON that may be one line.
-const SHORT: usize = 10_000;
+const MAX_SHORT_JSON: usize = 10_000;
 
 pub(in crate::web) fn content(
     page: &Page,
@@ -50,13 +51,13 @@ pub(in crate::web) fn content(
         };
     };
     core.add_payloads(page.now, std::iter::once(&mut job))?;
-    job.neighbors = core.first_neighbors(page.now, &job, NEIGHBORS)?;
+    job.neighbors = core.first_neighbors(page.now, &job, MAX_NEIGHBORS)?;
     let explanation = match explain::explain_single_job(core, page.now, &job) {
         // The job can be shown although a key of its queue is damaged.
         Err(error) if error.kind() == Kind::Damaged => None,
         explanation => Some(explanation?),
     };
-    let title = sentence(page, &job);
+    let title = headline_sentence(page, &job);
     let history = job.history.as_deref().unwrap_or_default();
     let ended = match job.state {
         Some(State::Failed) => Some("failed"),
@@ -66,30 +67,33 @@ pub(in crate::web) fn content(
     let main = html! {
         (breadcrumb(page, &job))
         h1 { (title) }
-        (chart::life(history, ended, page.now))
-        (actions(page, &job))
+        (chart::life_chart(history, ended, page.now))
+        (change_buttons(page, &job))
         div.two.even {
             section {
                 @if let Some(failure) = &job.failure {
-                    h2 { "Failure" small { (page.group(&failure.group)) } }
-                    (failure_text(&failure.message))
+                    h2 { "Failure" small { (page.group_link(&failure.group)) } }
+                    (failure_block(&failure.message))
                 } @else {
                     h2 { "Now" }
-                    (reasons(page, explanation.as_ref()))
+                    (reason_list(page, explanation.as_ref()))
                 }
             }
-            section { h2 { "Data" } (data(job.data.as_bytes())) }
+            section { h2 { "Data" } (data_block(job.data.as_bytes())) }
         }
         div.two.even {
-            section { h2 { "Story" } (story(page, history)) }
+            section { h2 { "Story" } (history_table(page, history)) }
             section {
                 h2 { "Job" }
-                (facts(page, &job))
-                (neighbors(page, &job))
+                (field_list(page, &job))
+                (neighbor_list(page, &job))
             }
         }
     };
-    let klass = job.klass.as_ref().map_or_else(|| shown(&job.jid), shown);
+    let klass = job
+        .klass
+        .as_ref()
+        .map_or_else(|| visible_name(&job.jid), visible_name);
     let state = job.state_text();
     Ok(Content::new(
         format!("{klass} {state}"),
@@ -99,16 +103,19 @@ pub(in crate::web) fn content(
 }
 
 /// The job and its state in a sentence: `Photo::Upload in images failed 50s ago, with no retry left.`
-fn sentence(page: &Page, job: &Job) -> String {
-    let klass = job.klass.as_ref().map_or_else(|| "A job".to_owned(), shown);
+fn headline_sentence(page: &Page, job: &Job) -> String {
+    let klass = job
+        .klass
+        .as_ref()
+        .map_or_else(|| "A job".to_owned(), visible_name);
     let queue = job
         .queue
         .as_ref()
-        .map(|queue| format!(" in {}", shown(queue)));
+        .map(|queue| format!(" in {}", visible_name(queue)));
     let subject = format!("{klass}{}", queue.unwrap_or_default());
     let since = job
         .since
-        .map(|since| page.time_words(since))
+        .map(|since| page.time_text(since))
         .unwrap_or_default();
     let holder = job
         .worker
@@ -122,7 +129,7 @@ fn sentence(page: &Page, job: &Job) -> String {
     let rest = match job.state {
         Some(State::Failed) => {
             let when = job.failure.as_ref().and_then(|failure| failure.when);
-            let when = when.map_or(since, |when| page.time_words(when));
+            let when = when.map_or(since, |when| page.time_text(when));
             let left = match job.remaining_retries() {
                 Some(0) => ", with no retry left".to_owned(),
                 Some(1) => ", with one retry left".to_owned(),
@@ -134,7 +141,7 @@ fn sentence(page: &Page, job: &Job) -> String {
         Some(State::Stalled) => format!("has lost its lock{holder}"),
         Some(State::Waiting) => format!("waits{for_age}"),
         Some(State::Scheduled) => match job.scheduled_for {
-            Some(due) => format!("is due {}", page.time_words(due)),
+            Some(due) => format!("is due {}", page.time_text(due)),
             None => "is scheduled".to_owned(),
         },
         Some(State::Depends) => match job.dependencies.len() {
@@ -153,9 +160,9 @@ fn breadcrumb(page: &Page, job: &Job) -> Markup {
         p.crumb {
             @match (&job.failure, &job.queue) {
                 (Some(failure), _) if job.state == Some(State::Failed) => {
-                    a href=(page.link("failed")) { "Failed" } " / " (page.group(&failure.group))
+                    a href=(page.link("failed")) { "Failed" } " / " (page.group_link(&failure.group))
                 }
-                (_, Some(queue)) => { a href=(page.link("queues")) { "Queues" } " / " (page.queue(queue)) }
+                (_, Some(queue)) => { a href=(page.link("queues")) { "Queues" } " / " (page.queue_link(queue)) }
                 _ => { a href=(page.link("jobs")) { "Jobs" } }
             }
             " / " span.mono { (job.jid) }
@@ -163,11 +170,11 @@ fn breadcrumb(page: &Page, job: &Job) -> Markup {
     }
 }
 
-/// The buttons for the job, and the line that does the same as the first of them.
-fn actions(page: &Page, job: &Job) -> Markup {
+/// The buttons for the job, and the command line of the first of them.
+fn change_buttons(page: &Page, job: &Job) -> Markup {
     let here = job_path(&job.jid);
     let button = |verb: &str, word: &str, is_main: bool| {
-        page.button(&format!("{here}/{verb}"), word, is_main)
+        page.change_button(&format!("{here}/{verb}"), word, is_main)
     };
     let state = job.state;
     let can_retry = state == Some(State::Failed);
@@ -191,13 +198,13 @@ fn actions(page: &Page, job: &Job) -> Markup {
                 }
                 @if job.tracked { (button("untrack", "Untrack", false)) } @else { (button("track", "Track", false)) }
             }
-            (page.command(&CommandLine::new(verb).name(&job.jid)))
+            (page.command_block(&CommandLine::new(verb).name(&job.jid)))
         }
     }
 }
 
 /// Why the job does not run.
-pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup {
+pub(super) fn reason_list(page: &Page, explanation: Option<&Explanation>) -> Markup {
     let options = page.render_options();
     let reasons = explanation
         .map(|found| found.reasons.as_slice())
@@ -212,7 +219,7 @@ pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup 
                     div {
                         (clean_line(reason.reason_sentence(&options))) " "
                         span.dim { (clean_line(reason.evidence_text(&options))) }
-                        (page.command(&reason.fix))
+                        (page.command_block(&reason.fix))
                     }
                 }
             }
@@ -220,8 +227,8 @@ pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup 
     }
 }
 
-/// The message, its decisive line first to the eye.
-fn failure_text(message: &Name) -> Markup {
+/// The message, with its decisive line in bold.
+fn failure_block(message: &Name) -> Markup {
     let text = clean_text(message.as_bytes());
     let decisive = Sanitized(decisive_line(message.as_bytes())).to_string();
     html! {
@@ -235,16 +242,16 @@ fn failure_text(message: &Name) -> Markup {
 }
 
 /// Data as JSON with a line for each member, or as it is if it is none.
-fn data(bytes: &[u8]) -> Markup {
+fn data_block(bytes: &[u8]) -> Markup {
     let text = match Json::parse(bytes) {
         Some(json) => {
             let mut text = String::new();
             lay_out_json(&json, 0, &mut text);
             text
         }
-        None => clean_text(&bytes[..bytes.len().min(DATA_BYTES)]),
+        None => clean_text(&bytes[..bytes.len().min(MAX_DATA_BYTES)]),
     };
-    let cut = text.char_indices().nth(DATA);
+    let cut = text.char_indices().nth(MAX_DATA_CHARS);
     let cut = cut.map_or(&*text, |(at, _)| &text[..at]);
     html! {
         pre tabindex="0" { (cut) @if cut.len() < text.len() { "…" } }
@@ -257,11 +264,11 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     let line = || {
         let line = json.to_single_line();
         let bytes = line.as_bytes();
-        clean_line(&bytes[..bytes.len().min(DATA_BYTES)])
+        clean_line(&bytes[..bytes.len().min(MAX_DATA_BYTES)])
     };
-    if json.len() <= SHORT {
+    if json.len() <= MAX_SHORT_JSON {
         let line = line();
-        if line.chars().count() + 2 * depth <= LINE {
+        if line.chars().count() + 2 * depth <= MAX_JSON_LINE {
             text.push_str(&line);
             return;
         }
@@ -274,7 +281,7 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
         let items = json.array()?.into_iter().map(|value| (None, value));
         Some(('[', ']', items.collect()))
     };
-    let parts = members.or_else(items).filter(|_| depth <= DEPTH);
+    let parts = members.or_else(items).filter(|_| depth <= MAX_JSON_DEPTH);
     let Some((open, close, parts)) = parts else {
         text.push_str(&line());
         return;
@@ -282,7 +289,7 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
     text.push(open);
     for (at, (key, value)) in parts.iter().enumerate() {
-        if text.len() > DATA_BYTES {
+        if text.len() > MAX_DATA_BYTES {
             return;
         }
         let comma = if at == 0 { "" } else { "," };
@@ -302,7 +309,7 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     ));
 }
 
-fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
+fn history_table(page: &Page, history: &[HistoryEntry]) -> Markup {
     html! {
         @if history.is_empty() { p.none { "Nothing is written down." } }
         table.story {
@@ -310,9 +317,9 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
                 @for (at, entry) in history.iter().enumerate().filter(|(at, _)| !only_names_actor(history, *at)) {
                     @let is_bad = matches!(entry.what.as_bytes(), b"failed" | b"timed-out");
                     tr.bad[is_bad] {
-                        td.t { @match entry.when { Some(when) => (page.moment(when)), None => (NONE) } }
+                        td.t { @match entry.when { Some(when) => (page.exact_time_element(when)), None => (NONE) } }
                         td.w { (describe_entry(entry).0) }
-                        td { (story_details(history, at)) }
+                        td { (history_details(history, at)) }
                     }
                 }
             }
@@ -321,7 +328,7 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
 }
 
 /// The note of an entry, how long the job waited or ran before it, and who did it by hand.
-fn story_details(history: &[HistoryEntry], at: usize) -> String {
+fn history_details(history: &[HistoryEntry], at: usize) -> String {
     let by = only_names_actor(history, at + 1).then(|| describe_entry(&history[at + 1]).1);
     let parts = [
         describe_entry(&history[at]).1,
@@ -333,7 +340,7 @@ fn story_details(history: &[HistoryEntry], at: usize) -> String {
     parts.join(", ")
 }
 
-/// Whether an entry only says by whom the one before was caused, which the core has written.
+/// Whether an entry only names the user who caused the entry before it, which the core has written.
 fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
     let Some(entry) = history
         .get(at)
@@ -362,7 +369,7 @@ fn describe_entry(entry: &HistoryEntry) -> (String, String) {
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             (past_tense(&verb).to_owned(), parts.join(": "))
         }
-        _ => (shown(&entry.what), note_text(entry)),
+        _ => (visible_name(&entry.what), note_text(entry)),
     }
 }
 
@@ -383,7 +390,7 @@ fn past_tense(verb: &str) -> &str {
     }
 }
 
-fn facts(page: &Page, job: &Job) -> Markup {
+fn field_list(page: &Page, job: &Job) -> Markup {
     let retries = match (job.remaining_retries(), job.retries) {
         (Some(left), Some(all)) => format!("{left} of {all} left"),
         _ => NONE.to_owned(),
@@ -398,34 +405,34 @@ fn facts(page: &Page, job: &Job) -> Markup {
                 dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } }
             }
             @if let Some(worker) = &job.worker {
-                dt { (if job.state == Some(State::Running) { "worker" } else { "last worker" }) } dd { (page.worker(worker)) }
+                dt { (if job.state == Some(State::Running) { "worker" } else { "last worker" }) } dd { (page.worker_link(worker)) }
             }
             @if let (Some(State::Running), Some(expires)) = (job.state, job.expires) {
-                dt { "lock" } dd { "expires " (page.time(expires)) }
+                dt { "lock" } dd { "expires " (page.time_element(expires)) }
             }
             @if let Some(lane) = &job.key { dt { "lane" } dd { (lane) } }
             @if !job.throttles.is_empty() {
                 dt { "throttles" } dd { @for id in &job.throttles { span.chip { (id) } " " } }
             }
-            @if let Some(template) = &job.spawned_from { dt { "from" } dd { (page.job(template)) } }
+            @if let Some(template) = &job.spawned_from { dt { "from" } dd { (page.job_link(template)) } }
             @if job.tracked { dt { "tracked" } dd { "yes" } }
         }
     }
 }
 
 /// The jobs that it depends on, and those that depend on it.
-fn neighbors(page: &Page, job: &Job) -> Markup {
+fn neighbor_list(page: &Page, job: &Job) -> Markup {
     if job.dependencies.is_empty() && job.dependents.is_empty() {
         return html! {};
     }
     let neighbor = |jid: &Name| job.neighbors.iter().find(|other| other.jid == *jid);
-    let more = |jids: &[Name]| jids.len().saturating_sub(NEIGHBORS);
+    let more = |jids: &[Name]| jids.len().saturating_sub(MAX_NEIGHBORS);
     html! {
         h2 { "Before and after" small { a href=(page.link(&format!("{}/graph", job_path(&job.jid)))) { "graph" } } }
         ul.tree {
-            @for jid in job.dependencies.iter().take(NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), true)) }
+            @for jid in job.dependencies.iter().take(MAX_NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), true)) }
             @if more(&job.dependencies) > 0 { li.dim { "and " (more(&job.dependencies)) " more" } }
-            @for jid in job.dependents.iter().take(NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), false)) }
+            @for jid in job.dependents.iter().take(MAX_NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), false)) }
             @if more(&job.dependents) > 0 { li.dim { "and " (more(&job.dependents)) " more" } }
         }
     }
@@ -447,7 +454,7 @@ fn neighbor_line(page: &Page, jid: &Name, found: Option<&Neighbor>, is_before: b
     html! {
         li {
             i aria-hidden="true" { (mark) }
-            (page.job_of_class(found.and_then(|found| found.klass.as_ref()), jid))
+            (page.job_link_by_class(found.and_then(|found| found.klass.as_ref()), jid))
             span.end { (words) }
         }
     }
@@ -455,22 +462,25 @@ fn neighbor_line(page: &Page, jid: &Name, found: Option<&Neighbor>, is_before: b
 
 /// A recurring job.
 fn recurring_content(page: &Page, job: &Recurring) -> Content {
-    let klass = job.klass.as_ref().map_or_else(|| "A job".to_owned(), shown);
+    let klass = job
+        .klass
+        .as_ref()
+        .map_or_else(|| "A job".to_owned(), visible_name);
     let every = job.every_s.map_or(NONE.to_owned(), format_interval);
-    let queue = job.queue.as_ref().map_or(NONE.to_owned(), shown);
+    let queue = job.queue.as_ref().map_or(NONE.to_owned(), visible_name);
     let title = format!("{klass} is put into {queue} every {every}.");
-    let paused = job.pause_text(&page.render_options());
+    let chips = recurring_chips(page, job);
     let main = html! {
         p.crumb { a href=(page.link("recurring")) { "Recurring" } " / " span.mono { (job.jid) } }
         h1 { (title) }
-        div.acts { (page.command(&CommandLine::new("recur get").name(&job.jid))) }
+        div.acts { (page.command_block(&CommandLine::new("recur get").name(&job.jid))) }
         div.two.even {
             section {
                 h2 { "Template" }
                 dl.facts {
-                    @if !paused.is_empty() { dt { "state" } dd { (clean_line(paused)) } }
-                    @if let Some(queue) = &job.queue { dt { "queue" } dd { (page.queue(queue)) } }
-                    @if let Some(next) = job.next { dt { "next" } dd { (page.time(next)) } }
+                    @if !chips.0.is_empty() { dt { "state" } dd { (chips) } }
+                    @if let Some(queue) = &job.queue { dt { "queue" } dd { (page.queue_link(queue)) } }
+                    @if let Some(next) = job.next { dt { "next" } dd { (page.time_element(next)) } }
                     dt { "put so far" } dd { (job.count.map_or(NONE.into(), |count| count.to_string())) }
                     dt { "backlog" } dd { (job.backlog_text()) }
                     dt { "priority" } dd { (job.priority.map_or(NONE.into(), |priority| priority.to_string())) }
@@ -478,7 +488,7 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
                     @if !job.tags.is_empty() { dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } } }
                 }
             }
-            section { h2 { "Data" } (data(job.data.as_bytes())) }
+            section { h2 { "Data" } (data_block(job.data.as_bytes())) }
         }
     };
     Content::new(klass, Section::Recurring, main)
@@ -496,7 +506,7 @@ mod tests {
 
     #[test]
     fn data_has_a_line_for_each_member_unless_it_is_short() {
-        let long = "x".repeat(LINE);
+        let long = "x".repeat(MAX_JSON_LINE);
         let data = format!(r#"{{"a":[1,2],"b":["{long}",{{}}]}}"#);
         let expected =
             format!("{{\n  \"a\": [1,2],\n  \"b\": [\n    \"{long}\",\n    {{}}\n  ]\n}}");
@@ -508,11 +518,11 @@ mod tests {
         let items = vec!["123"; 200_000].join(",");
         let text = laid_out(&format!("[[{items}]]"));
         assert!(
-            (DATA..2 * DATA_BYTES).contains(&text.len()),
+            (MAX_DATA_CHARS..2 * MAX_DATA_BYTES).contains(&text.len()),
             "{}",
             text.len()
         );
         let deep = format!("{}{items}{}", "[".repeat(100), "]".repeat(100));
-        assert!(laid_out(&deep).len() < 2 * DATA_BYTES);
+        assert!(laid_out(&deep).len() < 2 * MAX_DATA_BYTES);
     }
 }

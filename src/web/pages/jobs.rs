@@ -23,13 +23,13 @@ use crate::web::page::{Content, NONE, Page, Section, state_word};
 use crate::web::path;
 
 /// How many jobs one page has.
-const ROWS: u64 = 50;
+const JOBS_PER_PAGE: u64 = 50;
 
-/// The longest search.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// The longest time of a search.
+const MAX_SEARCH_TIME: Duration = Duration::from_secs(4);
 
-/// The fields of the form: their names, which are those of the flags, and what they hold.
-const FIELDS: [(&str, &str, &str); 7] = [
+/// The fields of the form: their names, which are those of the flags, their labels, and an example of each.
+const FORM_FIELDS: [(&str, &str, &str); 7] = [
     ("queue", "Queue", "mail or img-*"),
     ("group", "Failed group", "timeout"),
     ("klass", "Class", "Mail::*"),
@@ -47,12 +47,12 @@ pub(in crate::web) fn content(
     let query = |name: &str| request.query_value(name).unwrap_or_default().trim();
     let offset: u64 = query("offset").parse().unwrap_or(0);
     let mut flags: Vec<String> = Vec::new();
-    for name in FIELDS.iter().map(|(name, ..)| *name).chain(["state"]) {
+    for name in FORM_FIELDS.iter().map(|(name, ..)| *name).chain(["state"]) {
         if !query(name).is_empty() {
             flags.push(format!("--{name}={}", query(name)));
         }
     }
-    let found = search(page, session, &flags, offset);
+    let found = find_jobs(page, session, &flags, offset);
     let (list, title) = match found {
         Ok(found) => {
             let title = match found.total {
@@ -65,7 +65,7 @@ pub(in crate::web) fn content(
             };
             (job_list(page, &found, offset, request), title)
         }
-        // The form stays, to be corrected. Without a server, the whole page says so.
+        // The form stays, so that it can be corrected. If Redis is away, the error page takes its place.
         Err(error) if crate::core::call::may_answer_later(&error) => return Err(error),
         Err(error) => {
             let message = Sanitized(&*error.message()).to_string();
@@ -94,35 +94,35 @@ pub(in crate::web) fn content(
                     }
                 }
             }
-            @for (name, label, example) in FIELDS {
+            @for (name, label, example) in FORM_FIELDS {
                 label { span { (label) } input name=(name) value=(query(name)) placeholder=(example) autocomplete="off"; }
             }
-            @for (name, value) in &page.kept { input type="hidden" name=(name) value=(value); }
+            @for (name, value) in &page.kept_query { input type="hidden" name=(name) value=(value); }
             button.main type="submit" { "Show" }
         }
-        div.acts { (page.command(&line)) }
+        div.acts { (page.command_block(&line)) }
         section { (list) }
     };
     Ok(Content::new(title, Section::Jobs, main))
 }
 
 /// The jobs of a page of the list.
-struct Found {
+struct FoundJobs {
     jobs: Vec<Job>,
     /// The number of matching jobs, if it is known.
     total: Option<u64>,
-    /// Whether the search was given up.
+    /// Whether the search was ended after the longest time.
     was_cut: bool,
 }
 
-fn search(
+fn find_jobs(
     page: &Page,
     session: &mut Session,
     flags: &[String],
     offset: u64,
-) -> Result<Found, Error> {
-    let mut selector = parse(flags)?;
-    selector.limit = Some(ROWS);
+) -> Result<FoundJobs, Error> {
+    let mut selector = parse_selector(flags)?;
+    selector.limit = Some(JOBS_PER_PAGE);
     selector.offset = offset;
     selector.refuse_contradictions()?;
     let begun = Instant::now();
@@ -131,7 +131,7 @@ fn search(
     let (mut jobs, mut was_cut) = (Vec::new(), false);
     while let Some(mut slice) = selection.next_jobs(core)? {
         jobs.append(&mut slice);
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > MAX_SEARCH_TIME {
             was_cut = true;
             break;
         }
@@ -142,7 +142,7 @@ fn search(
     } else {
         selection.total_matches(core)?
     };
-    Ok(Found {
+    Ok(FoundJobs {
         jobs,
         total,
         was_cut,
@@ -150,7 +150,7 @@ fn search(
 }
 
 /// Reads the fields of the form as the flags of a command are read.
-fn parse(flags: &[String]) -> Result<Selector, Error> {
+fn parse_selector(flags: &[String]) -> Result<Selector, Error> {
     let command = Selector::augment_args(clap::Command::new("jobs").no_binary_name(true));
     let argv = flags
         .iter()
@@ -163,9 +163,9 @@ fn parse(flags: &[String]) -> Result<Selector, Error> {
     Selector::from_arg_matches(&matches).map_err(refused)
 }
 
-fn job_list(page: &Page, found: &Found, offset: u64, request: &Request) -> Markup {
+fn job_list(page: &Page, found: &FoundJobs, offset: u64, request: &Request) -> Markup {
     let shown = found.jobs.len() as u64;
-    let has_more = shown == ROWS && found.total.is_none_or(|total| offset + shown < total);
+    let has_more = shown == JOBS_PER_PAGE && found.total.is_none_or(|total| offset + shown < total);
     html! {
         @if found.jobs.is_empty() {
             p.none { "No job matches." }
@@ -174,23 +174,26 @@ fn job_list(page: &Page, found: &Found, offset: u64, request: &Request) -> Marku
         }
         @if found.was_cut { p.none { "The search was ended after 4 seconds: a queue or a group narrows it." } }
         nav.pages aria-label="Parts of the list" {
-            @if offset > 0 { a href=(page_query(request, offset.saturating_sub(ROWS))) { "← before" } }
+            @if offset > 0 { a href=(query_from_offset(request, offset.saturating_sub(JOBS_PER_PAGE))) { "← before" } }
             @if shown > 0 {
                 span.dim {
                     (with_thousands_separators(offset + 1)) " to " (with_thousands_separators(offset + shown))
                     @if let Some(total) = found.total { " of " (with_thousands_separators(total)) }
                 }
             }
-            @if has_more { a href=(page_query(request, offset + ROWS)) { "after →" } }
+            @if has_more { a href=(query_from_offset(request, offset + JOBS_PER_PAGE)) { "after →" } }
         }
     }
 }
 
-/// The query of this list from another job on.
-fn page_query(request: &Request, offset: u64) -> String {
+/// The query of the part of this list that begins at an offset.
+fn query_from_offset(request: &Request, offset: u64) -> String {
     let mut query = format!("?offset={offset}");
     for (name, value) in request.query.iter().filter(|(name, _)| name != "offset") {
-        let (name, value) = (path::query_value(name), path::query_value(value));
+        let (name, value) = (
+            path::encode_query_value(name),
+            path::encode_query_value(value),
+        );
         query.push_str(&format!("&{name}={value}"));
     }
     query
@@ -210,8 +213,8 @@ pub(super) fn job_table(page: &Page, jobs: &[Job]) -> Markup {
             tbody {
                 @for job in jobs {
                     tr data-key=(job.jid) {
-                        th scope="row" { (page.job_of_class(job.klass.as_ref(), &job.jid)) }
-                        td { @match &job.queue { Some(queue) => (page.queue(queue)), None => (NONE) } }
+                        th scope="row" { (page.job_link_by_class(job.klass.as_ref(), &job.jid)) }
+                        td { @match &job.queue { Some(queue) => (page.queue_link(queue)), None => (NONE) } }
                         td { (state_word(job.state, &job.state_text())) }
                         td.wide.dim.cut { (clean_line(job.state_detail(&options))) }
                         @if !page.hides_data { td.wide.mono.dim.cut { (data_start(job)) } }

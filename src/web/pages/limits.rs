@@ -1,4 +1,4 @@
-//! Throttles and lanes: what lets only so many jobs run at a time.
+//! Throttles and lanes: limits on how many jobs run at the same time.
 
 use maud::{Markup, html};
 
@@ -31,8 +31,8 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
     };
     let main = html! {
         h1 { (capitalize(&title)) }
-        @if !throttles.is_empty() { section { h2 { "Throttles" } (table(&throttles)) } }
-        @if !lanes.is_empty() { section { h2 { "Lanes" small { "whose jobs wait for one another" } } (table(&lanes)) } }
+        @if !throttles.is_empty() { section { h2 { "Throttles" } (throttle_table(&throttles)) } }
+        @if !lanes.is_empty() { section { h2 { "Lanes" small { "whose jobs wait for one another" } } (throttle_table(&lanes)) } }
         @if found.is_cut { p.dim { code { "qless throttle list" } " shows all." } }
         @if let Some(omitted) = found.omitted.sentence() {
             p.dim { (omitted) ". " code { "qless throttle list --all" } " shows what holds a job back there alone." }
@@ -46,7 +46,7 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
     Ok(Content::new(title, Section::Limits, main))
 }
 
-fn table(throttles: &[Throttle]) -> Markup {
+fn throttle_table(throttles: &[Throttle]) -> Markup {
     let more = throttles.len().saturating_sub(MAX_SHOWN) as u64;
     html! {
         table data-rows {
@@ -56,13 +56,13 @@ fn table(throttles: &[Throttle]) -> Markup {
                     th.n scope="col" { "Held back" } th.n.wide scope="col" { "Ends" }
                 }
             }
-            tbody { @for throttle in throttles.iter().take(MAX_SHOWN) { (row(throttle)) } }
+            tbody { @for throttle in throttles.iter().take(MAX_SHOWN) { (throttle_row(throttle)) } }
         }
         @if more > 0 { p.more { "and " (plural(more, "more", "more")) } }
     }
 }
 
-fn row(throttle: &Throttle) -> Markup {
+fn throttle_row(throttle: &Throttle) -> Markup {
     let maximum = u64::try_from(throttle.maximum).unwrap_or(0);
     let taken = match throttle.maximum {
         0 => format!("{}, no limit", with_thousands_separators(throttle.locks)),
@@ -85,7 +85,7 @@ fn row(throttle: &Throttle) -> Markup {
                 }
             }
             td.n { (taken) }
-            td.n.strong[is_holding].dim[!is_holding] { (crate::web::page::count(throttle.pending)) }
+            td.n.strong[is_holding].dim[!is_holding] { (crate::web::page::count_or_dash(throttle.pending)) }
             td.n.wide.dim { (throttle.ttl_s.map_or(NONE.into(), |ttl| format!("in {}", duration(ttl as f64)))) }
         }
     }

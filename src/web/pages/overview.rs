@@ -20,9 +20,9 @@ use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, server_footer};
 
 /// Maximum number of queues, groups and workers that are shown here; the lists have the others.
-const QUEUES: usize = 40;
-const GROUPS: usize = 6;
-const WORKERS: usize = 12;
+const MAX_QUEUES: usize = 40;
+const MAX_GROUPS: usize = 6;
+const MAX_WORKERS: usize = 12;
 
 pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
     let snapshot = server.snapshot();
@@ -30,8 +30,8 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     page.now = now;
     let mut groups = facts.groups.clone();
     groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
-    groups.truncate(GROUPS);
-    let newest = server.read_with_session(|session| read_newest(&groups, now, session))?;
+    groups.truncate(MAX_GROUPS);
+    let newest = server.read_with_session(|session| read_newest_failures(&groups, now, session))?;
     let overview = look::build_overview(facts.clone(), RECENT, now);
     let headline = Headline::new(&overview);
     let main = html! {
@@ -39,19 +39,19 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
             h1 { (headline.sentence()) }
             (problem_list(&overview.problems, page))
         }
-        (sums(&overview, facts, server))
+        (figures(&overview, facts, server))
         section {
             h2 { "Queues" small { i.key.put {} "put" i.key.done {} "done, last hour" } }
-            (queue_table(page, facts, server, QUEUES))
+            (queue_table(page, facts, server, MAX_QUEUES))
         }
         div.two {
             section {
                 h2 { "Failed" }
-                (failures(page, &groups, &newest, facts, server))
+                (group_list(page, &groups, &newest, facts, server))
             }
             section {
                 h2 { "Workers" }
-                (worker_table(page, facts, WORKERS))
+                (worker_table(page, facts, MAX_WORKERS))
             }
         }
         (histograms(facts, &overview))
@@ -61,13 +61,13 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     Ok(Content {
         footer: html! {
             (server_footer(facts))
-            @if let Some(since) = since { span { "watching since " (page.clock(since)) } }
+            @if let Some(since) = since { span { "watching since " (page.clock_element(since)) } }
         },
         ..Content::new(first, Section::Overview, main)
     })
 }
 
-fn read_newest(
+fn read_newest_failures(
     groups: &[RecentFailures],
     now: Moment,
     session: &mut crate::session::Session,
@@ -99,7 +99,7 @@ fn problem_subject(problem: &StatusProblem) -> Option<String> {
     subject.or(problem.worker.as_ref()).map(Name::to_string)
 }
 
-/// A problem keeps its line while its figures and ages change.
+/// Identifies a problem between updates of the page: its figures and ages change.
 fn problem_key(problem: &StatusProblem) -> String {
     let subject = problem_subject(problem).unwrap_or_default();
     format!("{} {subject}", problem.code.as_str())
@@ -108,7 +108,7 @@ fn problem_key(problem: &StatusProblem) -> String {
 fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
     let subject = problem_subject(problem);
     let fact = Sanitized(&problem.fact).to_string();
-    // The name stands in front of the sentence.
+    // The name stands in bold before the sentence.
     let rest = subject.as_ref().and_then(|name| {
         let rest = fact.strip_prefix(name.as_str())?;
         Some(
@@ -176,8 +176,8 @@ fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static s
     Some(own.map_or_else(|| (page.link(all), all_words), |own| (own, words)))
 }
 
-/// The five figures.
-fn sums(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
+/// The five figures below the headline: waiting, running, done, oldest wait, failed.
+fn figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
     let totals = &overview.totals;
     let flow = server.with_history(|history| history.total_flow());
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
@@ -216,21 +216,21 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Ma
         .any(|problem| problem.code == ProblemCode::Late);
     html! {
         div.sums {
-            (sum(with_thousands_separators(totals.queued.waiting), "waiting", false))
-            (sum(with_thousands_separators(totals.queued.running), &format!("{running}{stalled}"), false))
-            (sum(done.0, &done.1, false))
-            (sum(oldest.map_or(NONE.into(), duration), "oldest wait", is_late))
-            (sum(with_thousands_separators(totals.failed), &failed, totals.failed > 0))
+            (figure_box(with_thousands_separators(totals.queued.waiting), "waiting", false))
+            (figure_box(with_thousands_separators(totals.queued.running), &format!("{running}{stalled}"), false))
+            (figure_box(done.0, &done.1, false))
+            (figure_box(oldest.map_or(NONE.into(), duration), "oldest wait", is_late))
+            (figure_box(with_thousands_separators(totals.failed), &failed, totals.failed > 0))
         }
     }
 }
 
-fn sum(figure: String, words: &str, is_bad: bool) -> Markup {
+fn figure_box(figure: String, words: &str, is_bad: bool) -> Markup {
     html! { div.bad[is_bad] { b { (figure) } span { (words) } } }
 }
 
 /// The groups with most recent failures, each with its newest message.
-fn failures(
+fn group_list(
     page: &Page,
     groups: &[RecentFailures],
     newest: &[Option<Job>],
@@ -244,7 +244,7 @@ fn failures(
             @for (group, job) in groups.iter().zip(newest) {
                 li data-key=(group.group) {
                     (group_line(page, &group.group, group.jobs, job.as_ref()))
-                    (chart::failure_bars(&server.with_history(|history| history.failures_per_ten_minutes(&group.group))))
+                    (chart::failure_chart(&server.with_history(|history| history.failures_per_ten_minutes(&group.group))))
                 }
             }
         }
@@ -257,13 +257,13 @@ pub(super) fn group_line(page: &Page, group: &Name, jobs: u64, newest: Option<&J
     let failure = newest.and_then(|job| job.failure.as_ref());
     let queue = newest.and_then(|job| job.queue.as_ref());
     html! {
-        p.head { b { (page.group(group)) } " " span.n.late { (with_thousands_separators(jobs)) } }
+        p.head { b { (page.group_link(group)) } " " span.n.late { (with_thousands_separators(jobs)) } }
         @if let Some(failure) = failure {
             p.sample { (Sanitized(text::decisive_line(failure.message.as_bytes())).to_string()) }
             p.meta {
                 "last"
-                @if let Some(queue) = queue { " in " (page.queue(queue)) }
-                @if let Some(when) = failure.when { " " (page.time(when)) }
+                @if let Some(queue) = queue { " in " (page.queue_link(queue)) }
+                @if let Some(when) = failure.when { " " (page.time_element(when)) }
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::job::reasons;
+use super::job::reason_list;
 use super::jobs::job_table;
-use super::queues::state;
+use super::queues::queue_chips;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -19,11 +19,11 @@ use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Section, anchor, shown};
+use crate::web::page::{Content, Page, Section, link_or_text, visible_name};
 use crate::web::{facts_of, path};
 
 /// How many jobs of the queue are listed: those that run, and those that are next.
-const ROWS: u64 = 15;
+const MAX_JOBS: u64 = 15;
 
 pub(in crate::web) fn content(
     page: &mut Page,
@@ -37,7 +37,7 @@ pub(in crate::web) fn content(
         let core = session.core()?;
         let explanation = explain::explain_queue(core, now, name)?;
         let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];
-        let slices = core.index_ranges(now, &indexes.map(|index| (index, 0)), ROWS)?;
+        let slices = core.index_ranges(now, &indexes.map(|index| (index, 0)), MAX_JOBS)?;
         let jids: Vec<Name> = slices.into_iter().flat_map(|slice| slice.members).collect();
         let jobs = core.jobs(now, JobFields::Brief, &jids)?;
         Ok((explanation, jobs))
@@ -52,9 +52,13 @@ pub(in crate::web) fn content(
     let of_snapshot = found.unwrap_or(&own);
     let flow = server.with_history(|history| history.flow_of_queue(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
-    let heading = clean_line(explanation.heading_line());
-    let title = format!("{}: {heading}", shown(name));
-    let here = format!("queues/{}", path::part(name));
+    let heading = if explanation.runnable {
+        format!("workers can take jobs from {}", visible_name(name))
+    } else {
+        clean_line(explanation.heading_line())
+    };
+    let title = format!("{}: {heading}", visible_name(name));
+    let here = format!("queues/{}", path::encode_part(name));
     let verb = if counts.paused { "unpause" } else { "pause" };
     let figures = [
         ("waiting", counts.waiting),
@@ -74,26 +78,26 @@ pub(in crate::web) fn content(
         h1 { (capitalize(&heading)) "." }
         div.acts {
             @if page.can_change(name) {
-                (page.button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
+                (page.change_button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
             }
-            (page.command(&CommandLine::new("explain").flag("--queue", name)))
+            (page.command_block(&CommandLine::new("explain").flag("--queue", name)))
         }
         div.sums.six {
             @for (word, number) in figures {
                 div.bad[word == "stalled" && number > 0] {
-                    b { (anchor(jobs_of.as_ref().map(|jobs| format!("{jobs}&state={word}")), &with_thousands_separators(number))) }
+                    b { (link_or_text(jobs_of.as_ref().map(|jobs| format!("{jobs}&state={word}")), &with_thousands_separators(number))) }
                     span { (word) }
                 }
             }
         }
         div.two {
             section {
-                h2 { "Why" (state(page, of_snapshot)) }
-                (reasons(page, Some(&explanation)))
+                h2 { "Why" (queue_chips(page, of_snapshot)) }
+                (reason_list(page, Some(&explanation)))
             }
             section {
                 h2 { "Last hour" small { i.key.put {} "put " (chart::rate_words(flow.put_per_s)) i.key.done {} "done " (chart::rate_words(flow.done_per_s)) } }
-                (last_hour(page, &flow))
+                (last_hour_chart(page, &flow))
                 p.dim {
                     (with_thousands_separators(of_snapshot.completed)) " done today, "
                     (plural(of_snapshot.failures, "failure", "failures")) ", "
@@ -115,15 +119,15 @@ pub(in crate::web) fn content(
 }
 
 /// The chart of the last hour, above its beginning, its middle and now.
-fn last_hour(page: &Page, flow: &JobFlow) -> Markup {
-    let drawn = chart::flow(flow);
+fn last_hour_chart(page: &Page, flow: &JobFlow) -> Markup {
+    let drawn = chart::flow_chart(flow);
     let moment = |ago: &f64| Moment::from_seconds(page.now.seconds() - ago);
     let times = [3600.0, 1800.0, 0.0];
     html! {
         @if drawn.0.is_empty() { p.none { "Nothing was put or done while this page was watched." } }
         @else {
             div.bigflow { (drawn) }
-            p.axis { @for time in times.iter().filter_map(moment) { (page.axis_time(time)) " " } }
+            p.axis { @for time in times.iter().filter_map(moment) { (page.axis_time_element(time)) " " } }
         }
     }
 }

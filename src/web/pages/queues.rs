@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use crate::error::Error;
 use crate::look::server::SnapshotServer;
-use crate::model::lag::LagCause;
 use crate::model::overview::{QueueFacts, SystemFacts};
 use crate::model::stats::BucketRange;
 use crate::text::{clean_line, duration, plural};
@@ -75,21 +74,21 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
     html! {
         tr data-key=(counts.name) {
-            th scope="row" { (page.queue(&counts.name)) }
-            td.flowcell { (chart::flow(&flow)) }
+            th scope="row" { (page.queue_link(&counts.name)) }
+            td.flowcell { (chart::flow_chart(&flow)) }
             td.n.strong.dim[counts.waiting == 0] { (crate::text::with_thousands_separators(counts.waiting)) }
             (count_cell(counts.running))
-            td.n.wide.dim { (crate::web::page::count(counts.scheduled)) }
-            td.n.wide.dim { (crate::web::page::count(counts.depends)) }
+            td.n.wide.dim { (crate::web::page::count_or_dash(counts.scheduled)) }
+            td.n.wide.dim { (crate::web::page::count_or_dash(counts.depends)) }
             td.n.late[is_late].dim[wait.is_none()] { (wait.map_or(NONE.into(), duration)) }
-            td.n.wide.dim { (p95.map_or(NONE.into(), upper_bound)) }
-            td.last { (state(page, queue)) }
+            td.n.wide.dim { (p95.map_or(NONE.into(), upper_bound_text)) }
+            td.last { (queue_chips(page, queue)) }
         }
     }
 }
 
 /// The end of a range of durations.
-pub(super) fn upper_bound(range: BucketRange) -> String {
+pub(super) fn upper_bound_text(range: BucketRange) -> String {
     match range.hi_s {
         Some(0) => NONE.to_owned(),
         Some(end) => duration(end as f64),
@@ -97,37 +96,15 @@ pub(super) fn upper_bound(range: BucketRange) -> String {
     }
 }
 
-/// The state that an operator chose for a queue, or the cause that holds its jobs.
-pub(super) fn state(page: &Page, queue: &QueueFacts) -> Markup {
+/// Whether locks were lost or jobs are late, and what keeps jobs from workers.
+pub(super) fn queue_chips(page: &Page, queue: &QueueFacts) -> Markup {
     let counts = &queue.counts;
-    let paused = counts.paused.then(|| {
-        let since = counts
-            .paused_since
-            .map(|since| duration(page.now.since(since).max(0.0)));
-        let reason = counts
-            .paused_reason
-            .as_ref()
-            .map(|reason| format!("· {reason}"));
-        let parts = [Some("paused".to_owned()), since, reason];
-        parts
-            .into_iter()
-            .flatten()
-            .collect::<Vec<String>>()
-            .join(" ")
-    });
-    let title = counts.paused_by.as_ref().map(|by| format!("by {by}"));
-    let held = match (queue.why, &queue.held_by) {
-        (Some(LagCause::Throttled), Some(id)) => Some(format!("throttle {id} is full")),
-        (Some(LagCause::Ordered), Some(lane)) => Some(format!("behind lane {lane}")),
-        _ => None,
-    };
+    let paused_by = counts.paused_by.as_ref().map(|by| format!("by {by}"));
     html! {
         @if counts.stalled > 0 { span.chip.red { (plural(counts.stalled, "stalled", "stalled")) } " " }
         @if let Some(wait) = queue.hidden_late_wait(page.now) { span.chip.red { "oldest waits " (duration(wait)) } " " }
-        @if let Some(paused) = paused {
-            span.chip.amber title=[title] { (clean_line(paused)) }
-        } @else if let Some(held) = held {
-            span.chip { (clean_line(held)) }
+        @if let Some(reason) = queue.blocking_reason_text(&page.render_options()) {
+            span.chip.amber[counts.paused] title=[paused_by] { (clean_line(reason)) }
         }
     }
 }

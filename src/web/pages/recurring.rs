@@ -10,7 +10,7 @@ use crate::model::recur::text::{format_interval, owed_text};
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, plural};
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Section, count_cell};
+use crate::web::page::{Content, NONE, Page, Section, count_or_dash};
 
 /// Maximum number of recurring jobs that are read and shown.
 const MAX_SHOWN: u64 = 200;
@@ -57,7 +57,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
                             th.n scope="col" { "Next" } th.n.wide scope="col" { "Put so far" } th.last { span.unseen { "State" } }
                         }
                     }
-                    tbody { @for job in &jobs { (row(page, job)) } }
+                    tbody { @for job in &jobs { (recurring_row(page, job)) } }
                 }
             }
             @if more > 0 {
@@ -68,21 +68,30 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     Ok(Content::new(title, Section::Recurring, main))
 }
 
-fn row(page: &Page, job: &Recurring) -> Markup {
-    let options = page.render_options();
-    let (paused, owed) = (job.pause_text(&options), job.owed_runs(page.now));
-    let is_late = !job.is_paused() && job.next.is_some_and(|next| next < page.now);
+fn recurring_row(page: &Page, job: &Recurring) -> Markup {
     html! {
         tr data-key=(job.jid) {
-            th scope="row" { (page.job_of_class(job.klass.as_ref(), &job.jid)) }
-            td { @match &job.queue { Some(queue) => (page.queue(queue)), None => (NONE) } }
+            th scope="row" { (page.job_link_by_class(job.klass.as_ref(), &job.jid)) }
+            td { @match &job.queue { Some(queue) => (page.queue_link(queue)), None => (NONE) } }
             td.n { (job.every_s.map_or(NONE.into(), format_interval)) }
-            td.n.late[is_late] { @match job.next { Some(next) => (page.time(next)), None => (NONE) } }
-            (count_cell(job.count.map_or(0, |count| count.0 as u64)))
-            td.last {
-                @if !paused.is_empty() { span.chip.amber { (clean_line(paused)) } }
-                @if let (true, Some(owed)) = (is_late, owed_text(owed, &options)) { span.chip.red { (owed) } }
-            }
+            td.n.late[is_late(page, job)] { @match job.next { Some(next) => (page.time_element(next)), None => (NONE) } }
+            td.n.wide.dim { (count_or_dash(job.count.map_or(0, |count| count.0 as u64))) }
+            td.last { (recurring_chips(page, job)) }
         }
+    }
+}
+
+fn is_late(page: &Page, job: &Recurring) -> bool {
+    !job.is_paused() && job.next.is_some_and(|next| next < page.now)
+}
+
+/// A pause, and how many runs a late job owes.
+pub(super) fn recurring_chips(page: &Page, job: &Recurring) -> Markup {
+    let options = page.render_options();
+    let paused = job.pause_text(&options);
+    let owed = owed_text(job.owed_runs(page.now), &options);
+    html! {
+        @if !paused.is_empty() { span.chip.amber { (clean_line(paused)) } }
+        @if let Some(owed) = owed.filter(|_| is_late(page, job)) { span.chip.red { (owed) } }
     }
 }

@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Section, anchor, shown};
+use crate::web::page::{Content, Page, Section, link_or_text, visible_name};
 
 /// Maximum number of jobs of the worker that are read and listed.
-const ROWS: u64 = 200;
+const MAX_JOBS: u64 = 200;
 
 pub(in crate::web) fn content(
     page: &Page,
@@ -20,12 +20,12 @@ pub(in crate::web) fn content(
 ) -> Result<Content, Error> {
     let found = session
         .core()?
-        .worker_with_first_jobs(page.now, name, ROWS)?;
+        .worker_with_first_jobs(page.now, name, MAX_JOBS)?;
     let Some(first) = found else {
         return Err(Error::not_found(format!("no worker is called `{name}`")));
     };
     let (worker, omitted) = (first.worker, first.omitted_jobs);
-    let seen = worker.last_seen.map(|seen| page.time_words(seen));
+    let seen = worker.last_seen.map(|seen| page.time_text(seen));
     let seen = seen.map_or_else(
         || "was never seen".to_owned(),
         |seen| format!("was seen {seen}"),
@@ -45,20 +45,20 @@ pub(in crate::web) fn content(
     let jobs = &worker.details;
     let main = html! {
         p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
-        h1 { (shown(name)) " " (seen) ", " (holds) (lost) "." }
-        div.acts { (page.command(&CommandLine::new("workers").name(name))) }
+        h1 { (visible_name(name)) " " (seen) ", " (holds) (lost) "." }
+        div.acts { (page.command_block(&CommandLine::new("workers").name(name))) }
         section {
             h2 { "Jobs" }
             @if jobs.is_empty() {
                 p.none { "None. A job whose expired lock was extended is in the list of its queue alone." }
             } @else { (job_table(page, jobs)) }
             @if omitted > 0 {
-                p.more { (anchor(page.link_to_jobs_of("held-by", name), &format!("and {}", plural(omitted, "more", "more")))) }
+                p.more { (link_or_text(page.link_to_jobs_of("held-by", name), &format!("and {}", plural(omitted, "more", "more")))) }
             }
         }
     };
     Ok(Content::new(
-        format!("{} {holds}", shown(name)),
+        format!("{} {holds}", visible_name(name)),
         Section::Workers,
         main,
     ))

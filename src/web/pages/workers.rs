@@ -10,8 +10,8 @@ use crate::text::plural;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, server_footer};
 
-/// Maximum number of slots that are drawn.
-const DRAWN: u64 = 16;
+/// Maximum number of slots that are drawn for a worker.
+const MAX_SLOTS: u64 = 16;
 
 pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
     let snapshot = server.snapshot();
@@ -66,11 +66,11 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
     let is_silent = worker.is_silent(page.now);
     html! {
         tr data-key=(worker.name) {
-            th scope="row" title=(worker.name.to_string()) { (page.worker_called(&worker.name, &worker.short_name())) }
+            th scope="row" title=(worker.name.to_string()) { (page.worker_link_with_text(&worker.name, &worker.short_name())) }
             td { (slot_row(worker)) }
             td.n { (runs) }
             td.n.dim[!is_silent].late[is_silent] {
-                @match worker.last_seen { Some(seen) => (page.time(seen)), None => (NONE) }
+                @match worker.last_seen { Some(seen) => (page.time_element(seen)), None => (NONE) }
             }
         }
     }
@@ -78,15 +78,13 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
 
 /// The slots as blocks: those that run a job, those that lost one, and the free ones.
 fn slot_row(worker: &Worker) -> Markup {
-    let (running, stalled) = (worker.running.min(DRAWN), worker.stalled.min(DRAWN));
-    let slots = worker.process.slots.unwrap_or(0).min(DRAWN);
-    let free = slots.saturating_sub(running + stalled);
+    let slots = worker.drawn_slots(MAX_SLOTS);
     let label = format!("{} running, {} lost", worker.running, worker.stalled);
     html! {
         span.slots role="img" aria-label=(label) {
-            @for _ in 0..stalled { i.lost {} }
-            @for _ in 0..running { i.on {} }
-            @for _ in 0..free { i {} }
+            @for _ in 0..slots.lost { i.lost {} }
+            @for _ in 0..slots.running { i.on {} }
+            @for _ in 0..slots.free { i {} }
         }
     }
 }
