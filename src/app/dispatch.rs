@@ -145,8 +145,8 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
     }
 }
 
-/// Reports why a command failed. A plugin of a monitoring system says it in its line on stdout, also if its
-/// arguments are wrong: the usual code of that, 2, would mean that the system is down.
+/// Reports why a command failed. A plugin of a monitoring system reports it in its line on stdout, also if its
+/// arguments are wrong: exit code 2, the usual one for wrong arguments, would mean that the system is down.
 fn report_error(error: &Error, args: &[OsString], ui: &mut Ui) -> Exit {
     if !usage::asks_for_nagios_line(args) {
         let with_hint = usage::with_detached_value_hint(error, args);

@@ -475,7 +475,7 @@ impl<'g> MemberGroup<'g> {
         }
     }
 
-    /// Whether the command puts the lines of a file, each of which counts.
+    /// Whether the command puts the lines of a file: then the error of any member counts.
     fn puts_lines(&self) -> bool {
         matches!(self.command.member_use(), MemberUse::NewJobs(_))
     }

@@ -19,7 +19,7 @@ use crate::select::nothing;
 use crate::session::Session;
 use crate::text::{comma_list, duration, plural, short_jid};
 
-/// How many seconds the clocks may differ. Other clients go by the clock of their machine.
+/// Maximum difference of the clocks without a warning, in seconds. Other clients go by the clock of their machine.
 const MAX_CLOCK_SKEW: f64 = 1.0;
 
 /// This program and its version.

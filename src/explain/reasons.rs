@@ -15,7 +15,7 @@ use crate::name::Name;
 /// How many seconds the next job may wait while pops are possible before the reason is that no worker pops.
 const MAX_NEXT_WAIT: f64 = 10.0;
 
-/// How many seconds instead of [`MAX_NEXT_WAIT`] if any queue has workers: they may poll seldom.
+/// The seconds that take the place of [`MAX_NEXT_WAIT`] if any queue has workers: they may poll seldom.
 const LONG_PATIENCE: f64 = 60.0;
 
 /// Maximum number of jobs that the evidence names.

@@ -46,7 +46,8 @@ pub enum EndingAction {
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// The note in the history, and the failure if no retry is left; the core has a default.
+        /// The reason in the history entry of the retry, and the failure if no retry is left; if absent, the core has
+        /// a default for both.
         why: Option<FailureReason>,
     },
     Fail {

@@ -200,7 +200,7 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// The next jobs; `None` at the end. A slice may be empty.
+    /// The next jobs, perhaps none of those that were read; `None` at the end.
     pub(crate) fn next_jobs(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
             return Ok(None);
@@ -289,7 +289,7 @@ impl<'a> Selection<'a> {
         Ok(Some(jobs))
     }
 
-    /// How many jobs match, if that is known without further reads.
+    /// The number of matching jobs, if it is known without further reads.
     pub(crate) fn total_matches(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));

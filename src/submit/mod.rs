@@ -72,7 +72,7 @@ pub(crate) struct SubmitOptions {
     pub rate: Option<MaxRate>,
     pub fail_fast: bool,
     pub record: Option<RecordFile>,
-    /// How many replicas must confirm each round before the next one.
+    /// The number of replicas that must confirm each round before the next one begins.
     pub replicas: Option<u64>,
     /// Whether the jids of the jobs are returned.
     pub keep_jids: bool,

@@ -200,7 +200,7 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
             let total = jobs.len() as u64 + omitted;
             (jobs, total)
         }
-        JobSource::Group(group) => core.newest_jobs_of_group(now, group, MAX_JOBS)?,
+        JobSource::Group(group) => core.newest_jobs_and_total_of_group(now, group, MAX_JOBS)?,
         JobSource::Queue(queue, state) => read_jobs_of_queue(core, now, queue, *state)?,
     };
     Ok(ReadResult::Jobs { jobs, total })

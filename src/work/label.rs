@@ -9,7 +9,7 @@ use crate::text::clean_line;
 const LONGEST_WHOLE_JID: usize = 16;
 const ENDS: (usize, usize) = (8, 4);
 
-/// How many jobs of a process are named. The others are counted.
+/// Maximum number of jobs of a process that are named. The others are counted.
 const MAX_NAMED_JOBS: usize = 4;
 
 /// Puts time, slot and jobs before each line, such as `22:40:02 1 9f31c0 sending`. `slot` is `None` for a

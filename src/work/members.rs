@@ -233,7 +233,7 @@ impl MemberWorkers<'_> {
             }
             let congested = session.ui.is_congested();
             self.is_congested.store(congested, Ordering::Relaxed);
-            let alive = manager.report_alive();
+            let alive = manager.report_alive_if_due();
             let due = self.list.iter().filter_map(|worker| worker.restart_at);
             let next = due.chain(alive).min();
             let mut wait = next.map_or(Duration::from_secs(3600), |at| {

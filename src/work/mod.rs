@@ -575,7 +575,7 @@ impl WorkLoop {
             let soon = Instant::now() + AWAKE;
             due = Some(due.map_or(soon, |due| due.min(soon)));
         }
-        let sign = self.manager.report_alive();
+        let sign = self.manager.report_alive_if_due();
         let hooks = self.hooks.next_due();
         [
             sign,

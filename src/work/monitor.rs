@@ -45,7 +45,7 @@ struct CallTimes {
     turn: Instant,
 }
 
-/// How many jobs of a queue ended in each way, by [`WorkEventKind`].
+/// The number of jobs of a queue that ended in each way, by [`WorkEventKind`].
 type ResultCounts = [AtomicU64; WorkEventKind::VARIANTS.len()];
 
 /// The state that a worker shares with the threads of its listener.
@@ -66,7 +66,7 @@ pub(super) struct WorkMonitor {
 impl WorkMonitor {
     pub(super) fn new(options: &WorkOptions, session: &Session) -> WorkMonitor {
         let core = Script::new(session.prefix()).sha().to_owned();
-        let patience = patience_for_calls(options.poll, session.timeout());
+        let patience = max_lateness_of_calls(options.poll, session.timeout());
         WorkMonitor::with_patience(options.concurrency, core, patience, Instant::now())
     }
 
@@ -216,7 +216,7 @@ impl WorkMonitor {
 
 /// How late a turn or a heartbeat may end: two polls, besides the one before a turn of an idle worker, and the time
 /// limits of the two calls of a turn.
-fn patience_for_calls(poll: Duration, timeout: Duration) -> Duration {
+fn max_lateness_of_calls(poll: Duration, timeout: Duration) -> Duration {
     poll.saturating_add(timeout).saturating_mul(2)
 }
 
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_worker_is_stuck_when_what_was_due_has_not_ended_within_its_patience() {
         let begun = Instant::now();
-        let patience = patience_for_calls(Duration::from_secs(5), Duration::from_secs(10));
+        let patience = max_lateness_of_calls(Duration::from_secs(5), Duration::from_secs(10));
         let monitor = WorkMonitor::with_patience(1, String::new(), patience, begun);
         let set = |due_at| {
             monitor.set_state(LoopState {

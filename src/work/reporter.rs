@@ -36,7 +36,7 @@ struct ReportedLoss {
     said_at: Instant,
     /// When the loss came last.
     at: Instant,
-    /// How often the loss came again without being reported.
+    /// The number of repetitions of the loss that were not reported.
     hidden: u64,
     /// Whether the server is away again, and the loss has not been reported.
     is_silent: bool,
@@ -65,9 +65,9 @@ pub(super) struct Reporter {
     loss: Option<ReportedLoss>,
     /// The parts of answers that were ignored, to be reported once each.
     ignored: HashSet<String>,
-    /// How many queues with jobs were not named at the end.
+    /// The number of queues with jobs that were not named at the end.
     left_queues: u64,
-    /// How many jobs that other workers hold are left at the end.
+    /// The number of jobs, left at the end, that other workers hold.
     left_held: u64,
     /// Whether there is a status line.
     has_status: bool,

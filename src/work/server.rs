@@ -25,7 +25,7 @@ use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 
-/// How many queues a turn asks first, if more than the maximum may have jobs.
+/// Minimum number of queues that a turn pops from, if more queues than the maximum may have jobs.
 const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.

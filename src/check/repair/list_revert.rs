@@ -24,7 +24,7 @@ const MIN_ENTRIES: usize = 50;
 /// Maximum number of entries collected (20 MB).
 const MAX_ENTRIES: usize = 200_000;
 
-/// How often a list is written again because other clients changed it at the same time.
+/// Maximum number of attempts to write a list that other clients change at the same time.
 const MAX_TRIES: usize = 3;
 
 /// The number of entries read by one command.

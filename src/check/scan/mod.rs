@@ -207,7 +207,7 @@ struct Scanner<'a> {
     known: HashSet<u64>,
     /// The maximum numbers of running jobs that the options set for queues.
     limits: HashMap<Vec<u8>, f64>,
-    /// How many jobs each recurring job has put, by its id.
+    /// The number of jobs that each recurring job has put, by its id.
     template_counts: HashMap<Vec<u8>, Option<f64>>,
     tally: FailedTally,
     cycles: DependencyEdges,

@@ -159,8 +159,8 @@ impl FindingFilter {
         for_repair: bool,
         include: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
-        // Only a complete scan can verify these, or they require that others are
-        // absent. None of them requires an approval.
+        // Only a complete scan can verify the findings of this stage, or they require that other findings are absent.
+        // None of them requires an approval.
         let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
         let by_name = phase == VerifyTiming::AfterScan || for_repair && !self.only.is_empty();
         let is_in_phase = |finding: &&Finding| match phase {

@@ -182,7 +182,7 @@ impl Verdicts {
     }
 }
 
-/// The jobs that do not exist, among the items of findings whose severity depends on that.
+/// The jobs that do not exist, among the items of findings whose severity depends on the existence of the job.
 fn missing_jobs(
     core: &mut Core,
     progress: &mut VerifyProgress,

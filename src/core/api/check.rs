@@ -128,7 +128,7 @@ impl Core {
     }
 }
 
-/// What became of the changes of a call of `check.revert`.
+/// The numbers of changes that a call of `check.revert` has reverted, and that it has left alone.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 pub struct RevertCounts {
@@ -260,7 +260,7 @@ impl Core {
 /// A row of `check.slice`.
 enum CheckRow {
     Verdict(FindingId, VerdictRow),
-    /// How many items the call verified, and the jobs among them that need calls of their own.
+    /// The number of items that the call verified, and the jobs among them that need calls of their own.
     Count(usize, Vec<Name>),
 }
 

@@ -1,5 +1,5 @@
-//! Which data a server holds: a restart, a flush or an eviction in between may have lost what it
-//! acknowledged.
+//! Tells whether a server still holds all data that it acknowledged: a restart, a flush or an eviction may have lost
+//! some.
 
 use std::time::Duration;
 
@@ -35,9 +35,9 @@ impl LossCause {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ServerEpoch {
     pub run_id: String,
-    /// How often FLUSHALL and FLUSHDB were called, in any database.
+    /// The number of calls of FLUSHALL and FLUSHDB, in any database.
     pub flushes: u64,
-    /// How many keys of any database the server deleted because its memory was full. Journals of older
+    /// The number of keys, of any database, that the server deleted because its memory was full. Journals of older
     /// versions lack this field.
     #[serde(default)]
     pub evicted: u64,

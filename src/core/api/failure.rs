@@ -108,7 +108,7 @@ impl Core {
     }
 
     /// The newest jobs of a group, the newest first, and the number of all its jobs.
-    pub(crate) fn newest_jobs_of_group(
+    pub(crate) fn newest_jobs_and_total_of_group(
         &mut self,
         now: Moment,
         group: &Name,

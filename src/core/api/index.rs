@@ -11,13 +11,13 @@ use crate::name::Name;
 /// Maximum number of members that one call returns.
 pub(crate) const MAX_ENTRIES_PER_CALL: u64 = 10_000;
 
-/// The fewest members that a slice asks for, so that slices can overlap.
+/// Minimum number of members that one read asks for, so that the ranges of two reads can overlap.
 const MIN_MEMBERS_PER_READ: u64 = 100;
 
 /// The number of calls in one round trip.
 const CALLS_PER_ROUND: usize = 200;
 
-/// A set or list of the core that can be read in slices: jids or names, each kind in its own order.
+/// A set or list of the core that can be read in ranges: jids or names, each kind in its own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Index {
     /// In the order of the next pops. Jobs whose lock was revoked come first.
@@ -162,7 +162,7 @@ impl Core {
         Ok(parts)
     }
 
-    /// All members, slice by slice.
+    /// All members, read range by range.
     pub fn index_members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
         let mut reader = IndexReader::new(index.clone(), MAX_ENTRIES_PER_CALL);
         let mut members = Vec::new();
@@ -173,17 +173,17 @@ impl Core {
     }
 }
 
-/// Reads an index slice by slice.
+/// Reads an index range by range.
 ///
-/// The index changes meanwhile: when members leave at its front, all others move up. So each slice
-/// overlaps with the one before, and begins further in front if it does not. A member that is in
-/// the index all the time is returned, and none is returned twice.
+/// The index changes meanwhile: when members leave at its front, all others move up. So each range overlaps with the
+/// one before, and begins further in front if it does not. A member that is in the index all the time is returned,
+/// and none is returned twice.
 #[derive(Debug)]
 pub(crate) struct IndexReader {
     index: Index,
     size: u64,
     next: u64,
-    /// Where the last slice of a backward reader began. `None` for a forward one.
+    /// Where the last range of a backward reader began. `None` for a forward one.
     back: Option<u64>,
     seen: HashedSet,
     /// The number of all members, as the last reply reports it.
@@ -192,7 +192,7 @@ pub(crate) struct IndexReader {
 }
 
 impl IndexReader {
-    /// Reads forward in slices of up to `size` members.
+    /// Reads forward in ranges of up to `size` members.
     pub(crate) fn new(index: Index, size: u64) -> IndexReader {
         let size = size.clamp(MIN_MEMBERS_PER_READ, MAX_ENTRIES_PER_CALL);
         IndexReader {

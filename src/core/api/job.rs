@@ -68,7 +68,7 @@ impl Core {
         Ok(jobs)
     }
 
-    /// The next jobs of a list, as many as one call returns. `rest` keeps the others.
+    /// The next jobs of a list, as many as one call returns, which are removed from `rest`.
     pub(crate) fn read_job_slice(
         &mut self,
         now: Moment,

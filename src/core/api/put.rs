@@ -33,9 +33,9 @@ pub struct PutPolicy {
 pub struct PutResult {
     /// `merged`, `skipped` or `replaced` if the job was a duplicate of another one, else the state of the job.
     pub state: Option<Name>,
-    /// The job that this one duplicates, with [`PutPolicy::tell_lanes`].
+    /// The job that this one duplicates, if [`PutPolicy::tell_lanes`] asks for it.
     pub jid: Option<Name>,
-    /// The job before it in its lane, with [`PutPolicy::tell_lanes`].
+    /// The job before this one in its lane, if [`PutPolicy::tell_lanes`] asks for it.
     #[serde(deserialize_with = "reply::name_unless_empty")]
     pub behind: Option<Name>,
     /// Dependencies that are complete or missing.

@@ -154,7 +154,7 @@ impl Core {
     /// Sets the maximum of a throttle, for some seconds if they are given, in the name of an operator. One
     /// call returns a bounded number of held jobs to their queues: further calls follow until each that has a
     /// slot is back. Returns how many are.
-    pub(crate) fn set_throttle(
+    pub(crate) fn set_throttle_and_count_returned(
         &mut self,
         now: Moment,
         id: &Name,
@@ -229,8 +229,8 @@ impl Core {
         throttles.collect()
     }
 
-    /// How many jobs may hold a slot of each throttle: 0 means no limit, a
-    /// negative number lets no job run.
+    /// The maximum number of jobs that hold a slot, for each throttle: 0 means no limit, a negative number lets no
+    /// job run.
     pub(crate) fn throttle_maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
         let mut maxima = Vec::with_capacity(ids.len());
         for ids in ids.chunks(THROTTLES_PER_ROUND) {

@@ -60,7 +60,7 @@ struct NodeRow {
     id: Option<Name>,
 }
 
-/// Where the keys of the prefix are, as a node reports.
+/// The place of the keys of the prefix, as a node reports it.
 enum KeysLocation {
     Here,
     Elsewhere(MovedReply),

@@ -32,7 +32,7 @@ pub(super) const MAX_REPLIES: usize = 1 << 30;
 /// The size in bytes of a reply before whose use enough memory for its copies is ensured.
 const LARGE: usize = 16 << 20;
 
-/// How many copies of a reply exist at the same time: jobs, their JSON, and the output.
+/// The number of copies of a reply that exist at the same time: jobs, their JSON, and the output.
 const COPIES: usize = 6;
 
 /// The memory that an allocator takes for a text or a list besides its content.

@@ -7,7 +7,7 @@ use super::handshake::ServerInfo;
 use super::{Core, Value, server_error};
 use crate::address::Node;
 
-/// How often one call follows `MOVED`. Nodes that agree about a slot need one.
+/// Maximum number of `MOVED` replies that one call follows. Nodes that agree about a slot send one.
 pub(super) const MAX_MOVES: usize = 5;
 
 /// How long one node may take to reply while there are others to try.

@@ -13,7 +13,7 @@ use crate::name::{Name, lossless_text};
 /// How many minutes are kept: a day.
 const KEPT: u64 = 24 * 60;
 
-/// The time over which rates of now are counted, in seconds.
+/// The time over which the present rates are counted, in seconds.
 const RATE_WINDOW_SECONDS: f64 = 60.0;
 
 /// If two snapshots are further apart than this number of intervals, the time between them counts as unwatched.

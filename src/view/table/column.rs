@@ -35,7 +35,7 @@ pub(crate) struct Heading {
     pub(super) default: bool,
     /// Whether the header of the column is shown.
     pub(super) headed: bool,
-    /// How soon a narrow terminal drops it: the highest rank first, 0 never.
+    /// The rank by which a narrow terminal drops the column: the highest first, 0 never.
     pub(super) rank: u8,
     /// The minimum width of free text, and of any text if rows are written as they arrive.
     pub(super) least: usize,

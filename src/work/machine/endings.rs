@@ -199,7 +199,8 @@ impl Machine {
         })
     }
 
-    /// How a job ends that its process had when it ended: by the exit code or signal of the process.
+    /// The ending of a job that its process had when the process ended: the exit code or the signal of the process
+    /// decides.
     fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
@@ -215,7 +216,7 @@ impl Machine {
         self.ending_for_unfinished_job(fault, end.exit, end.message.clone())
     }
 
-    /// How a job ends that its process did not finish: `--retry-on` decides.
+    /// The ending of a job that its process did not finish: `--retry-on` decides.
     pub(super) fn ending_for_unfinished_job(
         &self,
         fault: ProcessFault,

@@ -153,7 +153,7 @@ impl Rotation {
         let mut request: Vec<(usize, u64)> = Vec::new();
         let mut requested: Vec<Option<usize>> = vec![None; self.queues.len()];
         for (step, queue) in turns.into_iter().enumerate() {
-            // How often this turn comes within the next `max_jobs` turns.
+            // The number of times that this turn comes within the next `max_jobs` turns.
             let share = max_jobs / length + u64::from((step as u64) < max_jobs % length);
             match requested[queue] {
                 Some(at) => request[at].1 += share,

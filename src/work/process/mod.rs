@@ -39,17 +39,17 @@ use crate::error::{Error, Kind, io_message};
 /// The descriptor on which a program writes its answers.
 pub const ANSWER_DESCRIPTOR: i32 = 3;
 
-/// How much is read from a pipe at once: as much as a pipe holds.
+/// The number of bytes that one read takes from a pipe: as many as a pipe holds.
 const READ_SIZE: usize = 64 * 1024;
 
-/// How much is read from a pipe after the program has ended: the maximum that a pipe holds. A program that
-/// inherited the pipe and writes on is not waited for.
+/// The number of bytes that are read from a pipe after the program has ended: the maximum that a pipe holds. A
+/// program that inherited the pipe and writes on is not waited for.
 const MAX_READ_AFTER_END: usize = 1024 * 1024;
 
 /// The options of all processes.
 #[derive(Clone, Debug)]
 pub struct ProcessOptions {
-    /// How many bytes at the end of stderr are kept for the message of a failure.
+    /// The number of bytes at the end of stderr that are kept for the message of a failure.
     pub error_bytes: usize,
     /// The signals of this program that [`Processes::wait_for_events`] reports.
     pub signals: Vec<i32>,
@@ -98,7 +98,7 @@ pub struct ProcessEnd {
     /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// How many of the last lines sent to the process it did not read in full; 0 if its stdin was closed.
+    /// The number of the last lines that the process was sent and did not read in full; 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 

@@ -21,7 +21,7 @@ const LONGEST_OUTPUT: usize = 8 * 1024;
 pub(super) struct InputPipe {
     pipe: Option<ChildStdin>,
     queue: VecDeque<Vec<u8>>,
-    /// How many bytes of the first element are written.
+    /// The number of bytes of the first element that are written.
     written: usize,
     /// The lengths of the last elements that were queued, to find those that the program has not read in full.
     sent: VecDeque<usize>,
@@ -72,8 +72,8 @@ impl InputPipe {
         }
     }
 
-    /// How many of the last elements the program has not read in full, as far as that is known:
-    /// it may have a buffer of its own.
+    /// The number of the last elements that the program has not read in full, as far as it is known: the program may
+    /// have a buffer of its own.
     pub(super) fn count_unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
             return 0;
