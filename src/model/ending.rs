@@ -46,8 +46,7 @@ pub enum EndingAction {
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// The reason in the history entry of the retry, and the failure if no retry is left; if absent, the core has
-        /// a default for both.
+        /// The reason in the history entry, and the failure if no retry is left; the core has a default for both.
         why: Option<FailureReason>,
     },
     Fail {

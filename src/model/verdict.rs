@@ -156,8 +156,7 @@ impl Verdict {
         }
     }
 
-    /// The severity of the finding. `is_at_head`: its job is at the head of a queue; `is_job_missing`: its job does
-    /// not exist.
+    /// The severity of the finding. `is_at_head`: its job heads a queue; `is_job_missing`: its job does not exist.
     pub fn severity(&self, is_at_head: bool, is_job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
             SeverityCondition::Head => is_at_head,

@@ -88,7 +88,7 @@ impl Verifier {
             // Jobs first: a dependency that the job itself lists is reported for the job, not for the leftover key.
             self.verify_location(core, &Location::new(ItemKind::Job, ""))?;
         }
-        let Some(items) = self.candidates.take_location(location) else {
+        let Some(items) = self.candidates.take_candidates_at(location) else {
             return Ok(());
         };
         if location.kind != ItemKind::Failed {

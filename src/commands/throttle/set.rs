@@ -59,13 +59,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let consent = session.consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?;
     if consent.is_some() {
         let core = session.core()?;
-        let returned = core.set_throttle_and_count_returned(
-            now,
-            id,
-            *maximum,
-            ttl.as_deref(),
-            &actor::user_at_host(),
-        )?;
+        let returned =
+            core.set_maximum_and_wake(now, id, *maximum, ttl.as_deref(), &actor::user_at_host())?;
         session.ui.note_on_terminal(&match returned {
             0 => what,
             jobs => format!(

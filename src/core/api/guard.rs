@@ -287,9 +287,7 @@ impl Core {
             });
         }
         if repeated {
-            outcomes
-                .iter_mut()
-                .for_each(GuardReply::correct_cancel_outcome);
+            outcomes.iter_mut().for_each(GuardReply::correct_cancel);
         }
         Ok(outcomes)
     }

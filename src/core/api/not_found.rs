@@ -141,8 +141,8 @@ pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<S
     }))
 }
 
-/// The named queues; without names, the queues of an index. A queue that does not exist is an error, unless
-/// `allows_missing` is set.
+/// The named queues; without names, the queues of an index. A missing queue is an error, unless `allows_missing` is
+/// set.
 pub(crate) fn named_or_all_queues(
     core: &mut Core,
     now: Moment,

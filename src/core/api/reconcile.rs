@@ -85,7 +85,7 @@ impl Core {
 
 impl<D> GuardReply<D> {
     /// Corrects the outcome of a repeated cancel: a job that no longer exists was cancelled.
-    pub(crate) fn correct_cancel_outcome(&mut self) {
+    pub(crate) fn correct_cancel(&mut self) {
         if self.code == OutcomeCode::Gone {
             self.code = OutcomeCode::Ok;
         }
@@ -93,7 +93,7 @@ impl<D> GuardReply<D> {
 
     /// Corrects the outcome of a repeated put: an existing job is the one that was put if it is not
     /// older than the put. For a job that was restored with its history, the newest put counts.
-    pub(crate) fn correct_put_outcome(&mut self, put_at: Moment, was_restored: bool) {
+    pub(crate) fn correct_put(&mut self, put_at: Moment, was_restored: bool) {
         if self.code != OutcomeCode::Exists {
             return;
         }
@@ -133,7 +133,7 @@ mod tests {
             (None, None, true, OutcomeCode::Exists),
         ] {
             let mut put = outcome(OutcomeCode::Exists, &[first, newest]);
-            put.correct_put_outcome(now, restored);
+            put.correct_put(now, restored);
             assert_eq!(put.code, code, "{first:?} {newest:?} {restored}");
         }
     }
@@ -146,7 +146,7 @@ mod tests {
             (OutcomeCode::HasDependents, OutcomeCode::HasDependents),
         ] {
             let mut cancel = outcome(code, &[]);
-            cancel.correct_cancel_outcome();
+            cancel.correct_cancel();
             assert_eq!(cancel.code, corrected);
         }
     }

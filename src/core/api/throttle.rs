@@ -154,7 +154,7 @@ impl Core {
     /// Sets the maximum of a throttle, for some seconds if they are given, in the name of an operator. One
     /// call returns a bounded number of held jobs to their queues: further calls follow until each that has a
     /// slot is back. Returns how many are.
-    pub(crate) fn set_throttle_and_count_returned(
+    pub(crate) fn set_maximum_and_wake(
         &mut self,
         now: Moment,
         id: &Name,
@@ -229,8 +229,7 @@ impl Core {
         throttles.collect()
     }
 
-    /// The maximum number of jobs that hold a slot, for each throttle: 0 means no limit, a negative number lets no
-    /// job run.
+    /// The maximum number of jobs with a slot of each throttle: 0 means no limit, a negative number lets no job run.
     pub(crate) fn throttle_maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
         let mut maxima = Vec::with_capacity(ids.len());
         for ids in ids.chunks(THROTTLES_PER_ROUND) {
@@ -572,8 +571,7 @@ impl ThrottlePart {
 /// A throttle that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnreadableThrottle {
-    /// The id of the throttle. `None` if a key that lists throttles cannot be read: then any of them may hold the
-    /// job.
+    /// The id. `None` if a key that lists throttles cannot be read: then any throttle may hold the job.
     pub id: Option<Name>,
     /// The keys of a wrong type.
     pub keys: Vec<Name>,
@@ -597,7 +595,7 @@ pub(crate) fn partial_result_error(throttles: &[UnreadableThrottle]) -> Option<E
     (!message.is_empty()).then(|| Error::new(Kind::Partial, message).hint(CHECK))
 }
 
-/// Bytes as a glob of Redis that matches only them.
+/// Escapes a text, so that as a glob of Redis it matches only itself.
 fn escape_glob(text: &[u8]) -> Vec<u8> {
     let mut glob = Vec::with_capacity(text.len());
     for byte in text {

@@ -58,8 +58,7 @@ impl Core {
         self.send_endings(now, worker, jobs, true)
     }
 
-    /// Sends endings in slices. `may_have_ended`: an earlier call whose reply was lost may have ended the jobs
-    /// already.
+    /// Sends endings in slices. `may_have_ended`: an earlier call, whose reply was lost, may have ended the jobs.
     fn send_endings(
         &mut self,
         now: Moment,

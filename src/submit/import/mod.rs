@@ -422,7 +422,7 @@ fn apply_settings(
     for change in maxima {
         let seconds = change.expires.map(|expires| expires.since(now).ceil());
         let seconds = seconds.map(|seconds| seconds.to_string());
-        core.set_throttle_and_count_returned(
+        core.set_maximum_and_wake(
             now,
             &change.id,
             change.maximum,

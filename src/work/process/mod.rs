@@ -122,7 +122,7 @@ pub struct Processes {
     signals: SignalPipes,
     wakeups: WakeupPipe,
     error_bytes: usize,
-    /// Whether output that is to be passed on stays in its pipes.
+    /// Whether the output of programs stays in its pipes for now, instead of being passed on.
     holds_output: bool,
     /// The variables that no program inherits.
     removed: Vec<OsString>,
