@@ -39,7 +39,7 @@ impl<'l> Connection<'l> {
                     break;
                 }
             };
-            if !self.entry.begin_response() {
+            if !self.entry.begin_response_if_open() {
                 return;
             }
             let response = respond(&request);
@@ -50,7 +50,7 @@ impl<'l> Connection<'l> {
             if self.send_response(response, request.method, stays).is_err() {
                 return;
             }
-            if !self.entry.end_response() || !stays {
+            if !self.entry.end_response_and_may_continue() || !stays {
                 break;
             }
         }
@@ -63,7 +63,7 @@ impl<'l> Connection<'l> {
         match response.body {
             _ if method == Method::Head => Ok(()),
             Body::Bytes(body) => socket.send(&body),
-            Body::Stream(produce) if self.entry.begin_stream() => {
+            Body::Stream(produce) if self.entry.begin_stream_if_open() => {
                 produce(&mut EventStream::new(&self.entry))
             }
             Body::Stream(_) => Err(io::ErrorKind::ConnectionAborted.into()),

@@ -39,7 +39,7 @@ use self::socket::Socket;
 use crate::error::Error;
 
 /// Time between two checks of whether to stop.
-const CHECK: Duration = Duration::from_millis(50);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An address that is open for requests.
 #[derive(Debug)]
@@ -88,12 +88,12 @@ impl Listener {
         let table = ConnectionTable::default();
         thread::scope(|scope| {
             while !stop() {
-                let socket = match self.socket.accept(CHECK) {
+                let socket = match self.socket.accept(STOP_CHECK_INTERVAL) {
                     Ok(Some(socket)) => socket,
                     Ok(None) => continue,
                     // The system has no descriptors or memory left: closing one connection frees some.
                     Err(_) => {
-                        table.make_room(CHECK);
+                        table.make_room(STOP_CHECK_INTERVAL);
                         continue;
                     }
                 };

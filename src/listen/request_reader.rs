@@ -12,7 +12,7 @@ use super::socket::Socket;
 const ARRIVAL: Duration = Duration::from_secs(5);
 
 /// How long a connection may be idle before a request.
-const IDLE: Duration = Duration::from_secs(5);
+const MAX_IDLE_TIME: Duration = Duration::from_secs(5);
 
 /// The longest first line with all headers, in bytes.
 const LONGEST_HEAD: usize = 8 * 1024;
@@ -53,7 +53,7 @@ impl<'l> RequestReader<'l> {
     /// Reads the next request. What is wrong with its head is refused before its body is read.
     pub(super) fn read_request(&mut self, socket: &Socket) -> Result<Request, NoRequest> {
         if self.buffer.is_empty() {
-            let arrived = socket.receive(LONGEST_HEAD, Instant::now() + IDLE);
+            let arrived = socket.receive(LONGEST_HEAD, Instant::now() + MAX_IDLE_TIME);
             self.buffer = arrived.map_err(|_| NoRequest::Ended)?;
         }
         let deadline = Instant::now() + ARRIVAL;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// A response is sent in parts of this size, in bytes. A smaller part counts as no progress: a system takes
 /// a few bytes now and then for a client that does not read.
-const PART: usize = 16 * 1024;
+const WRITE_SIZE: usize = 16 * 1024;
 
 /// How long a client may take to read enough for the next part.
 const STALLED: Duration = Duration::from_secs(5);
@@ -76,7 +76,7 @@ impl Socket {
     /// Sends all bytes. Fails with `TimedOut` if the client reads too slowly.
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let end = Instant::now() + LONGEST_SEND;
-        for part in bytes.chunks(PART) {
+        for part in bytes.chunks(WRITE_SIZE) {
             self.send_part(part, end.min(Instant::now() + STALLED))?;
         }
         Ok(())
