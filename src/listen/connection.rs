@@ -4,10 +4,10 @@ use std::io;
 
 use super::access::Access;
 use super::connection_table::TableEntry;
-use super::event_stream::EventStream;
 use super::request::{Method, Request};
 use super::request_reader::{NoRequest, RequestReader};
 use super::response::{Body, Response};
+use super::server_sent_events::ServerSentEvents;
 
 /// Maximum number of requests of one connection.
 const MAX_REQUESTS: usize = 100;
@@ -64,7 +64,7 @@ impl<'l> Connection<'l> {
             _ if method == Method::Head => Ok(()),
             Body::Bytes(body) => socket.send(&body),
             Body::Stream(produce) if self.entry.begin_stream_if_open() => {
-                produce(&mut EventStream::new(&self.entry))
+                produce(&mut ServerSentEvents::new(&self.entry))
             }
             Body::Stream(_) => Err(io::ErrorKind::ConnectionAborted.into()),
         }

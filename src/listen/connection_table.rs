@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::socket::Socket;
+use super::socket::ClientSocket;
 
 /// Maximum number of connections at the same time.
 pub const MAX_CONNECTIONS: usize = 64;
@@ -28,7 +28,7 @@ pub(super) struct ConnectionTable {
 
 #[derive(Debug)]
 struct ConnectionRow {
-    socket: Arc<Socket>,
+    socket: Arc<ClientSocket>,
     phase: ConnectionPhase,
 }
 
@@ -45,13 +45,16 @@ enum ConnectionPhase {
 #[derive(Debug)]
 pub(super) struct TableEntry<'t> {
     table: &'t ConnectionTable,
-    pub socket: Arc<Socket>,
+    pub socket: Arc<ClientSocket>,
 }
 
 impl ConnectionTable {
     /// Adds a connection. In a full table, the one that has waited longest for its request is closed, so
     /// that slow clients do not lock out others. Returns the socket if all are being answered.
-    pub(super) fn add_connection(&self, socket: Socket) -> Result<TableEntry<'_>, Socket> {
+    pub(super) fn add_connection(
+        &self,
+        socket: ClientSocket,
+    ) -> Result<TableEntry<'_>, ClientSocket> {
         let mut rows = self.lock_rows();
         if rows.len() >= MAX_THREADS {
             rows = self.wait_for_departure(rows, MAX_TIME_TO_LEAVE);
