@@ -95,6 +95,7 @@ impl Core {
         let Value::Array(rows) = self.call_for_reply(now, call)?.result? else {
             return Err(reply::unexpected_reply(calls::LOOK_JOBS.name, "not a list"));
         };
+        let rows = reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())?;
         let rows = jids.iter().zip(rows).map(|(jid, row)| match row {
             Value::Nil => Ok(None),
             fields => read_job_row(jid, fields).map(Some),
