@@ -581,6 +581,24 @@ fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
 }
 
 #[test]
+fn a_base_path_has_only_segments_that_browsers_keep() {
+    let redis = Redis::start();
+    for path in ["/../x", "/a/./b", "/a/..", "/.", "a", "/a//b"] {
+        let refused =
+            redis
+                .qless()
+                .args(["web", "--listen", "unix:never.sock", "--base-path", path]);
+        let refused = refused.exits(2);
+        let expects = "error: `--base-path` expects a path such as `/qless`";
+        assert!(
+            refused.stderr().starts_with(expects),
+            "{path}: {}",
+            refused.stderr()
+        );
+    }
+}
+
+#[test]
 fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
     let redis = filled();
     let history = redis.socket().with_file_name("history.json");
