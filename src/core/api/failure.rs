@@ -116,7 +116,7 @@ impl Core {
         let mut slice = self.index_slice(now, &index, total.saturating_sub(limit), limit)?;
         // The list has the oldest first.
         slice.members.reverse();
-        let jobs = self.jobs(now, JobFields::Brief, &slice.members)?;
+        let jobs = self.jobs(now, JobFields::BriefExcerpt, &slice.members)?;
         Ok((jobs.into_iter().flatten().collect(), slice.total))
     }
 }
