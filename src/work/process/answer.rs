@@ -543,6 +543,10 @@ mod tests {
               `delay` expects a duration such as `90s`, `15m` or `2h`, not `"soon"`
             a {"jid":"a","result":"complete","next":"q","delay":[1]}
               `delay` expects seconds or a text, not an array
+            a {"jid":"a","result":"retry","delay":-5}
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `-5`
+            a {"jid":"a","result":"retry","delay":"1e9999d"}
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `"1e9999d"`
             a {"jid":"a","result":"fail","message":"m"}
               there is no `group` in it
             a {"jid":"a","result":"fail","group":"g"}
