@@ -192,7 +192,7 @@ impl CommandLine {
     }
 
     /// Whether the command's first word is this one.
-    pub(crate) fn begins_with(&self, word: &str) -> bool {
+    pub(crate) fn has_first_word(&self, word: &str) -> bool {
         let first = self.words.first().map(|first| first.text.as_bytes());
         first == Some(word.as_bytes())
     }

@@ -18,7 +18,7 @@ pub(crate) fn utf8_var(name: &str) -> Result<Option<String>, Error> {
     }
 }
 
-/// Whether the environment decides about color.
+/// Whether an environment variable decides if output is colored.
 pub(crate) fn environment_decides_color() -> bool {
     ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR"]
         .into_iter()

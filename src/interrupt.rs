@@ -14,14 +14,11 @@ use signal_hook::{flag, low_level};
 use crate::error::Kind;
 
 /// Time between two checks of the signals.
-const CHECK: Duration = Duration::from_millis(20);
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Signals within this time of one that counted only repeat it: timeout(1), systemd and process managers
 /// signal a process and then its group.
-const REPEATS: Duration = Duration::from_secs(1);
-
-/// Time between two checks for a signal.
-const BLINK: Duration = Duration::from_millis(20);
+const REPEAT_WINDOW: Duration = Duration::from_secs(1);
 
 /// Tells a further request to end from a repetition of the last one.
 #[derive(Debug, Default)]
@@ -33,7 +30,7 @@ pub(crate) struct SignalDebouncer {
 impl SignalDebouncer {
     /// Notes a signal. Returns whether it is a new request to end, not a repetition.
     pub(crate) fn is_new_request(&mut self, now: Instant) -> bool {
-        let counts = self.counted_at.is_none_or(|at| now - at >= REPEATS);
+        let counts = self.counted_at.is_none_or(|at| now - at >= REPEAT_WINDOW);
         if counts {
             self.counted_at = Some(now);
         }
@@ -100,7 +97,7 @@ impl Interrupt {
         let interrupt = self.clone();
         thread::spawn(move || {
             let kind = loop {
-                thread::sleep(CHECK);
+                thread::sleep(SIGNAL_CHECK_INTERVAL);
                 if let Some(kind) = interrupt.kind_of_received_signal() {
                     break kind;
                 }
@@ -124,7 +121,7 @@ impl Interrupt {
     pub(crate) fn wait_for_signal(&self, time: Duration) -> Option<Kind> {
         let begun = Instant::now();
         while self.kind_of_received_signal().is_none() && begun.elapsed() < time {
-            thread::sleep(BLINK.min(time.saturating_sub(begun.elapsed())));
+            thread::sleep(SIGNAL_CHECK_INTERVAL.min(time.saturating_sub(begun.elapsed())));
         }
         self.kind_of_received_signal()
     }

@@ -17,10 +17,10 @@ use crate::ui::screen;
 use crate::ui::screen::Screen;
 
 /// Time between two checks of the signals.
-const BLINK: Duration = Duration::from_millis(20);
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long a call may continue after q or Ctrl-C.
-const PATIENCE: Duration = Duration::from_millis(200);
+const TIME_AFTER_QUIT: Duration = Duration::from_millis(200);
 
 /// Runs a command and shows its result at an interval.
 ///
@@ -30,7 +30,7 @@ pub(crate) fn run_repeatedly(
     session: &mut Session,
     run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
-    let frames = session.ui.begin_repeated_output()?;
+    let frames = session.ui.begin_frames_or_documents()?;
     let signals = WatchSignals::listen();
     signals.watch_keyboard();
     let ended = repeat_until_stopped(every, frames, &signals, session, run_once);
@@ -41,7 +41,7 @@ pub(crate) fn run_repeatedly(
 
 fn repeat_until_stopped(
     every: Duration,
-    frames: bool,
+    paints_frames: bool,
     signals: &WatchSignals,
     session: &mut Session,
     mut run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,
@@ -71,7 +71,7 @@ fn repeat_until_stopped(
                     core.report_loss_immediately();
                 }
             }
-            Some(error) if !frames && !lost_before => {
+            Some(error) if !paints_frames && !lost_before => {
                 session
                     .ui
                     .warn(&format!("{}; trying again", error.message()));
@@ -79,7 +79,7 @@ fn repeat_until_stopped(
             Some(_) => {}
         }
         lost_before = lost.is_some();
-        if frames {
+        if paints_frames {
             let head = line_above_frame(every, lost, session);
             screen
                 .get_or_insert_with(Screen::enter)
@@ -169,7 +169,7 @@ impl WatchSignals {
         thread::spawn(move || {
             let mut quit = QuitKeyReader::default();
             let exit = loop {
-                thread::sleep(BLINK);
+                thread::sleep(SIGNAL_CHECK_INTERVAL);
                 if quit.was_pressed() {
                     signals.interrupted.store(true, Ordering::Relaxed);
                 }
@@ -177,7 +177,7 @@ impl WatchSignals {
                     break exit;
                 }
             };
-            thread::sleep(PATIENCE);
+            thread::sleep(TIME_AFTER_QUIT);
             if !signals.ended.load(Ordering::Relaxed) {
                 if signals.painted.load(Ordering::Relaxed) {
                     screen::leave();
@@ -207,7 +207,7 @@ impl WatchSignals {
             if self.resized.swap(false, Ordering::Relaxed) || Instant::now() >= until {
                 return WakeReason::Tick;
             }
-            thread::sleep(BLINK);
+            thread::sleep(SIGNAL_CHECK_INTERVAL);
         }
     }
 }

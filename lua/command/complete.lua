@@ -51,7 +51,7 @@ return function(argv, now, t, seconds, known)
   end
   local history = key .. Keys.history
   if pending and pending[1] then
-    -- These two come first, because a key of another type makes them fail before anything is written.
+    -- These two steps come first, because a key of another type makes them fail before anything is written.
     call('llen', history)
     need('dependency/link')(jid, pending)
   end

@@ -51,7 +51,7 @@ return function(argv, now)
       end
     end
     if going[jid] and mark ~= '' and mark ~= marks[jid] then
-      -- One mark of a jid that does not fit keeps the job, whatever the others say.
+      -- If a jid is given with several marks, and one of them does not fit, the job stays.
       going[jid], stays[jid] = nil, 'state_changed'
     end
     if going[jid] and not below[jid] then links = links + find_dependents(jid) end

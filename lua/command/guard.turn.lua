@@ -30,7 +30,7 @@ return function(argv, now, t, seconds)
   local rows = need('ending/end_jobs')(now, t, seconds, argv, 6 + words, config)
   -- The replies of pop follow the rows in one list: the server needs a microsecond for each list of a reply.
   local ended, pop = #rows, counts[1] and need('pop', true)
-  -- What pop need not read again. It notes in `listed` that the worker is listed.
+  -- The settings that the pops need not read again. The first pop notes in `listed` that the worker is listed.
   local known = {false, config[4], false, config[5], config[1], listed = false, slice = need('queue/slice')()}
   for i = 1, #counts do
     local reply, taken = '{}', 0

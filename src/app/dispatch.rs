@@ -73,11 +73,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 
 /// Gives the context in use to the prompts, and reports warnings about the config file. Before a
 /// change, a note names a context that protects the server although another name was given.
-fn announce_context(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
+fn announce_context(settings: &ConfigFile, command_writes: bool, ui: &mut Ui) {
     let protected_by = settings.protecting_context();
     ui.set_context(context_label(settings));
     let read_only = |context: &ContextSettings| context.values.read_only == Some(true);
-    if let (true, Some(by)) = (writes, protected_by)
+    if let (true, Some(by)) = (command_writes, protected_by)
         && settings.members.is_none()
         && settings.protecting.contains(by)
         && !settings.protecting.iter().any(read_only)
@@ -145,8 +145,8 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
     }
 }
 
-/// Reports why a command failed. A plugin of a monitoring system says it in its line on stdout, also if its
-/// arguments are wrong: the usual code of that, 2, would mean that the system is down.
+/// Reports why a command failed. A plugin of a monitoring system reports it in its line on stdout, also if its
+/// arguments are wrong: exit code 2, the usual one for wrong arguments, would mean that the system is down.
 fn report_error(error: &Error, args: &[OsString], ui: &mut Ui) -> Exit {
     if !usage::asks_for_nagios_line(args) {
         let with_hint = usage::with_detached_value_hint(error, args);

@@ -83,7 +83,7 @@ pub(super) fn run(
             let kept_with = kept_with.unwrap_or_else(fresh);
             let index = ContextMembers::member_index_of_new_job(&kept_with, members.list.len());
             let index = match jid {
-                Some(jid) => group.find_holder(jid, session).unwrap_or(index),
+                Some(jid) => group.find_holder_index(jid, session).unwrap_or(index),
                 None => index,
             };
             group.run_on_member(index, MemberPart::default(), session)
@@ -241,7 +241,7 @@ impl<'g> MemberGroup<'g> {
         session.refuse_typed_password()?;
         let from_stdin = given.contains(&InputArg::Stdin);
         let given = jids::read_jids(&mut session.input(), given)?;
-        let found = self.find_holders(given.jids(), session);
+        let found = self.members_have_jobs(given.jids(), session);
         let count = self.members.list.len();
         if let Some(error) = error_if_all_unreachable(&found) {
             return Err(error);
@@ -317,8 +317,8 @@ impl<'g> MemberGroup<'g> {
 
     /// The member that has a job of this jid, so that a put does not make a second one. One that does not
     /// answer does not keep the others from taking jobs that belong to them.
-    fn find_holder(&self, jid: &Name, session: &Session) -> Option<usize> {
-        let found = self.find_holders(std::slice::from_ref(jid), session);
+    fn find_holder_index(&self, jid: &Name, session: &Session) -> Option<usize> {
+        let found = self.members_have_jobs(std::slice::from_ref(jid), session);
         let mut found = found.iter();
         found.position(|found| found.as_ref().is_ok_and(|has| has[0]))
     }
@@ -328,7 +328,7 @@ impl<'g> MemberGroup<'g> {
     fn run_in_job_order(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
         session.refuse_typed_password()?;
         let given = jids::read_jids(&mut session.input(), given)?;
-        let found = self.find_holders(given.jids(), session);
+        let found = self.members_have_jobs(given.jids(), session);
         if let Some(error) = error_if_all_unreachable(&found) {
             return Err(error);
         }
@@ -360,8 +360,8 @@ impl<'g> MemberGroup<'g> {
         self.report_and_choose_exit(results, session)
     }
 
-    /// Asks each member, side by side, which of the jobs it has.
-    fn find_holders(&self, jids: &[Name], session: &Session) -> Vec<Result<Vec<bool>, Error>> {
+    /// For each member, whether it has each of the jobs. Asks all members at the same time.
+    fn members_have_jobs(&self, jids: &[Name], session: &Session) -> Vec<Result<Vec<bool>, Error>> {
         thread::scope(|scope| {
             let look_up = |(index, member): (usize, &'g ContextMember)| {
                 let (to, _) = channel();
@@ -475,7 +475,7 @@ impl<'g> MemberGroup<'g> {
         }
     }
 
-    /// Whether the command puts the lines of a file, each of which counts.
+    /// Whether the command puts the lines of a file: then the error of any member counts.
     fn puts_lines(&self) -> bool {
         matches!(self.command.member_use(), MemberUse::NewJobs(_))
     }

@@ -120,7 +120,7 @@ fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine 
         let takes_values = arg.get_action().takes_values();
         let given = matches.get_raw(id).into_iter().flatten();
         for value in given.filter(|_| takes_values) {
-            let (word, is_plain) = plain::strip_plain_mark(value.to_owned());
+            let (word, is_plain) = plain::word_and_had_plain_mark(value.to_owned());
             let value = Name::from(word.as_os_str());
             own = match &long {
                 Some(long) => own.flag(long, value),

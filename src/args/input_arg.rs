@@ -21,7 +21,7 @@ pub(crate) enum InputArg {
 impl InputArg {
     /// Reads a word of the command line. After `--` it is the value.
     fn new(word: OsString) -> InputArg {
-        let (word, is_plain) = plain::strip_plain_mark(word);
+        let (word, is_plain) = plain::word_and_had_plain_mark(word);
         match word.as_bytes() {
             _ if is_plain => InputArg::Value(word),
             b"-" => InputArg::Stdin,
@@ -65,7 +65,7 @@ pub(crate) enum FileArg {
 
 impl FileArg {
     fn new(word: OsString) -> Result<FileArg, Invalid> {
-        let (word, is_plain) = plain::strip_plain_mark(word);
+        let (word, is_plain) = plain::word_and_had_plain_mark(word);
         match word.as_bytes() {
             b"" => Err(Invalid::because("is empty")),
             b"-" if !is_plain => Ok(FileArg::Stream),

@@ -13,7 +13,7 @@ pub(crate) enum Invalid {
 }
 
 /// The longest value that a sentence repeats in full, in characters.
-const LONGEST: usize = 60;
+const MAX_SHOWN_CHARACTERS: usize = 60;
 
 impl Invalid {
     /// The argument expects something else.
@@ -34,8 +34,8 @@ impl Invalid {
     /// The sentence without its subject.
     pub(crate) fn message(&self, value: &str) -> String {
         match self {
-            Invalid::Expects(_) if value.chars().count() > LONGEST => {
-                let start: String = value.chars().take(LONGEST).collect();
+            Invalid::Expects(_) if value.chars().count() > MAX_SHOWN_CHARACTERS => {
+                let start: String = value.chars().take(MAX_SHOWN_CHARACTERS).collect();
                 format!("{self}, not `{start}…`")
             }
             Invalid::Expects(_) if !value.is_empty() => format!("{self}, not `{value}`"),

@@ -2,7 +2,7 @@
 //!
 //! A parser of a value sees the word, but not what stands before it. [`mark_as_plain`] therefore puts a NUL,
 //! which no argument of a process holds, before each word after `--` that would mean something else
-//! elsewhere. The parsers of [`super::value`] take it off with [`strip_plain_mark`].
+//! elsewhere. The parsers of [`super::value`] take it off with [`word_and_had_plain_mark`].
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -28,7 +28,7 @@ pub(crate) fn mark_as_plain(word: &OsStr) -> OsString {
 }
 
 /// A word without its mark, and whether it had one.
-pub(crate) fn strip_plain_mark(word: OsString) -> (OsString, bool) {
+pub(crate) fn word_and_had_plain_mark(word: OsString) -> (OsString, bool) {
     match word.as_bytes() {
         [MARK, rest @ ..] => (OsStr::from_bytes(rest).to_owned(), true),
         _ => (word, false),

@@ -314,7 +314,7 @@ impl Selector {
         Ok(selector)
     }
 
-    /// Refuses flags that exclude each other, so that no job can match.
+    /// Refuses flags that cannot be used together, and flags that no job can match.
     pub(crate) fn refuse_contradictions(&self) -> Result<(), Error> {
         if let (true, Some(flag)) = (self.all, self.first_narrowing_flag()) {
             return Err(

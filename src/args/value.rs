@@ -52,7 +52,7 @@ const MAX_DATA_BYTES: usize = 500 << 20;
 
 /// A word as it is.
 pub(crate) fn word() -> impl TypedValueParser<Value = OsString> {
-    OsStringValueParser::new().map(|word: OsString| plain::strip_plain_mark(word).0)
+    OsStringValueParser::new().map(|word: OsString| plain::word_and_had_plain_mark(word).0)
 }
 
 /// A word of UTF-8 as it is.
@@ -79,7 +79,7 @@ pub(crate) fn name_or_empty() -> impl TypedValueParser<Value = Name> {
 /// A name, or a glob that matches names.
 pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
     OsStringValueParser::new().try_map(|word: OsString| {
-        let (word, is_plain) = plain::strip_plain_mark(word);
+        let (word, is_plain) = plain::word_and_had_plain_mark(word);
         let name = Name::from(word.as_os_str());
         match (name.is_empty(), is_plain) {
             (true, _) => Err(Invalid::because("is empty")),
@@ -127,7 +127,7 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
 /// The class of a job to put. Data in its position means that the class was forgotten, but not after `--`.
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        let (text, is_plain) = plain::strip_plain_mark(text);
+        let (text, is_plain) = plain::word_and_had_plain_mark(text);
         name::refuse_as_new_name(text.as_bytes()).map_err(Invalid::Because)?;
         match text.as_bytes().trim_ascii_start().first() {
             Some(b'{' | b'[') if !is_plain => Err(Invalid::expects(

@@ -32,7 +32,7 @@ impl BulkPlan {
             let verb = self.options.verb.infinitive;
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
-        let not_tried = self.apply_fail_fast();
+        let not_tried = self.drop_after_first_failure();
         let totals = BulkTotals::new(self.options.verb.word, self.is_dry_run(), matched);
         let mut recorder = OutcomeRecorder {
             report: BulkTally::new(
@@ -81,7 +81,7 @@ impl BulkPlan {
             spread: self.spread,
             not_tried,
         };
-        let (remaining, stopped_by) = recorder.change_jobs(session, jobs, change)?;
+        let (remaining, stopped_by) = recorder.change_and_count_untried(session, jobs, change)?;
         let now = session.now();
         recorder
             .report
@@ -90,7 +90,7 @@ impl BulkPlan {
 
     /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
     /// many are dropped.
-    fn apply_fail_fast(&mut self) -> usize {
+    fn drop_after_first_failure(&mut self) -> usize {
         if !self.options.fail_fast {
             return 0;
         }
@@ -155,7 +155,7 @@ impl OutcomeRecorder {
     }
 
     /// Changes the jobs. Returns how many were not tried, and the error that stopped the action.
-    fn change_jobs(
+    fn change_and_count_untried(
         &mut self,
         session: &mut Session,
         mut pending: PendingJobs,
@@ -262,8 +262,8 @@ impl OutcomeRecorder {
 }
 
 /// Replaces the hint of an unknown outcome: with many jobs, inspecting one of them does not help.
-fn with_resume_hint(error: Error, single: bool, remaining: usize, session: &Session) -> Error {
-    match (single, error.kind()) {
+fn with_resume_hint(error: Error, is_single: bool, remaining: usize, session: &Session) -> Error {
+    match (is_single, error.kind()) {
         (false, Kind::Unknown) => error.hint(resume_hint(remaining, session)),
         _ => error,
     }

@@ -1,4 +1,4 @@
-//! The worker in whose name a command settles a running job.
+//! The worker in whose name a command ends a running job or extends its lock.
 
 use super::JobOutcome;
 use crate::args::shared::HolderFlags;
@@ -9,7 +9,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::actor;
 
-/// The worker in whose name jobs are settled.
+/// The worker in whose name jobs are ended or their locks extended.
 #[derive(Clone, Debug)]
 pub(crate) enum ActingWorker {
     Named(Name),
@@ -41,7 +41,7 @@ impl ActingWorker {
         }
     }
 
-    /// Reads the job that is to be settled; refuses it as [`ActingWorker::refuse_not_held`] does.
+    /// Reads a running job that the command is about; refuses it as [`ActingWorker::refuse_not_held`] does.
     pub(crate) fn read_held_job(
         &self,
         core: &mut Core,
@@ -60,7 +60,7 @@ impl ActingWorker {
     }
 
     /// The worker that settles this job.
-    pub(crate) fn settling_worker(&self, job: &JobSnapshot) -> Name {
+    pub(crate) fn acting_worker_for(&self, job: &JobSnapshot) -> Name {
         match self {
             ActingWorker::Named(name) => name.clone(),
             ActingWorker::Holder => job.worker.clone().unwrap_or_default(),

@@ -6,7 +6,7 @@ use super::order;
 use super::order::{Edges, dependents_first};
 use super::plan::TargetSource;
 use super::running::RunningJobs;
-use super::save::{SaveFile, add_dependents};
+use super::save::{SaveFile, add_and_count_dependents};
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -32,10 +32,10 @@ pub(crate) const CANCEL: Verb = Verb {
 };
 
 /// To cancel more jobs than this, their number must be typed.
-const TYPED: usize = 1000;
+const MAX_WITHOUT_TYPED_NUMBER: usize = 1000;
 
 /// Maximum number of dependents that the question names.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Refuses a complete job.
 pub(crate) fn refuse_complete(job: &JobSnapshot) -> Option<JobOutcome> {
@@ -129,7 +129,7 @@ fn save_and_cancel(
     let affected = name_affected_dependents(dependents, &plan, &edges);
     let jobs = std::mem::take(&mut plan.jobs);
     let (jobs, below) = match dependents {
-        DependentsPolicy::Cancel => add_dependents(session.core()?, now, jobs)?,
+        DependentsPolicy::Cancel => add_and_count_dependents(session.core()?, now, jobs)?,
         DependentsPolicy::Refuse => (dependents_first(jobs, &edges), 0),
         DependentsPolicy::Release => (jobs, 0),
     };
@@ -265,8 +265,12 @@ fn name_affected_dependents(
     } else {
         plan.below.iter().map(|job| &job.jid).collect()
     };
-    let names: Vec<String> = all.iter().take(NAMED).map(|jid| jid.to_string()).collect();
-    match all.len().checked_sub(NAMED) {
+    let names: Vec<String> = all
+        .iter()
+        .take(MAX_NAMED)
+        .map(|jid| jid.to_string())
+        .collect();
+    match all.len().checked_sub(MAX_NAMED) {
         Some(more @ 1..) => format!("{} and {more} more", names.join(", ")),
         _ => names.join(", "),
     }
@@ -294,7 +298,7 @@ fn confirm_cancel(
     }
     let what = describe_cancel(plan, count, below, affected, session)?;
     let details = |page: &RenderOptions| plan.question_details(page, "");
-    if count > TYPED {
+    if count > MAX_WITHOUT_TYPED_NUMBER {
         session.ui.confirm_typed(&what, &count.to_string(), details)
     } else {
         session.ui.confirm(&what, details)

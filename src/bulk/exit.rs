@@ -23,7 +23,7 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
     }
 }
 
-/// The exit code of an action; `remaining` jobs were not tried after a failure. With `by_jid`, the jobs
+/// The exit code of an action; `remaining` jobs were not tried after a failure. With `are_given_by_jid`, the jobs
 /// were given by jid, and not all of them are as asked already: if none of them could be changed, the
 /// code is what one of them would get.
 ///
@@ -31,10 +31,10 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
 /// |------|----------------------------|--------------------|-------------------|
 /// | none | all of them `gone`         | none               | 4                 |
 /// | none | none                       | all, for one code  | that of the code  |
-/// | none | all, if `by_jid`: some not `gone`, or failed    || 5                 |
+/// | none | all, if `are_given_by_jid`: some not `gone`, or failed    || 5                 |
 /// | any  | any                        | none               | 0                 |
 /// | any  | any                        | some               | 3                 |
-pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, by_jid: bool) -> Exit {
+pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, are_given_by_jid: bool) -> Exit {
     let failed = |(result, _): &(ItemTally, OutcomeCode)| *result == ItemTally::Failed;
     let refused = |(result, code): &(ItemTally, OutcomeCode)| {
         matches!(result, ItemTally::Skipped | ItemTally::Failed)
@@ -45,7 +45,7 @@ pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, by_jid: bool) -> Exit {
         (None, _) => Exit::Ok,
         (Some((ItemTally::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
         (Some((ItemTally::Failed, code)), None) if remaining == 0 => error_kind(*code).exit(),
-        _ if by_jid && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
+        _ if are_given_by_jid && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
         _ if codes.keys().any(failed) => Exit::Partial,
         _ => Exit::Ok,
     }

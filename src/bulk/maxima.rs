@@ -35,7 +35,7 @@ pub(crate) fn set_changed_maxima(
         let ttl = present.ttl_s.filter(|seconds| *seconds > 0);
         let ttl = ttl.map(|seconds| seconds.to_string());
         let core = session.core()?;
-        core.set_throttle(
+        core.set_maximum_and_wake(
             now,
             &present.id,
             *maximum,

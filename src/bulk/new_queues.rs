@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::text::nearest_spelling;
 
 /// Maximum number of new queues that are named one by one.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Writes a note for each queue that does not exist yet, if notes are read or this is a dry run.
 pub(crate) fn note_new_queues(
@@ -56,10 +56,10 @@ pub(crate) fn swapped_arguments_note(
 /// Whether [`new_queue_lines`] would ask the server which queues exist.
 pub(crate) fn are_new_queues_checked(
     flag: ExistingQueueFlag,
-    planned: bool,
+    is_part_of_plan: bool,
     session: &Session,
 ) -> bool {
-    flag.existing_queue || session.ui.are_notes_read(planned)
+    flag.existing_queue || session.ui.are_notes_read(is_part_of_plan)
 }
 
 /// A sentence about each queue that does not exist yet, or the error that refuses it. Makes no call if nobody
@@ -67,11 +67,11 @@ pub(crate) fn are_new_queues_checked(
 pub(crate) fn new_queue_lines(
     queues: &[Name],
     flag: ExistingQueueFlag,
-    planned: bool,
+    is_part_of_plan: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<Vec<String>, Error> {
-    if !are_new_queues_checked(flag, planned, session) {
+    if !are_new_queues_checked(flag, is_part_of_plan, session) {
         return Ok(Vec::new());
     }
     let core = session.core()?;
@@ -93,14 +93,14 @@ pub(crate) fn new_queue_lines(
     }
     let mut lines: Vec<String> = new
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|name| match nearest_spelling(name, &known) {
             Some(near) => format!("queue `{name}` is new; did you mean `{near}`?"),
             None => format!("queue `{name}` is new"),
         })
         .collect();
-    if new.len() > NAMED {
-        lines.push(format!("{} more queues are new", new.len() - NAMED));
+    if new.len() > MAX_NAMED {
+        lines.push(format!("{} more queues are new", new.len() - MAX_NAMED));
     }
     Ok(lines)
 }

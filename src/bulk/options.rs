@@ -25,7 +25,7 @@ pub(crate) struct BulkOptions {
     pub rate: Option<MaxRate>,
     pub fail_fast: bool,
     pub require_match: bool,
-    /// How many replicas must confirm each slice before the next one.
+    /// The number of replicas that must confirm each slice before the next one begins.
     pub replicas: Option<u64>,
     /// The note that each changed job gets in its history.
     pub note: Vec<u8>,

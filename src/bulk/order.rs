@@ -114,7 +114,7 @@ pub(super) fn sort_lanes_by_put(
             .core()?
             .jobs_with_fields(now, "jid,history", &jids)?;
         let keyed = places.iter().zip(found).map(|(&(at, time), job)| {
-            let (put, started) = job.as_ref().map_or((None, false), put_order_key);
+            let (put, started) = job.as_ref().map_or((None, false), put_time_and_was_started);
             // Jobs that one call put have the same time. They were buried last to first, so their order is
             // reversed.
             let tie = match plan.targeting {
@@ -136,7 +136,7 @@ pub(super) fn sort_lanes_by_put(
 
 /// When a job was last put, in whole seconds, and whether it was started since. A job that was started preceded the
 /// jobs of its lane that were put in the same second and were not.
-fn put_order_key(job: &Job) -> (Option<Moment>, bool) {
+fn put_time_and_was_started(job: &Job) -> (Option<Moment>, bool) {
     let history = job.history.as_deref().unwrap_or_default();
     let put = history
         .iter()

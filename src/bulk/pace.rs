@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::model::rate::MaxRate;
 
 /// Length of a slice at a given rate: short, so that the jobs come evenly.
-const TICK: Duration = Duration::from_millis(100);
+const SLICE_TIME: Duration = Duration::from_millis(100);
 
 /// Keeps an action to its rate. Without a rate it never waits.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Pace {
     /// The number of jobs in a slice, at most `max_jobs`.
     pub(crate) fn slice_size(&self, max_jobs: usize) -> usize {
         self.rate
-            .map_or(max_jobs, |rate| rate.jobs_in_time(TICK).min(max_jobs))
+            .map_or(max_jobs, |rate| rate.jobs_in_time(SLICE_TIME).min(max_jobs))
     }
 
     /// Waits until this number of jobs may be changed, or until a signal comes. Lost time is not

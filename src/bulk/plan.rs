@@ -49,7 +49,7 @@ pub(crate) struct BulkPlan {
 #[derive(Debug)]
 pub(super) struct ExcludedJob {
     pub outcome: JobOutcome,
-    /// How many jobs before it, in the order given, are not excluded.
+    /// The number of jobs before this one, in the order given, that are not excluded.
     pub preceding: usize,
 }
 

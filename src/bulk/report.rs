@@ -30,15 +30,15 @@ pub(crate) struct BulkTally {
     doc: BulkReport,
     /// The outcome of a single job in words.
     sentence: String,
-    /// How many dependents were changed with the jobs.
+    /// The number of dependents that were changed with the jobs.
     cascaded: usize,
     /// The first jobs that were cancelled while they ran, each with its worker and run time.
     running: Vec<String>,
-    /// How many jobs were cancelled while they ran.
+    /// The number of jobs that were cancelled while they ran.
     ran: usize,
-    /// How many jobs existed when they were listed, and did not when they were to be changed.
+    /// The number of jobs that existed when they were listed, but no longer when they were to be changed.
     vanished: usize,
-    /// How many jobs were not changed because they are as asked already.
+    /// The number of jobs that were not changed because they are as asked already.
     as_asked: usize,
 }
 

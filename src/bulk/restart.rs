@@ -32,7 +32,7 @@ pub(crate) struct RestartWatch {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuspectedLoss {
     cause: LossCause,
-    /// How many changes were acknowledged until the loss was noticed.
+    /// The number of changes that were acknowledged until the loss was noticed.
     acknowledged: usize,
 }
 

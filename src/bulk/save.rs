@@ -89,7 +89,7 @@ impl SaveFile {
 
 /// Adds all dependents of the jobs, at any depth. Returns the jobs tree by tree, each after its
 /// dependents, and the number of jobs added.
-pub(crate) fn add_dependents(
+pub(crate) fn add_and_count_dependents(
     core: &mut Core,
     now: Moment,
     jobs: Vec<JobSnapshot>,

@@ -54,7 +54,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes
     .member_use(|_| MemberUse::Refused("it makes one call"));
 
 /// Maximum length of an argument: as much as a server takes in one value.
-const LONGEST: ByteLimit = ByteLimit::fixed(512 << 20);
+const MAX_BYTES: ByteLimit = ByteLimit::fixed(512 << 20);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -66,7 +66,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         call = if *arg == InputArg::Stdin && is_dash_for_core(&name, at) {
             call.arg("-")
         } else {
-            call.arg(source.read_input(arg, "the argument", LONGEST)?.bytes)
+            call.arg(source.read_input(arg, "the argument", MAX_BYTES)?.bytes)
         };
     }
     let now = session.connect()?;

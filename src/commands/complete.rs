@@ -165,7 +165,7 @@ fn complete_single_job(
         now,
         &options.note,
         jobs,
-        |job| worker.settling_worker(job),
+        |job| worker.acting_worker_for(job),
         data.as_deref(),
         next.as_ref(),
     );
@@ -211,7 +211,7 @@ fn complete_several_jobs(
     let Completion { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
-        let worker = |job: &JobSnapshot| worker.settling_worker(job);
+        let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
         let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
         SliceOutcome::from_replies(jobs, states, |job, state| {
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(state.as_bytes());

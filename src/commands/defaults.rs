@@ -70,7 +70,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes
 const SUFFIX: &[u8] = b"-defaults";
 
 /// Maximum number of bytes of the options.
-const LONGEST: ByteLimit = ByteLimit::fixed(1 << 16);
+const MAX_OPTIONS_BYTES: ByteLimit = ByteLimit::fixed(1 << 16);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let wanted = match &args.options {
         Some(given) => {
-            let (text, _) = data::read_json_data(&mut session.input(), given, LONGEST)?;
+            let (text, _) = data::read_json_data(&mut session.input(), given, MAX_OPTIONS_BYTES)?;
             Some(validate_queue_defaults(&text)?)
         }
         None => None,

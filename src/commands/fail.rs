@@ -89,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let name = ActingWorker::from_holder_flags(&args.holder)?;
     let fail = BulkAction::new(&FAIL, |core, slice| {
-        let worker = |job: &JobSnapshot| name.settling_worker(job);
+        let worker = |job: &JobSnapshot| name.acting_worker_for(job);
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.fail(now, note, jobs, worker, &why, data.as_deref());
         SliceOutcome::from_replies(jobs, replies, |job, ()| {

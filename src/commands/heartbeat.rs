@@ -102,7 +102,7 @@ fn extend_lock(
             .show(&CommandResult::new(VERB, vec![jid], true))?;
         return Ok(Exit::Ok);
     }
-    let holder = worker.settling_worker(&job);
+    let holder = worker.acting_worker_for(&job);
     let jobs = std::slice::from_ref(&job);
     let mut outcomes = session
         .core()?
@@ -142,7 +142,7 @@ fn extend_locks(
     };
     let options = BulkOptions::new(session, &HEARTBEAT, &flags)?;
     let heartbeat = BulkAction::new(&HEARTBEAT, |core, slice| {
-        let worker = |job: &JobSnapshot| worker.settling_worker(job);
+        let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
         let ends = core.heartbeat(slice.now, slice.jobs, worker, data);
         SliceOutcome::from_replies(slice.jobs, ends, |job, end| {
             let expires = moment_of_seconds(end);

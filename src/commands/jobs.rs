@@ -55,7 +55,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.require_format(&[])?;
         session.ui.check_columns::<StateCounts>()?;
         let now = session.connect()?;
-        let (counts, unreadable) = select::count_by_state(session, now, &args.selector)?;
+        let (counts, unreadable) =
+            select::counts_and_unreadable_queues(session, now, &args.selector)?;
         session.ui.show(&counts)?;
         let exit = session
             .ui
@@ -83,12 +84,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The exit code of a list. With `required` (`--require-match`), a complete list without jobs is an error.
-fn exit_or_no_match_error(required: bool, listed: ListSummary) -> Result<Exit, Error> {
+fn exit_or_no_match_error(is_match_required: bool, listed: ListSummary) -> Result<Exit, Error> {
     match listed {
         ListSummary {
             jobs: 0,
             exit: Exit::Ok,
-        } if required => Err(Error::not_found("no job matches")),
+        } if is_match_required => Err(Error::not_found("no job matches")),
         ListSummary { exit, .. } => Ok(exit),
     }
 }
@@ -101,11 +102,11 @@ pub(crate) struct ListSummary {
     pub exit: Exit,
 }
 
-/// Lists the jobs of a selector in the chosen format. `newest` lists failed jobs newest first,
-/// otherwise oldest first.
+/// Lists the jobs of a selector in the chosen format. `newest_first` lists the newest failed jobs first, otherwise
+/// the oldest.
 pub(crate) fn list_jobs(
     selector: &Selector,
-    newest: bool,
+    newest_first: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<ListSummary, Error> {
@@ -125,7 +126,7 @@ pub(crate) fn list_jobs(
     } else {
         JobFields::Brief
     };
-    let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest);
+    let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest_first);
     selection.write_notes(out);
     let streams = match out.format() {
         Format::Table => !out.is_for_people() && !out.has_sort_flag(),

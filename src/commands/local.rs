@@ -83,7 +83,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         LocalCommand::Status | LocalCommand::Url => {}
         LocalCommand::Start => {
-            let done = if local.ensure_running(fsync, deadline)? {
+            let done = if local.start_unless_running(fsync, deadline)? {
                 "started"
             } else {
                 "the server was already running"
@@ -91,7 +91,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note(done);
         }
         LocalCommand::Stop => {
-            let done = if local.stop(deadline)? {
+            let done = if local.stop_if_running(deadline)? {
                 "saved and stopped"
             } else {
                 "the server was not running"

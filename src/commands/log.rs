@@ -40,7 +40,7 @@ pub(crate) struct Args {
 }
 
 /// The entries that the core writes into histories itself.
-const TAKEN: [&[u8]; 7] = [
+const RESERVED_NAMES: [&[u8]; 7] = [
     b"put",
     b"popped",
     b"done",
@@ -55,7 +55,7 @@ pub(crate) const SPEC: Spec<Args> =
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    if TAKEN.contains(&args.message.as_bytes()) {
+    if RESERVED_NAMES.contains(&args.message.as_bytes()) {
         let message = &args.message;
         return Err(Error::usage(format!(
             "`MESSAGE` cannot be `{message}`: the core writes that itself"

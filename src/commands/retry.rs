@@ -145,7 +145,7 @@ fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         message: args.fail_message.clone().unwrap_or_default(),
     });
     let retry = BulkAction::new(&HOLDER_RETRY, |core, slice| {
-        let worker = |job: &JobSnapshot| name.settling_worker(job);
+        let worker = |job: &JobSnapshot| name.acting_worker_for(job);
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.retry(now, note, jobs, worker, delay, why.as_ref());
         SliceOutcome::from_replies(jobs, replies, |job, remaining| {

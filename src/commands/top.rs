@@ -45,7 +45,7 @@ pub(crate) const SPEC: Spec<Args> =
     Spec::reads(Group::Inspect, run).member_use(|_| MemberUse::Apart);
 
 /// Time limit of a connection to Redis and of a call, so that the screen never stands still for longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CALL_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -58,7 +58,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         sessions.push(session.with_own_connection());
     }
     for session in &mut sessions {
-        session.globals.timeout = Some(session.timeout().min(PATIENCE));
+        session.globals.timeout = Some(session.timeout().min(CALL_TIME_LIMIT));
         // Later, nobody could type it.
         if args.no_retry || session.globals.has_typed_password() {
             session.connect()?;

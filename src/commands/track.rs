@@ -8,6 +8,7 @@ use crate::args::shared::{BulkFlags, Targets, WatchFlag};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
+use crate::core::api::job_calls::HasChanged;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -101,8 +102,8 @@ fn tracking_action(args: &Args) -> BulkAction<'static> {
     let tracked = !args.remove && !args.prune;
     let verb = if tracked { &TRACK } else { &UNTRACK };
     BulkAction::new(verb, move |core, slice| {
-        let replies = core.set_tracked(slice.now, slice.note, slice.jobs, tracked);
-        SliceOutcome::from_replies(slice.jobs, replies, |job, changed| {
+        let replies = core.start_or_stop_tracking(slice.now, slice.note, slice.jobs, tracked);
+        SliceOutcome::from_replies(slice.jobs, replies, |job, HasChanged(changed)| {
             JobOutcome::done(&job.jid).with_raw_reply(if changed { "1" } else { "0" })
         })
     })

@@ -55,7 +55,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let index = Index::Failed(args.group.clone());
     let core = session.core()?;
-    let total = core.index_slice(now, &index, 0, 0)?.total;
+    let total = core.index_range(now, &index, 0, 0)?.total;
     if total == 0 {
         not_found::refuse_missing_index(core, now, &index)?;
     }

@@ -105,7 +105,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(PATIENCE));
         session.changes = args.allow_changes && !session.globals.read_only;
-        if let Some((why, _)) = session.why_read_only().filter(|_| args.allow_changes) {
+        if let Some((why, _)) = session
+            .read_only_setting_and_remedy()
+            .filter(|_| args.allow_changes)
+        {
             let name = session.member_flag().map(|(_, name)| name.to_owned());
             let here = name.map_or_else(String::new, |name| format!(" for `{}`", Sanitized(&name)));
             let warning = format!("`--allow-changes` adds no button{here}: {why}");

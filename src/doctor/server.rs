@@ -19,8 +19,8 @@ use crate::select::nothing;
 use crate::session::Session;
 use crate::text::{comma_list, duration, plural, short_jid};
 
-/// How many seconds the clocks may differ. Other clients go by the clock of their machine.
-const SKEW: f64 = 1.0;
+/// Maximum difference of the clocks without a warning, in seconds. Other clients go by the clock of their machine.
+const MAX_CLOCK_SKEW: f64 = 1.0;
 
 /// This program and its version.
 const BINARY: &str = concat!("qless ", env!("CARGO_PKG_VERSION"));
@@ -51,7 +51,7 @@ pub(super) fn add_server_items(
     let (rights, may_read_settings) = if is_blocked {
         (skipped_item(DoctorCheck::Rights, DoctorCheck::Core), true)
     } else {
-        rights_item(core, now)
+        rights_item_and_may_read_settings(core, now)
     };
     checks.add_item(rights);
     checks.add_item(core_item(made, core.script_sha()));
@@ -160,7 +160,7 @@ fn unreported_server_item(core: &Core) -> DoctorItem {
 }
 
 /// The rights of the user, and whether the settings of the server may be read.
-fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
+fn rights_item_and_may_read_settings(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     let check = DoctorCheck::Rights;
     if !core.scripts_can_read_rights() {
         let why = "the server does not tell: Redis before 7.0 has no test of rights";
@@ -225,14 +225,14 @@ fn clock_item(skew: Result<ClockSkew, Error>, is_pinned: bool) -> DoctorItem {
         Err(error) => return failed_item(check, &error),
     };
     let amount = match ahead_s.abs() {
-        less if less < SKEW => format!("{:.0} ms", less * 1000.0),
+        less if less < MAX_CLOCK_SKEW => format!("{:.0} ms", less * 1000.0),
         more => duration(more),
     };
     let side = if ahead_s < 0.0 { "behind" } else { "ahead" };
     let item = if is_pinned {
         let what = "QLESS_NOW sets the time of all calls, whatever time it is";
         DoctorItem::warning(check, what, "unset QLESS_NOW")
-    } else if ahead_s.abs() - tolerance_s > SKEW {
+    } else if ahead_s.abs() - tolerance_s > MAX_CLOCK_SKEW {
         DoctorItem::warning(
             check,
             format!(

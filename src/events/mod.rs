@@ -31,16 +31,16 @@ pub(crate) struct EventLimits {
 }
 
 /// Time between two checks of the signals and of the deadline.
-const CHECK: Duration = Duration::from_millis(50);
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long the command may continue after a signal.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIME_AFTER_SIGNAL: Duration = Duration::from_millis(500);
 
 /// Time until a member that was not reached at the start is tried again.
-const AGAIN: Duration = Duration::from_secs(1);
+const MEMBER_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The time that a server gets at the start, however near the deadline is.
-const LEAST: Duration = Duration::from_secs(1);
+const MIN_CONNECT_TIME: Duration = Duration::from_secs(1);
 
 /// Shows events until a limit is reached, or a signal comes.
 pub(crate) fn run(
@@ -49,7 +49,7 @@ pub(crate) fn run(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let interrupt = Interrupt::listen();
-    interrupt.end_after_signal(PATIENCE);
+    interrupt.end_after_signal(TIME_AFTER_SIGNAL);
     let mut watcher = EventWatcher {
         filter,
         count: limits.count,
@@ -60,12 +60,12 @@ pub(crate) fn run(
         share: session.stream_share(),
     };
     watcher.set_deadline(limits, session.now());
-    let opened = session.open_within(watcher.time_to_subscribe(LEAST));
+    let opened = session.open_within(watcher.time_to_subscribe(MIN_CONNECT_TIME));
     let connected = opened.and_then(|()| session.connect());
     if let Ok(now) = connected {
         watcher.set_deadline(limits, now);
     }
-    let stream = connected.and_then(|_| watcher.subscribe(LEAST, session));
+    let stream = connected.and_then(|_| watcher.subscribe(MIN_CONNECT_TIME, session));
     let ended = watcher.watch(stream, session);
     if let Err(error) = &ended
         && error.exit() == Exit::Server
@@ -162,7 +162,7 @@ impl EventWatcher<'_> {
         session: &mut Session,
     ) -> Result<Option<EventStream>, Error> {
         loop {
-            let again = Instant::now() + AGAIN;
+            let again = Instant::now() + MEMBER_RETRY_INTERVAL;
             while Instant::now() < again {
                 if !session.is_any_member_reachable() {
                     return Err(first);
@@ -170,7 +170,7 @@ impl EventWatcher<'_> {
                 if self.exit_if_ended()?.is_some() {
                     return Ok(None);
                 }
-                thread::sleep(CHECK);
+                thread::sleep(SIGNAL_CHECK_INTERVAL);
             }
             match self.subscribe(Duration::ZERO, session) {
                 Ok(stream) => {
@@ -189,7 +189,7 @@ impl EventWatcher<'_> {
             if let Some(exit) = self.exit_if_ended()? {
                 return Ok(exit);
             }
-            let until = Instant::now() + CHECK;
+            let until = Instant::now() + SIGNAL_CHECK_INTERVAL;
             let until = self.deadline.map_or(until, |deadline| until.min(deadline));
             match stream.next_event(until).transpose()? {
                 None => {}

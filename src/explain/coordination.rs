@@ -4,14 +4,15 @@ use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::job::{Job, Neighbor, State};
-/// The jobs before a job in its lane, in order. With `ordered`, a pop would not return the job because of them.
+/// The jobs before a job in its lane, in order. `is_blocked_by_lane`: these jobs keep a pop from
+/// returning the job.
 pub(super) fn lane_jobs_before(
     core: &mut Core,
     now: Moment,
     job: &Job,
-    ordered: bool,
+    is_blocked_by_lane: bool,
 ) -> Result<Vec<Neighbor>, Error> {
-    let waits = ordered || job.state == Some(State::Depends);
+    let waits = is_blocked_by_lane || job.state == Some(State::Depends);
     let Some(lane) = job.key.as_ref().filter(|_| waits) else {
         return Ok(Vec::new());
     };

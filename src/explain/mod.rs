@@ -205,9 +205,9 @@ fn build_explanation(
 fn read_pop_facts(
     core: &mut Core,
     now: Moment,
-    subjects: &[(Option<&Name>, Option<&Name>)],
+    queues_and_jids: &[(Option<&Name>, Option<&Name>)],
 ) -> Result<Vec<Option<PopFacts>>, Error> {
-    let pops: Vec<(&Name, Option<&Name>)> = subjects
+    let pops: Vec<(&Name, Option<&Name>)> = queues_and_jids
         .iter()
         .filter_map(|(queue, jid)| queue.map(|queue| (queue, *jid)))
         .collect();
@@ -222,7 +222,7 @@ fn read_pop_facts(
         }
         Err(error) => return Err(error),
     };
-    let facts = subjects.iter().map(|(queue, _)| {
+    let facts = queues_and_jids.iter().map(|(queue, _)| {
         let facts = queue.and_then(|_| pops.next());
         facts.filter(|facts| facts.queue.exists())
     });

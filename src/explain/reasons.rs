@@ -13,13 +13,13 @@ use crate::model::recur::Recurring;
 use crate::name::Name;
 
 /// How many seconds the next job may wait while pops are possible before the reason is that no worker pops.
-const PATIENCE: f64 = 10.0;
+const MAX_NEXT_WAIT: f64 = 10.0;
 
-/// How many seconds instead of [`PATIENCE`] if any queue has workers: they may poll seldom.
+/// The seconds that take the place of [`MAX_NEXT_WAIT`] if any queue has workers: they may poll seldom.
 const LONG_PATIENCE: f64 = 60.0;
 
 /// Maximum number of jobs that the evidence names.
-const ROOTS: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Why a job does not run. `before` are the jobs before it in its lane.
 pub(super) fn job_reasons(
@@ -320,7 +320,7 @@ fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
 fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     let waited = now.since(facts.ready?);
     let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
-    let long = if unseen { PATIENCE } else { LONG_PATIENCE };
+    let long = if unseen { MAX_NEXT_WAIT } else { LONG_PATIENCE };
     if facts.held > 0 || waited < long {
         return None;
     }
@@ -392,7 +392,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
     }
     let evidence = |roots: Vec<Neighbor>| ReasonEvidence {
         jobs: Some(roots.len() as u64),
-        roots: roots.into_iter().take(ROOTS).collect(),
+        roots: roots.into_iter().take(MAX_NAMED).collect(),
         ..ReasonEvidence::default()
     };
     if let Some((owner, missing)) = walk.missing.first() {

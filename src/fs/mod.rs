@@ -31,7 +31,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write(path, bytes, PRIVATE_FILE)
 }
 
-/// Writes a file that everybody may read, in the same way.
+/// Writes a file that everybody may read. The new content replaces the old one when it is complete.
 pub(crate) fn write_public(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write(path, bytes, ALL)
 }
@@ -43,7 +43,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     file.finish()
 }
 
-/// Rewrites a file of the user in the same way. An existing file keeps its mode and owner.
+/// Rewrites a file of the user, which appears when it is complete. An existing file keeps its mode and owner.
 pub(crate) fn rewrite_keeping_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     let mut new = temporary_file_for(path, PRIVATE_FILE)?;

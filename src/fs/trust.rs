@@ -22,7 +22,7 @@ use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
 /// All rights of the group and of others.
-const OTHERS: u32 = 0o077;
+const RIGHTS_OF_OTHERS: u32 = 0o077;
 
 /// The right of the group and of others to read.
 const OTHERS_READ: u32 = 0o044;
@@ -41,7 +41,7 @@ const MAX_LINKS: usize = 40;
 
 /// Whether this mode gives the group or others any right.
 pub(crate) fn others_may_use(mode: u32) -> bool {
-    mode & OTHERS != 0
+    mode & RIGHTS_OF_OTHERS != 0
 }
 
 /// Whether this mode lets the group or others write.

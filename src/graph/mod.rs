@@ -107,15 +107,15 @@ fn find_jobs_with_edges(
         Index::Throttled,
     ];
     let own = own.map(|index| (index(queue.clone()), 0));
-    let mut slices = core.index_slices(now, &own, limit as u64)?;
+    let mut slices = core.index_ranges(now, &own, limit as u64)?;
     let max_groups = limit.div_ceil(JOBS_PER_GROUP) as u64;
-    let groups = core.index_slice(now, &Index::Groups, 0, max_groups)?;
+    let groups = core.index_range(now, &Index::Groups, 0, max_groups)?;
     let failed = groups.members.into_iter();
     let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
     let groups_left = groups.total.saturating_sub(failed.len() as u64);
     // As many jobs of all groups together as of the five sets of the queue.
     let each = (own.len() * limit).div_ceil(failed.len().max(1));
-    slices.append(&mut core.index_slices(now, &failed, each as u64)?);
+    slices.append(&mut core.index_ranges(now, &failed, each as u64)?);
     let listed: u64 = slices.iter().map(|slice| slice.total).sum();
     let mut met = HashSet::new();
     let jids = slices.into_iter().flat_map(|slice| slice.members);

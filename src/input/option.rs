@@ -214,12 +214,12 @@ fn unknown_option_error(key: &Name) -> Error {
     let unknown = Error::unknown_name("option", key, &names);
     match unknown.hint_text() {
         Some(_) => unknown,
-        None => unknown.hint_if(misspelled_queue_option(key)),
+        None => unknown.hint_if(misspelled_queue_option_hint(key)),
     }
 }
 
 /// The hint for a key that ends in a misspelled option of a queue, after the name of the queue.
-fn misspelled_queue_option(key: &Name) -> Option<String> {
+fn misspelled_queue_option_hint(key: &Name) -> Option<String> {
     let key = key.as_str()?;
     QUEUE_OPTIONS.iter().find_map(|option| {
         // Splits the key by the hyphens of the option, because the name of the queue may have hyphens, too.

@@ -93,13 +93,13 @@ impl ByteLimit {
 }
 
 /// Maximum length of a line of a list: twice a job with the longest data.
-const LONGEST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 impl InputSource {
-    pub(crate) fn new(null: bool) -> InputSource {
+    pub(crate) fn new(is_null_separated: bool) -> InputSource {
         InputSource {
             stdin: None,
-            null,
+            null: is_null_separated,
             jids: None,
             shared: false,
         }
@@ -166,13 +166,13 @@ impl InputSource {
         let mut bytes = Vec::new();
         for number in 1.. {
             bytes.clear();
-            let read = from.by_ref().take(LONGEST).read_until(end, &mut bytes);
+            let read = from.by_ref().take(MAX_BYTES).read_until(end, &mut bytes);
             if read.map_err(|fault| input.unreadable_error(&fault))? == 0 {
                 break;
             }
             let item = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
-            let taken = if bytes.len() as u64 == LONGEST {
-                Err(format!("it is longer than {LONGEST} bytes"))
+            let taken = if bytes.len() as u64 == MAX_BYTES {
+                Err(format!("it is longer than {MAX_BYTES} bytes"))
             } else if self.null {
                 take(InputItem::Exact(item))
             } else {

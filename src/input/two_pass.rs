@@ -70,7 +70,7 @@ struct FileStamp {
 }
 
 /// Size of the read buffer.
-const PAGE: usize = 1 << 17;
+const READ_BUFFER_SIZE: usize = 1 << 17;
 
 /// The byte order mark, which Windows programs put at the start of files.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -338,7 +338,7 @@ pub(crate) struct OffsetLineReader<R> {
 impl<R: Read> OffsetLineReader<R> {
     fn starting_at(from: R, offset: u64, max_line_bytes: usize) -> OffsetLineReader<R> {
         OffsetLineReader {
-            from: BufReader::with_capacity(PAGE, from),
+            from: BufReader::with_capacity(READ_BUFFER_SIZE, from),
             line: Vec::new(),
             number: 0,
             begin: offset,

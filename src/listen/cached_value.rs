@@ -11,7 +11,7 @@ const MAX_DOUBLED: u32 = 64;
 const FAILURE: Duration = Duration::from_secs(5);
 
 /// Time between two attempts to get a lock that another thread holds.
-const BLINK: Duration = Duration::from_millis(5);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A value that is read at most once per interval. After two reads in a row that took longer than the
 /// interval, the interval doubles; a read within the first interval restores it.
@@ -129,7 +129,7 @@ pub(crate) fn lock_within<T>(mutex: &Mutex<T>, patience: Duration) -> Option<Mut
             Ok(guard) => return Some(guard),
             Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
             Err(TryLockError::WouldBlock) if begun.elapsed() >= patience => return None,
-            Err(TryLockError::WouldBlock) => thread::sleep(BLINK),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY_INTERVAL),
         }
     }
 }

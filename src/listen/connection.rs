@@ -4,10 +4,10 @@ use std::io;
 
 use super::access::Access;
 use super::connection_table::TableEntry;
-use super::event_stream::EventStream;
 use super::request::{Method, Request};
 use super::request_reader::{NoRequest, RequestReader};
 use super::response::{Body, Response};
+use super::server_sent_events::ServerSentEvents;
 
 /// Maximum number of requests of one connection.
 const MAX_REQUESTS: usize = 100;
@@ -39,7 +39,7 @@ impl<'l> Connection<'l> {
                     break;
                 }
             };
-            if !self.entry.begin_response() {
+            if !self.entry.begin_response_if_open() {
                 return;
             }
             let response = respond(&request);
@@ -50,7 +50,7 @@ impl<'l> Connection<'l> {
             if self.send_response(response, request.method, stays).is_err() {
                 return;
             }
-            if !self.entry.end_response() || !stays {
+            if !self.entry.end_response_and_may_continue() || !stays {
                 break;
             }
         }
@@ -64,8 +64,8 @@ impl<'l> Connection<'l> {
             _ if method == Method::Head => Ok(()),
             Body::Bytes(body) => socket.send(&body),
             Body::Shared(body) => socket.send((*body).as_ref()),
-            Body::Stream(produce) if self.entry.begin_stream() => {
-                produce(&mut EventStream::new(&self.entry))
+            Body::Stream(produce) if self.entry.begin_stream_if_open() => {
+                produce(&mut ServerSentEvents::new(&self.entry))
             }
             Body::Stream(_) => Err(io::ErrorKind::ConnectionAborted.into()),
         }

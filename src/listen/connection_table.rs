@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::socket::Socket;
+use super::socket::ClientSocket;
 
 /// Maximum number of connections at the same time.
 pub const MAX_CONNECTIONS: usize = 64;
@@ -14,10 +14,10 @@ pub const MAX_CONNECTIONS: usize = 64;
 const MAX_THREADS: usize = 2 * MAX_CONNECTIONS;
 
 /// How long responses may be sent after the listener was asked to stop.
-const FINISH: Duration = Duration::from_secs(5);
+const MAX_TIME_TO_FINISH: Duration = Duration::from_secs(5);
 
 /// How long a closed connection may take to leave the table.
-const LEAVE: Duration = Duration::from_secs(1);
+const MAX_TIME_TO_LEAVE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub(super) struct ConnectionTable {
@@ -28,7 +28,7 @@ pub(super) struct ConnectionTable {
 
 #[derive(Debug)]
 struct ConnectionRow {
-    socket: Arc<Socket>,
+    socket: Arc<ClientSocket>,
     phase: ConnectionPhase,
 }
 
@@ -45,22 +45,25 @@ enum ConnectionPhase {
 #[derive(Debug)]
 pub(super) struct TableEntry<'t> {
     table: &'t ConnectionTable,
-    pub socket: Arc<Socket>,
+    pub socket: Arc<ClientSocket>,
 }
 
 impl ConnectionTable {
     /// Adds a connection. In a full table, the one that has waited longest for its request is closed, so
     /// that slow clients do not lock out others. Returns the socket if all are being answered.
-    pub(super) fn add_connection(&self, socket: Socket) -> Result<TableEntry<'_>, Socket> {
+    pub(super) fn add_connection(
+        &self,
+        socket: ClientSocket,
+    ) -> Result<TableEntry<'_>, ClientSocket> {
         let mut rows = self.lock_rows();
         if rows.len() >= MAX_THREADS {
-            rows = self.wait_for_departure(rows, LEAVE);
+            rows = self.wait_for_departure(rows, MAX_TIME_TO_LEAVE);
         }
         let open = rows
             .iter()
             .filter(|row| row.phase != ConnectionPhase::Closed)
             .count();
-        let has_room = open < MAX_CONNECTIONS || close_longest_waiting(&mut rows);
+        let has_room = open < MAX_CONNECTIONS || close_longest_waiting_if_any(&mut rows);
         if !has_room || rows.len() >= MAX_THREADS {
             return Err(socket);
         }
@@ -79,7 +82,7 @@ impl ConnectionTable {
     /// longer than `patience`.
     pub(super) fn make_room(&self, patience: Duration) {
         let mut rows = self.lock_rows();
-        close_longest_waiting(&mut rows);
+        close_longest_waiting_if_any(&mut rows);
         drop(self.wait_for_departure(rows, patience));
     }
 
@@ -90,7 +93,7 @@ impl ConnectionTable {
     /// Lets connections finish the responses under way, and ends those that only wait for requests.
     pub(super) fn stop_connections(&self) {
         self.stopping.store(true, Ordering::Relaxed);
-        let deadline = Instant::now() + FINISH;
+        let deadline = Instant::now() + MAX_TIME_TO_FINISH;
         let mut rows = self.lock_rows();
         rows.iter()
             .for_each(|row| row.socket.shut_down(Shutdown::Read));
@@ -120,7 +123,7 @@ impl ConnectionTable {
     }
 }
 
-fn close_longest_waiting(rows: &mut [ConnectionRow]) -> bool {
+fn close_longest_waiting_if_any(rows: &mut [ConnectionRow]) -> bool {
     let longest = rows
         .iter_mut()
         .filter_map(|row| match row.phase {
@@ -138,26 +141,26 @@ fn close_longest_waiting(rows: &mut [ConnectionRow]) -> bool {
 
 impl TableEntry<'_> {
     /// Notes that a whole request has arrived. False if the connection was closed meanwhile.
-    pub(super) fn begin_response(&self) -> bool {
-        self.set_phase(ConnectionPhase::Responding)
+    pub(super) fn begin_response_if_open(&self) -> bool {
+        self.set_phase_if_open(ConnectionPhase::Responding)
     }
 
     /// Notes that a stream begins. In a full table, a stream is closed as a connection without a request is: its client
     /// connects again. False if the connection was closed meanwhile.
-    pub(super) fn begin_stream(&self) -> bool {
-        self.set_phase(ConnectionPhase::Waiting(Instant::now()))
+    pub(super) fn begin_stream_if_open(&self) -> bool {
+        self.set_phase_if_open(ConnectionPhase::Waiting(Instant::now()))
     }
 
     /// Notes that the response was sent. False if no further request may follow.
-    pub(super) fn end_response(&self) -> bool {
-        self.set_phase(ConnectionPhase::Waiting(Instant::now())) && !self.is_stopping()
+    pub(super) fn end_response_and_may_continue(&self) -> bool {
+        self.set_phase_if_open(ConnectionPhase::Waiting(Instant::now())) && !self.is_stopping()
     }
 
     pub(super) fn is_stopping(&self) -> bool {
         self.table.is_stopping()
     }
 
-    fn set_phase(&self, phase: ConnectionPhase) -> bool {
+    fn set_phase_if_open(&self, phase: ConnectionPhase) -> bool {
         let mut rows = self.table.lock_rows();
         let own = rows
             .iter_mut()

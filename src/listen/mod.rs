@@ -9,11 +9,11 @@ mod address;
 mod cached_value;
 mod connection;
 mod connection_table;
-mod event_stream;
 mod options;
 mod request;
 mod request_reader;
 mod response;
+mod server_sent_events;
 mod server_socket;
 mod socket;
 mod unix_socket;
@@ -28,18 +28,18 @@ pub(crate) use self::cached_value::{ReadPace, lock_within};
 use self::connection::Connection;
 use self::connection_table::ConnectionTable;
 pub use self::connection_table::MAX_CONNECTIONS;
-pub use self::event_stream::EventStream;
 pub(crate) use self::options::listen_address;
 pub use self::options::{AccessOptions, ListenOptions};
 pub use self::request::{Method, Request};
 use self::response::Body;
 pub use self::response::{Response, Status};
+pub use self::server_sent_events::ServerSentEvents;
 use self::server_socket::ServerSocket;
-use self::socket::Socket;
+use self::socket::ClientSocket;
 use crate::error::Error;
 
 /// Time between two checks of whether to stop.
-const CHECK: Duration = Duration::from_millis(50);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An address that is open for requests.
 #[derive(Debug)]
@@ -88,12 +88,12 @@ impl Listener {
         let table = ConnectionTable::default();
         thread::scope(|scope| {
             while !stop() {
-                let socket = match self.socket.accept(CHECK) {
+                let socket = match self.socket.accept(STOP_CHECK_INTERVAL) {
                     Ok(Some(socket)) => socket,
                     Ok(None) => continue,
                     // The system has no descriptors or memory left: closing one connection frees some.
                     Err(_) => {
-                        table.make_room(CHECK);
+                        table.make_room(STOP_CHECK_INTERVAL);
                         continue;
                     }
                 };
@@ -113,7 +113,7 @@ impl Listener {
 }
 
 /// Says that all connections are being answered. Does not wait for the client.
-fn refuse_busy(socket: &Socket) {
+fn refuse_busy(socket: &ClientSocket) {
     let busy = Response::text(
         Status::ServiceUnavailable,
         "too many requests at the same time",

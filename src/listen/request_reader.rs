@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use super::access::Access;
 use super::request::{Method, Request, RequestHead};
 use super::response::{Response, Status};
-use super::socket::Socket;
+use super::socket::ClientSocket;
 
 /// How long a request may take to arrive.
 const ARRIVAL: Duration = Duration::from_secs(5);
 
 /// How long a connection may be idle before a request.
-const IDLE: Duration = Duration::from_secs(5);
+const MAX_IDLE_TIME: Duration = Duration::from_secs(5);
 
 /// The longest first line with all headers, in bytes.
 const LONGEST_HEAD: usize = 8 * 1024;
@@ -51,9 +51,9 @@ impl<'l> RequestReader<'l> {
     }
 
     /// Reads the next request. What is wrong with its head is refused before its body is read.
-    pub(super) fn read_request(&mut self, socket: &Socket) -> Result<Request, NoRequest> {
+    pub(super) fn read_request(&mut self, socket: &ClientSocket) -> Result<Request, NoRequest> {
         if self.buffer.is_empty() {
-            let arrived = socket.receive(LONGEST_HEAD, Instant::now() + IDLE);
+            let arrived = socket.receive(LONGEST_HEAD, Instant::now() + MAX_IDLE_TIME);
             self.buffer = arrived.map_err(|_| NoRequest::Ended)?;
         }
         let deadline = Instant::now() + ARRIVAL;
@@ -77,7 +77,11 @@ impl<'l> RequestReader<'l> {
         Ok(head.with_body(method, body))
     }
 
-    fn read_head(&mut self, socket: &Socket, deadline: Instant) -> Result<RequestHead, NoRequest> {
+    fn read_head(
+        &mut self,
+        socket: &ClientSocket,
+        deadline: Instant,
+    ) -> Result<RequestHead, NoRequest> {
         loop {
             if let Some((head, length)) = RequestHead::parse(&self.buffer)? {
                 self.buffer.drain(..length.min(self.buffer.len()));
@@ -103,7 +107,7 @@ impl<'l> RequestReader<'l> {
     /// Reads more of the request, until the buffer has up to `max_bytes` bytes.
     fn fill_buffer(
         &mut self,
-        socket: &Socket,
+        socket: &ClientSocket,
         max_bytes: usize,
         deadline: Instant,
     ) -> Result<(), NoRequest> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use strum::IntoStaticStr;
 
-use super::event_stream::EventStream;
+use super::server_sent_events::ServerSentEvents;
 use crate::text;
 
 /// The status of a response, with its number.
@@ -37,7 +37,7 @@ pub enum Status {
 }
 
 /// The function that makes the parts of a stream: it sends them and waits in between.
-type Producer<'a> = Box<dyn FnOnce(&mut EventStream<'_>) -> io::Result<()> + 'a>;
+type Producer<'a> = Box<dyn FnOnce(&mut ServerSentEvents<'_>) -> io::Result<()> + 'a>;
 
 pub(super) enum Body<'a> {
     Bytes(Vec<u8>),
@@ -99,7 +99,7 @@ impl<'a> Response<'a> {
 
     /// A response of server-sent events. It ends when `produce` returns, and the connection with it.
     pub fn events(
-        produce: impl FnOnce(&mut EventStream<'_>) -> io::Result<()> + 'a,
+        produce: impl FnOnce(&mut ServerSentEvents<'_>) -> io::Result<()> + 'a,
     ) -> Response<'a> {
         let stream = Response {
             body: Body::Stream(Box::new(produce)),

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::net::listen;
 
 use super::address::{self, ListenAddress};
-use super::socket::Socket;
+use super::socket::ClientSocket;
 use super::unix_socket::{SocketFile, bind_unix};
 use crate::error::{Error, Kind, io_message};
 
@@ -57,7 +57,7 @@ impl ServerSocket {
     }
 
     /// The next connection; `None` if there is none for this long.
-    pub(super) fn accept(&self, patience: Duration) -> io::Result<Option<Socket>> {
+    pub(super) fn accept(&self, patience: Duration) -> io::Result<Option<ClientSocket>> {
         let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
         let mut polled = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
         match poll(&mut polled, Some(&timeout)) {
@@ -67,10 +67,10 @@ impl ServerSocket {
         let accepted = match self {
             ServerSocket::Tcp(listener, _) => listener
                 .accept()
-                .and_then(|(stream, _)| Socket::from_tcp(stream)),
+                .and_then(|(stream, _)| ClientSocket::from_tcp(stream)),
             ServerSocket::Unix(listener, _) => listener
                 .accept()
-                .and_then(|(stream, _)| Socket::from_unix(stream)),
+                .and_then(|(stream, _)| ClientSocket::from_unix(stream)),
         };
         match accepted {
             Ok(socket) => Ok(Some(socket)),

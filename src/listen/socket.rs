@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// A response is sent in parts of this size, in bytes. A smaller part counts as no progress: a system takes
 /// a few bytes now and then for a client that does not read.
-const PART: usize = 16 * 1024;
+const WRITE_SIZE: usize = 16 * 1024;
 
 /// How long a client may take to read enough for the next part.
 const STALLED: Duration = Duration::from_secs(5);
@@ -23,24 +23,24 @@ const LINGER: Duration = Duration::from_secs(1);
 const MAX_LINGERING: usize = 256 * 1024;
 
 #[derive(Debug)]
-pub(super) enum Socket {
+pub(super) enum ClientSocket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
-impl Socket {
-    pub(super) fn from_tcp(stream: TcpStream) -> io::Result<Socket> {
+impl ClientSocket {
+    pub(super) fn from_tcp(stream: TcpStream) -> io::Result<ClientSocket> {
         // On some systems a new connection inherits the non-blocking mode of the listening socket.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(STALLED))?;
-        Ok(Socket::Tcp(stream))
+        Ok(ClientSocket::Tcp(stream))
     }
 
-    pub(super) fn from_unix(stream: UnixStream) -> io::Result<Socket> {
+    pub(super) fn from_unix(stream: UnixStream) -> io::Result<ClientSocket> {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(STALLED))?;
-        Ok(Socket::Unix(stream))
+        Ok(ClientSocket::Unix(stream))
     }
 
     /// Reads up to `max_bytes` bytes; none at the end. Fails with `TimedOut` at the deadline.
@@ -52,11 +52,11 @@ impl Socket {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             let read = match self {
-                Socket::Tcp(stream) => {
+                ClientSocket::Tcp(stream) => {
                     stream.set_read_timeout(Some(rest))?;
                     (&mut &*stream).read(&mut bytes)
                 }
-                Socket::Unix(stream) => {
+                ClientSocket::Unix(stream) => {
                     stream.set_read_timeout(Some(rest))?;
                     (&mut &*stream).read(&mut bytes)
                 }
@@ -76,7 +76,7 @@ impl Socket {
     /// Sends all bytes. Fails with `TimedOut` if the client reads too slowly.
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let end = Instant::now() + LONGEST_SEND;
-        for part in bytes.chunks(PART) {
+        for part in bytes.chunks(WRITE_SIZE) {
             self.send_part(part, end.min(Instant::now() + STALLED))?;
         }
         Ok(())
@@ -101,8 +101,8 @@ impl Socket {
     /// Sends what the system takes immediately, in the hope that the client reads it.
     pub(super) fn send_without_waiting(&self, bytes: &[u8]) {
         _ = match self {
-            Socket::Tcp(stream) => stream.set_nonblocking(true),
-            Socket::Unix(stream) => stream.set_nonblocking(true),
+            ClientSocket::Tcp(stream) => stream.set_nonblocking(true),
+            ClientSocket::Unix(stream) => stream.set_nonblocking(true),
         };
         _ = self.write(bytes);
         self.shut_down(Shutdown::Write);
@@ -110,16 +110,16 @@ impl Socket {
 
     fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Socket::Tcp(stream) => (&mut &*stream).write(bytes),
-            Socket::Unix(stream) => (&mut &*stream).write(bytes),
+            ClientSocket::Tcp(stream) => (&mut &*stream).write(bytes),
+            ClientSocket::Unix(stream) => (&mut &*stream).write(bytes),
         }
     }
 
     /// Ends one or both directions, also for a thread that waits.
     pub(super) fn shut_down(&self, how: Shutdown) {
         _ = match self {
-            Socket::Tcp(stream) => stream.shutdown(how),
-            Socket::Unix(stream) => stream.shutdown(how),
+            ClientSocket::Tcp(stream) => stream.shutdown(how),
+            ClientSocket::Unix(stream) => stream.shutdown(how),
         };
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn judge_health(
     }
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
     let groups: Vec<Name> = groups.map(|group| group.group.clone()).collect();
-    for subject in unknown_subjects(limits.subjects(true), &groups) {
+    for subject in unknown_subjects(limits.patterns(true), &groups) {
         // A group disappears with its last job, so an unknown group is no warning: only note a similar name.
         let items = items.iter_mut();
         let mut items = items.filter(|item| item.group.as_ref() == subject.as_plain_name());
@@ -59,7 +59,7 @@ pub(crate) fn judge_health(
     }
     let mut queues = facts.damaged_queues.clone();
     queues.extend(facts.queues.iter().map(|queue| queue.counts.name.clone()));
-    for subject in unknown_subjects(limits.subjects(false), &queues) {
+    for subject in unknown_subjects(limits.patterns(false), &queues) {
         items.push(unknown_queue_item(subject, &queues));
     }
     Health::new(items, omitted)

@@ -21,7 +21,7 @@ use crate::session::Session;
 
 pub(crate) use problems::find_problems;
 
-/// How far back failures count as a problem by default, in seconds.
+/// The age up to which failures count as a problem by default, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;
 
 /// Reads a snapshot of the system as `request` says. Sets the moment in `request` from which failures count to

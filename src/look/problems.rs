@@ -19,7 +19,7 @@ const LATE_RECURRING: f64 = 60.0;
 const LONG_SILENCE: f64 = 3600.0;
 
 /// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The problems that need attention. First come those that endanger data, then those that keep the most jobs from
 /// running; last come states that an operator chose.
@@ -41,9 +41,9 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
 
 /// Keys of wrong types, which keep queues or workers from being read.
 fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
-    let named = facts.damaged_queues.iter().take(NAMED);
+    let named = facts.damaged_queues.iter().take(MAX_NAMED);
     let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
-    let more = facts.damaged_queues.len().saturating_sub(NAMED);
+    let more = facts.damaged_queues.len().saturating_sub(MAX_NAMED);
     if more > 0 {
         parts.push(count_with_noun(more as u64, "other queue", "other queues"));
     }
@@ -179,7 +179,7 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     let mut groups: Vec<&RecentFailures> = groups.iter().filter(|group| group.recent > 0).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.recent));
     let time = duration(since_s);
-    let (named, rest) = groups.split_at(groups.len().min(NAMED));
+    let (named, rest) = groups.split_at(groups.len().min(MAX_NAMED));
     for group in named {
         let failed = count_with_noun(group.recent, "job has", "jobs have");
         let all = match group.jobs - group.recent.min(group.jobs) {
@@ -213,14 +213,14 @@ fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProble
         .collect();
     let named = lost
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|worker| match worker.last_seen {
             Some(seen) => format!("{}, seen {} ago", worker.name, duration(now.since(seen))),
             None => worker.name.to_string(),
         });
     let mut named: Vec<String> = named.collect();
-    if lost.len() > NAMED {
-        named.push(format!("{} more", lost.len() - NAMED));
+    if lost.len() > MAX_NAMED {
+        named.push(format!("{} more", lost.len() - MAX_NAMED));
     }
     let whose = if named.is_empty() {
         String::new()
@@ -259,7 +259,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
     let waits = late.filter_map(|queue| queue.oldest_wait(now));
     let mut waits: Vec<OldWait> = waits.filter(|wait| !is_blocked(wait)).collect();
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
-    let (named, rest) = waits.split_at(waits.len().min(NAMED));
+    let (named, rest) = waits.split_at(waits.len().min(MAX_NAMED));
     for wait in named {
         let why = wait.reason_text(now);
         let why = why.map_or_else(String::new, |why| format!(", {why}"));
@@ -342,7 +342,7 @@ fn late_recurring_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
 fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
     let queues = facts.queues.iter().map(|queue| &queue.counts);
     let paused: Vec<&Queue> = queues.filter(|queue| queue.paused).collect();
-    let (named, rest) = paused.split_at(paused.len().min(NAMED));
+    let (named, rest) = paused.split_at(paused.len().min(MAX_NAMED));
     for queue in named {
         let waiting = queue.waiting + queue.throttled;
         let age = queue.paused_since.map(|since| now.since(since).max(0.0));
@@ -379,7 +379,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
     }
     if !rest.is_empty() {
         let names = rest.iter().map(|queue| queue.name.to_string());
-        let names: Vec<String> = names.take(NAMED).collect();
+        let names: Vec<String> = names.take(MAX_NAMED).collect();
         let others = count_with_noun(rest.len() as u64, "other queue is", "other queues are");
         let what = format!("{others} paused: {}", comma_list(names.iter()));
         problems.push(

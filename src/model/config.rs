@@ -243,11 +243,11 @@ pub(crate) struct OptionChange {
 
 impl OptionChange {
     /// The changes, by name, from the options `items` to the wanted ones. An option that is not wanted stays, unless
-    /// `clear` is given.
+    /// `unsets_others` is given.
     pub(crate) fn changes_to_wanted(
         items: &[ConfigOption],
         wanted: &BTreeMap<Name, Name>,
-        clear: bool,
+        unsets_others: bool,
     ) -> Vec<OptionChange> {
         let now: BTreeMap<&Name, &ConfigOption> =
             items.iter().map(|item| (&item.key, item)).collect();
@@ -263,7 +263,7 @@ impl OptionChange {
                 changes.push(OptionChange { key, before, after });
             }
         }
-        for item in items.iter().filter(|item| clear && item.set) {
+        for item in items.iter().filter(|item| unsets_others && item.set) {
             if !wanted.contains_key(&item.key) {
                 changes.push(OptionChange {
                     key: item.key.clone(),

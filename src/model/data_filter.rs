@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::json::Data;
+use crate::json::data::Data;
 use crate::json::path::JsonPath;
 use crate::model::text_regex::TextRegex;
 use crate::name::{Name, lossless_text};

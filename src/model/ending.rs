@@ -46,7 +46,7 @@ pub enum EndingAction {
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// The note in the history, and the failure if no retry is left; the core has a default.
+        /// The reason in the history entry, and the failure if no retry is left; the core has a default for both.
         why: Option<FailureReason>,
     },
     Fail {

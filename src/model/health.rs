@@ -93,7 +93,7 @@ impl Limits {
     }
 
     /// The patterns of groups in the limits if `of_groups`, else those of queues.
-    pub(crate) fn subjects(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
+    pub(crate) fn patterns(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
         let bounds = self.0.iter();
         let bounds = bounds.filter(move |(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
         bounds.filter_map(|(_, bound)| bound.subject.as_ref())
@@ -101,14 +101,14 @@ impl Limits {
 
     /// The globs over queues in them.
     pub(crate) fn queue_globs(&self) -> Vec<Pattern> {
-        let globs = self.subjects(false);
+        let globs = self.patterns(false);
         let globs = globs.filter(|pattern| pattern.as_plain_name().is_none());
         globs.cloned().collect()
     }
 
     /// The plain names of groups in the limits if `of_groups`, else those of queues.
     pub(crate) fn queue_or_group_names(&self, of_groups: bool) -> Vec<Name> {
-        let names = self.subjects(of_groups).filter_map(Pattern::as_plain_name);
+        let names = self.patterns(of_groups).filter_map(Pattern::as_plain_name);
         names.cloned().collect()
     }
 }

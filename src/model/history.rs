@@ -64,7 +64,7 @@ pub(crate) fn note_text(entry: &HistoryEntry) -> String {
 fn first_and_last_line(message: &[u8]) -> String {
     let lines = message.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty());
-    let line = |line| text::cut(&Name::from(line).to_string(), LINE);
+    let line = |line| text::cut(&Name::from(line).to_string(), MAX_LINE_CHARACTERS);
     match (lines.next().map(line), lines.next_back().map(line)) {
         (Some(first), Some(last)) => format!("{first} … {last}"),
         (first, _) => first.unwrap_or_default(),
@@ -72,7 +72,7 @@ fn first_and_last_line(message: &[u8]) -> String {
 }
 
 /// The longest line of a message that is shown, in characters.
-const LINE: usize = 80;
+const MAX_LINE_CHARACTERS: usize = 80;
 
 /// How long the job had waited when it was popped, or how long it ran.
 pub(crate) fn wait_or_run_text(history: &[HistoryEntry], index: usize) -> String {

@@ -25,16 +25,16 @@ pub(crate) struct ImportPlan<'p> {
 }
 
 /// A queue and how many jobs it gets.
-type Target<'p> = (&'p Name, u64);
+type TargetRow<'p> = (&'p Name, u64);
 
 impl ImportPlan<'_> {
     /// The jobs by queue, and a line for each other change.
     pub(crate) fn plan_text(&self, page: &RenderOptions) -> String {
-        let columns: [Column<Target>; 2] = [
+        let columns: [Column<TargetRow>; 2] = [
             Column::of_text("QUEUE", |(queue, _), _| Cell::text(queue)),
             Column::of_counts("JOBS", |(_, jobs)| *jobs),
         ];
-        let targets: Vec<Target> = self
+        let targets: Vec<TargetRow> = self
             .queues
             .iter()
             .map(|(queue, jobs)| (*queue, *jobs))

@@ -11,10 +11,10 @@ pub(crate) struct JidLabels {
 }
 
 impl JidLabels {
-    pub(crate) fn new<'n>(jids: impl Iterator<Item = &'n Name>, shortened: bool) -> JidLabels {
+    pub(crate) fn new<'n>(jids: impl Iterator<Item = &'n Name>, may_shorten: bool) -> JidLabels {
         let jids: HashSet<&Name> = jids.collect();
         let short: HashSet<String> = jids.iter().map(text::short_jid).collect();
-        let shortened = shortened && short.len() == jids.len();
+        let shortened = may_shorten && short.len() == jids.len();
         JidLabels { shortened }
     }
 

@@ -28,7 +28,7 @@ struct JidLine {
 }
 
 /// Maximum length of a line that is a plain jid, in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// The jid of a line, if it has one.
 pub(crate) fn read_jid_line(line: &[u8]) -> Result<Option<Name>, String> {
@@ -36,7 +36,9 @@ pub(crate) fn read_jid_line(line: &[u8]) -> Result<Option<Name>, String> {
     match line.first() {
         None | Some(b'#') => return Ok(None),
         Some(b'{') => {}
-        Some(_) if line.len() > LONGEST => return Err("this is too long for a job id".to_owned()),
+        Some(_) if line.len() > MAX_BYTES => {
+            return Err("this is too long for a job id".to_owned());
+        }
         Some(_) => return Ok(Some(Name::from(line))),
     }
     let line: JidLine = serde_json::from_slice(line).map_err(|error| {
@@ -86,7 +88,7 @@ mod tests {
             read_jid_line(b"{}"),
             Err("there is no `jid` in it".to_owned())
         );
-        let long = "a".repeat(LONGEST + 1);
+        let long = "a".repeat(MAX_BYTES + 1);
         let expected = Err("this is too long for a job id".to_owned());
         assert_eq!(read_jid_line(long.as_bytes()), expected);
         assert_eq!(read_jid_line(b"{"), Err("this is not JSON".to_owned()));
@@ -107,7 +109,7 @@ mod tests {
         ] {
             assert!(is_safe_in_lines(&jid.into()), "{jid:?}");
         }
-        let long = "a".repeat(LONGEST + 1);
+        let long = "a".repeat(MAX_BYTES + 1);
         for jid in [
             "",
             " ",

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::stats::DurationSpread;
 
 /// The upper bounds of a histogram, in seconds; one more takes the rest.
-const BOUNDS: [u64; 12] = [
+const BUCKET_BOUNDS: [u64; 12] = [
     1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800,
 ];
 
@@ -113,7 +113,7 @@ impl MetricFamily {
         let counts = histogram.buckets.each_ref();
         let counts = counts.map(|count| count.load(Ordering::Relaxed));
         let inside = |bound: u64| {
-            let inside = BOUNDS.iter().zip(&counts);
+            let inside = BUCKET_BOUNDS.iter().zip(&counts);
             let inside = inside.filter(|(le, _)| **le <= bound);
             inside.map(|(_, count)| count).sum::<u64>()
         };
@@ -121,18 +121,18 @@ impl MetricFamily {
         self.add_buckets(labels, inside, counts.iter().sum(), sum);
     }
 
-    /// Adds the samples of a histogram. `inside` is the number of durations up to a bound.
+    /// Adds the samples of a histogram. `count_up_to` is the number of durations up to a bound.
     fn add_buckets(
         &mut self,
         labels: &[(&str, &str)],
-        inside: impl Fn(u64) -> u64,
+        count_up_to: impl Fn(u64) -> u64,
         all: u64,
         sum: f64,
     ) {
-        for bound in BOUNDS {
+        for bound in BUCKET_BOUNDS {
             let le = bound.to_string();
             let labels = [labels, &[("le", le.as_str())]].concat();
-            self.add_sample("_bucket", &labels, inside(bound) as f64);
+            self.add_sample("_bucket", &labels, count_up_to(bound) as f64);
         }
         let labels_of_all = [labels, &[("le", "+Inf")]].concat();
         self.add_sample("_bucket", &labels_of_all, all as f64);
@@ -160,13 +160,13 @@ impl MetricFamily {
 #[derive(Debug, Default)]
 pub(crate) struct DurationHistogram {
     /// A count for each bound, and one for longer durations.
-    buckets: [AtomicU64; BOUNDS.len() + 1],
+    buckets: [AtomicU64; BUCKET_BOUNDS.len() + 1],
     sum_micros: AtomicU64,
 }
 
 impl DurationHistogram {
     pub(crate) fn count_duration(&self, seconds: f64) {
-        let bucket = BOUNDS.partition_point(|bound| (*bound as f64) < seconds);
+        let bucket = BUCKET_BOUNDS.partition_point(|bound| (*bound as f64) < seconds);
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         let micros = (seconds * 1e6) as u64;
         self.sum_micros.fetch_add(micros, Ordering::Relaxed);

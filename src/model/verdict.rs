@@ -132,7 +132,7 @@ pub(crate) const BLOCK: u64 = 50;
 
 /// The verdicts of a call.
 #[derive(Clone, Debug)]
-pub struct SliceReply {
+pub struct VerdictReply {
     /// Jobs in a failure list that failed in another group, to be verified as items of
     /// [`ItemKind::Group`].
     pub misplaced: Vec<Name>,
@@ -156,12 +156,12 @@ impl Verdict {
         }
     }
 
-    /// How bad the finding is. `at_head`: its job is at the head of a queue; `job_missing`: its job does not exist.
-    pub fn severity(&self, at_head: bool, job_missing: bool) -> Severity {
+    /// The severity of the finding. `is_at_head`: its job heads a queue; `is_job_missing`: its job does not exist.
+    pub fn severity(&self, is_at_head: bool, is_job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
-            SeverityCondition::Head => at_head,
-            SeverityCondition::HeadAnd(detail) => at_head && self.known_detail == detail,
-            SeverityCondition::NoJob => job_missing,
+            SeverityCondition::Head => is_at_head,
+            SeverityCondition::HeadAnd(detail) => is_at_head && self.known_detail == detail,
+            SeverityCondition::NoJob => is_job_missing,
             SeverityCondition::Reported => self.outcome == VerdictOutcome::Report,
             SeverityCondition::Detail(detail) => self.known_detail == detail,
         };

@@ -14,7 +14,7 @@ use crate::session::Session;
 
 /// Counts the selected jobs; without any condition, those in all states. Returns the queues that
 /// cannot be read, too.
-pub(crate) fn count_by_state(
+pub(crate) fn counts_and_unreadable_queues(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
@@ -47,7 +47,7 @@ pub(crate) fn count_by_state(
             .sum();
     }
     if known.contains(&State::Complete) {
-        counts.complete = core.index_slice(now, &Index::Complete, 0, 0)?.total;
+        counts.complete = core.index_range(now, &Index::Complete, 0, 0)?.total;
     }
     for state in State::VARIANTS
         .iter()

@@ -30,7 +30,7 @@ mod filter;
 pub(crate) mod nothing;
 mod source;
 
-pub(crate) use count::count_by_state;
+pub(crate) use count::counts_and_unreadable_queues;
 
 use filter::{Filter, Prefilter};
 use source::IndexSource;
@@ -200,12 +200,12 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// The next jobs; `None` at the end. A slice may be empty.
+    /// The next jobs, perhaps none of those that were read; `None` at the end.
     pub(crate) fn next_jobs(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
             return Ok(None);
         }
-        if !self.fill_jids(core)? {
+        if !self.fill_jids_if_any(core)? {
             self.ended = true;
             if self.matched == 0 {
                 self.refuse_unknown_names(core)?;
@@ -289,7 +289,7 @@ impl<'a> Selection<'a> {
         Ok(Some(jobs))
     }
 
-    /// How many jobs match, if that is known without further reads.
+    /// The number of matching jobs, if it is known without further reads.
     pub(crate) fn total_matches(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));
@@ -307,7 +307,7 @@ impl<'a> Selection<'a> {
             .drain(..)
             .filter_map(|source| Some((source.index?, 0)))
             .collect();
-        let rest: u64 = match core.index_slices(self.now, &rest, 0) {
+        let rest: u64 = match core.index_ranges(self.now, &rest, 0) {
             Ok(parts) => parts.iter().map(|part| part.total).sum(),
             // A key of a wrong type is reported when it is read.
             Err(error) if error.kind() == Kind::Damaged => return Ok(None),
@@ -317,7 +317,7 @@ impl<'a> Selection<'a> {
     }
 
     /// Makes sure that there are jids to read. Returns whether there are any.
-    fn fill_jids(&mut self, core: &mut Core) -> Result<bool, Error> {
+    fn fill_jids_if_any(&mut self, core: &mut Core) -> Result<bool, Error> {
         loop {
             if !self.jids.is_empty() {
                 return Ok(true);

@@ -33,11 +33,11 @@ impl IndexSource {
         self.index.is_none() && self.listed.is_none()
     }
 
-    fn new(index: Index, exact: bool) -> IndexSource {
+    fn new(index: Index, is_exact: bool) -> IndexSource {
         IndexSource {
             index: Some(index),
             listed: None,
-            exact,
+            exact: is_exact,
             front: false,
             is_given: false,
         }
@@ -108,7 +108,7 @@ pub(super) fn plan_search(
     let mut best = 0;
     if plans.len() > 1 || others {
         let mut costs = count_members_per_plan(core, now, &plans)?;
-        if others && costs.iter().all(|cost| *cost > FEW) {
+        if others && costs.iter().all(|cost| *cost > FEW_ENOUGH_JOBS) {
             let plan = sets_by_state(core, now, selector, filter, &mut unreadable)?;
             costs.extend(self::count_members_per_plan(
                 core,
@@ -131,7 +131,7 @@ pub(super) fn plan_search(
 }
 
 /// If a plan reads no more jobs than this, no other sets are considered: to count their members takes as long.
-const FEW: u64 = 500;
+const FEW_ENOUGH_JOBS: u64 = 500;
 
 /// The number of jobs that each plan reads.
 fn count_members_per_plan(
@@ -142,7 +142,7 @@ fn count_members_per_plan(
     let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
     let wanted: Vec<(Index, u64)> = wanted.collect();
-    let mut parts = core.index_slices(now, &wanted, 0)?.into_iter();
+    let mut parts = core.index_ranges(now, &wanted, 0)?.into_iter();
     let costs = plans.iter().map(|plan| {
         let parts = parts.by_ref().take(plan.len());
         parts.map(|part| part.total).sum()

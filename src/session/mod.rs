@@ -441,7 +441,7 @@ impl Session {
 
     /// With `--read-only`, refuses `what`, before there is a connection.
     pub(crate) fn require_writable(&self, what: &str) -> Result<(), Error> {
-        let Some((why, hint)) = self.why_read_only() else {
+        let Some((why, hint)) = self.read_only_setting_and_remedy() else {
             return Ok(());
         };
         let message = format!("{what} may change something, and {why}");
@@ -449,7 +449,7 @@ impl Session {
     }
 
     /// The setting that makes the session read-only, and the remedy if there is one.
-    pub(crate) fn why_read_only(&self) -> Option<(String, Option<String>)> {
+    pub(crate) fn read_only_setting_and_remedy(&self) -> Option<(String, Option<String>)> {
         if !self.globals.read_only {
             return None;
         }

@@ -27,7 +27,7 @@ use crate::ui::Ui;
 const PASSWORD_FILE: &str = "password file";
 
 /// Maximum run time of a `password-command`.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_PROGRAM_TIME: Duration = Duration::from_secs(10);
 
 /// Puts the password into the target.
 pub(crate) fn fill_password(
@@ -121,7 +121,7 @@ fn run_password_command(words: &[String]) -> Result<Secret, String> {
     for name in secrets::secret_variables(None) {
         command.env_remove(name);
     }
-    let deadline = Instant::now() + TIMEOUT;
+    let deadline = Instant::now() + MAX_PROGRAM_TIME;
     let cannot = |error: io::Error| format!("cannot be run: {}", io_message(&error));
     let mut child = command.spawn().map_err(cannot)?;
     let (sender, line) = mpsc::channel();
@@ -138,7 +138,7 @@ fn run_password_command(words: &[String]) -> Result<Secret, String> {
         _ = child.wait();
         format!(
             "did not end within {}",
-            text::duration(TIMEOUT.as_secs_f64())
+            text::duration(MAX_PROGRAM_TIME.as_secs_f64())
         )
     };
     let remaining = || deadline.saturating_duration_since(Instant::now());
@@ -171,7 +171,7 @@ fn describe_exit(status: ExitStatus) -> String {
     }
 }
 
-/// Reads the first line of a file; `-` is stdin.
+/// Reads a password from the first line of a file; `-` is stdin.
 fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     let path = Path::new(path);
     if path != Path::new("-") {

@@ -29,7 +29,7 @@ use read::ConfigContents;
 use values::ConfigValues;
 
 /// Maximum size of the file in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The hint that leads on without the file.
 const NO_FILE: &str = "`--config none` reads no file";
@@ -216,9 +216,9 @@ impl ConfigSource {
         };
         trust::refuse_untrusted_file(path, &file).map_err(|why| self.untrusted_file_error(why))?;
         let mut bytes = Vec::new();
-        let read = (&file).take(LARGEST + 1).read_to_end(&mut bytes);
+        let read = (&file).take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(failed)?;
-        if bytes.len() as u64 > LARGEST {
+        if bytes.len() as u64 > MAX_FILE_BYTES {
             Err(Error::usage(format!(
                 "config file `{}` is longer than 1 MiB",
                 self.display_path()
@@ -404,14 +404,14 @@ impl ConfigFile {
     }
 }
 
-/// Reads the file and sets the globals that neither flags nor environment set. Without `use_context`, no
+/// Reads the file and sets the globals that neither flags nor environment set. Without `uses_context`, no
 /// context is used: that is for the commands that manage contexts.
 pub(crate) fn read_config_and_fill(
     globals: &mut Globals,
-    use_context: bool,
+    uses_context: bool,
 ) -> Result<ConfigFile, Error> {
-    let mut settings = ConfigSource::from_globals(globals)?.read(use_context)?;
-    if use_context {
+    let mut settings = ConfigSource::from_globals(globals)?.read(uses_context)?;
+    if uses_context {
         settings.context = settings.choose_context(globals)?;
     }
     if settings.there {
@@ -435,7 +435,7 @@ pub(crate) fn read_config_and_fill(
     let defaults = &settings.contents.defaults;
     match values {
         Some(values) => fill_globals(globals, &values.or_defaults(defaults)),
-        None if use_context => fill_globals(globals, defaults),
+        None if uses_context => fill_globals(globals, defaults),
         // The settings of the output apply to every command.
         None => fill_globals(
             globals,
@@ -462,7 +462,7 @@ pub(crate) fn read_config_and_fill(
                 .protecting
                 .extend(member.file.protecting.iter().cloned());
         }
-    } else if use_context {
+    } else if uses_context {
         settings.protecting = protection::protecting_contexts(globals, &settings);
         let mut others = settings.protecting.iter();
         globals.read_only |= others.any(|context| context.values.read_only == Some(true));

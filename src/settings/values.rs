@@ -44,7 +44,7 @@ pub(crate) struct ConfigValues {
     pub members: Option<Vec<String>>,
     /// Program and arguments that print the password in their first line; run without a shell, for 10
     /// seconds at most, and only to connect
-    #[serde(deserialize_with = "read_program_words")]
+    #[serde(deserialize_with = "read_program_argv")]
     #[schemars(extend("default" = "none"))]
     pub password_command: Option<Vec<String>>,
     /// Environment variable that holds the password
@@ -259,7 +259,7 @@ fn read_boolean<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::E
     }
 }
 
-fn read_program_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+fn read_program_argv<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Words(words) if words.first().is_none_or(String::is_empty) => {
             Err(D::Error::custom("names no program"))

@@ -256,8 +256,8 @@ impl JournalState {
         self.existing.remove(&line);
     }
 
-    /// Makes the lines of a part of the journal unfinished whose jobs do not exist; `sent` are lines with
-    /// their jids and when they were sent. The core deletes no job that is younger than `kept_since`.
+    /// Marks lines as unfinished whose jobs do not exist. `sent` are the lines of a part of the journal, with their
+    /// jids and when they were sent. The core deletes no job that is younger than `kept_since`.
     fn find_lost_jobs(
         &mut self,
         sent: &mut Vec<(u64, String, f64)>,

@@ -72,7 +72,7 @@ pub(crate) struct SubmitOptions {
     pub rate: Option<MaxRate>,
     pub fail_fast: bool,
     pub record: Option<RecordFile>,
-    /// How many replicas must confirm each round before the next one.
+    /// The number of replicas that must confirm each round before the next one begins.
     pub replicas: Option<u64>,
     /// Whether the jids of the jobs are returned.
     pub keep_jids: bool,
@@ -87,15 +87,15 @@ pub(crate) struct SubmitResult {
 }
 
 /// Number of jobs in a call by default.
-const SLICE: usize = 200;
+const CALL_JOBS: usize = 200;
 
 /// Maximum number of jobs in one round trip.
-const ROUND: usize = 1000;
+const ROUND_JOBS: usize = 1000;
 /// Maximum number of calls in one round trip.
 const CALLS: usize = 50;
 
 /// Number of rounds that are packed ahead.
-const AHEAD: usize = 2;
+const ROUNDS_PACKED_AHEAD: usize = 2;
 
 /// Maximum size of a line without its data: names and spaces.
 const BESIDES: usize = 1 << 20;
@@ -143,7 +143,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     } else {
         None
     };
-    if !session.ui.await_all_parts() {
+    if !session.ui.are_all_parts_valid() {
         // The other member reports what is wrong.
         return Ok(SubmitResult {
             exit: Exit::Ok,
@@ -213,9 +213,9 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         batch: options
             .batch
-            .unwrap_or(if options.fail_fast { 1 } else { SLICE })
+            .unwrap_or(if options.fail_fast { 1 } else { CALL_JOBS })
             .min(MAX_JOBS_PER_CALL),
-        jobs: pace.slice_size(if options.fail_fast { 1 } else { ROUND }),
+        jobs: pace.slice_size(if options.fail_fast { 1 } else { ROUND_JOBS }),
         calls: if options.fail_fast { 1 } else { CALLS },
         now: begun,
     };
@@ -226,8 +226,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         sorted.is_some(),
         begun,
     );
-    tally.keep_jids(options.keep_jids);
-    let (to, rounds) = sync_channel(AHEAD);
+    tally.keep_jids_if(options.keep_jids);
+    let (to, rounds) = sync_channel(ROUNDS_PACKED_AHEAD);
     thread::scope(|scope| {
         let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());
         scope.spawn(move || pack::pack_lines(file, defaults, sorted, state, limits, &to));
@@ -546,7 +546,7 @@ fn line_outcome<'r>(
     round: &'r PutRound,
     job: &SentJob,
     reply: &'r GuardReply<PutResult>,
-    if_absent: bool,
+    leaves_existing: bool,
 ) -> LineOutcome<'r> {
     let mut outcome = LineOutcome {
         line: job.line,
@@ -579,7 +579,7 @@ fn line_outcome<'r>(
         OutcomeCode::Exists if job.since.is_some_and(put_by_us) => {
             (outcome.result, outcome.code) = (ItemTally::Done, OutcomeCode::Ok);
         }
-        OutcomeCode::Exists if if_absent => outcome.result = ItemTally::Skipped,
+        OutcomeCode::Exists if leaves_existing => outcome.result = ItemTally::Skipped,
         OutcomeCode::Exists => outcome.why = Some("a job of this id exists already".into()),
         OutcomeCode::MissingDependency => {
             outcome.why = Some("a job that it would wait for does not exist".into());

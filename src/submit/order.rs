@@ -54,8 +54,8 @@ impl DependencyGraph {
         }
     }
 
-    /// Where the dependents of each job start in the list of all, and this list, in which the last
-    /// dependent of each job comes first.
+    /// The position in the returned list where the dependents of each job start, and the list of all dependents, in
+    /// which the last dependent of each job comes first.
     fn dependents_by_job(&self) -> (Vec<usize>, Vec<u32>) {
         let jobs = self.ends.len();
         let mut ends = vec![0; jobs + 1];

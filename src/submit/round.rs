@@ -23,7 +23,7 @@ pub(super) type CallOutcomes = Result<Vec<GuardReply<PutResult>>, Error>;
 #[derive(Debug, Default)]
 pub(super) struct PutRound {
     pub batches: Vec<PutBatch>,
-    /// How many lines are skipped because the journal says that they are done.
+    /// The number of lines that are skipped because the journal says that they are done.
     pub done_before: usize,
     jobs: usize,
     byte_len: usize,

@@ -85,7 +85,7 @@ impl PutTally {
         ui: &Ui,
         matched: usize,
         dry_run: bool,
-        sorted: bool,
+        is_sorted: bool,
         begun: Moment,
     ) -> PutTally {
         PutTally {
@@ -101,15 +101,15 @@ impl PutTally {
             reasons: ReasonTally::default(),
             begun,
             all: dry_run || ui.is_verbose(),
-            jids: sorted.then(Vec::new),
+            jids: is_sorted.then(Vec::new),
             kept: None,
             planned: 0,
         }
     }
 
-    /// Keeps the jids of the jobs that were put, or that existed already.
-    pub(super) fn keep_jids(&mut self, keep: bool) {
-        self.kept = keep.then(Vec::new);
+    /// Keeps the jids of the jobs that were put, or that existed already, if the caller wants them.
+    pub(super) fn keep_jids_if(&mut self, are_wanted: bool) {
+        self.kept = are_wanted.then(Vec::new);
     }
 
     /// Counts one line; writes it if the format lists each line.

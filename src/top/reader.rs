@@ -195,12 +195,12 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
         JobSource::Worker(worker) => {
             let found = core.worker_with_first_jobs(now, worker, MAX_JOBS)?;
             let (jobs, omitted) = found
-                .map(|(worker, omitted)| (worker.details, omitted))
+                .map(|first| (first.worker.details, first.omitted_jobs))
                 .unwrap_or_default();
             let total = jobs.len() as u64 + omitted;
             (jobs, total)
         }
-        JobSource::Group(group) => core.newest_jobs_of_group(now, group, MAX_JOBS)?,
+        JobSource::Group(group) => core.newest_jobs_and_total_of_group(now, group, MAX_JOBS)?,
         JobSource::Queue(queue, state) => read_jobs_of_queue(core, now, queue, *state)?,
     };
     Ok(ReadResult::Jobs { jobs, total })
@@ -224,12 +224,12 @@ fn read_jobs_of_queue(
     // The locks that have expired stand first.
     let from = match state {
         JobState::Running => {
-            let total = core.index_slice(now, &index, 0, 1)?.total;
+            let total = core.index_range(now, &index, 0, 1)?.total;
             total.saturating_sub(MAX_JOBS)
         }
         _ => 0,
     };
-    let slice = core.index_slice(now, &index, from, MAX_JOBS)?;
+    let slice = core.index_range(now, &index, from, MAX_JOBS)?;
     let jobs = core.jobs(now, JobFields::Brief, &slice.members)?;
     let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
     if !matches!(state, JobState::Running | JobState::Stalled) {

@@ -811,7 +811,7 @@ impl State {
             return Effect::None;
         };
         let count = self.subject_names().len();
-        if line.begins_with("pause") {
+        if line.has_first_word("pause") {
             self.overlay = Some(Overlay::Reason(line, count, String::new()));
             return Effect::None;
         }

@@ -259,8 +259,8 @@ impl Ui {
         }
     }
 
-    pub(super) fn consent_or_error(&self, yes: bool) -> Result<Consent, Error> {
-        if yes {
+    pub(super) fn consent_or_error(&self, is_yes: bool) -> Result<Consent, Error> {
+        if is_yes {
             Ok(Consent::grant())
         } else {
             Err(Error::new(

@@ -20,19 +20,19 @@ pub(super) struct ReplacedSettings {
 impl Ui {
     /// Captures the output of a command from now on: its JSON document alone, or text for people with its notes. No
     /// question is asked.
-    pub(crate) fn begin_capture(&mut self, document: bool) {
+    pub(crate) fn begin_capture(&mut self, as_document: bool) {
         let page = RenderOptions {
-            terminal: !document,
-            times: if document {
+            terminal: !as_document,
+            times: if as_document {
                 MomentFormat::Iso
             } else {
                 MomentFormat::Relative
             },
-            headers: !document,
+            headers: !as_document,
             now: self.page.now,
             ..RenderOptions::terminal(100)
         };
-        let format = if document {
+        let format = if as_document {
             Format::Json
         } else {
             Format::Table
@@ -45,7 +45,7 @@ impl Ui {
             no_input: mem::replace(&mut self.no_input, true),
             quiet: mem::replace(&mut self.quiet, false),
         });
-        self.stdout.begin_capture(!document);
+        self.stdout.begin_capture(!as_document);
     }
 
     /// Answers the questions of the command with yes, and with the label of a protected context.

@@ -322,8 +322,8 @@ impl Ui {
     }
 
     /// Whether notes are read: on a terminal, or as part of a plan.
-    pub(crate) fn are_notes_read(&self, planned: bool) -> bool {
-        !self.quiet && (planned || io::stderr().is_terminal())
+    pub(crate) fn are_notes_read(&self, is_part_of_plan: bool) -> bool {
+        !self.quiet && (is_part_of_plan || io::stderr().is_terminal())
     }
 
     /// Whether hints are shown.
@@ -691,14 +691,14 @@ fn pipe_width() -> usize {
 }
 
 /// Whether to color a stream. The flag wins over the environment, which wins over the stream.
-fn should_color(flag: DisplayWhen, terminal: bool) -> bool {
+fn should_color(flag: DisplayWhen, is_terminal: bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
     match flag {
         DisplayWhen::Always => true,
         DisplayWhen::Never => false,
         DisplayWhen::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
         DisplayWhen::Auto if env::var("NO_COLOR").is_some() => false,
-        DisplayWhen::Auto => terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
+        DisplayWhen::Auto => is_terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
     }
 }
 

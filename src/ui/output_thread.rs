@@ -65,7 +65,7 @@ impl OutputThread {
         self.queue_chunk(bytes.len(), OutputChunk::Stderr(bytes));
     }
 
-    /// Shows the status line, if there is one. A line that could not be written in time is left out.
+    /// Queues a status line. It is left out if it is empty, or if earlier output still waits.
     pub(crate) fn queue_status(&self, line: String) {
         if self.state.waiting.load(Ordering::Acquire) == 0 {
             self.queue_chunk(line.len(), OutputChunk::Status(line));

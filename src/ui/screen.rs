@@ -77,7 +77,7 @@ fn paint_frame(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
 impl Ui {
     /// Prepares for repeated output: frames on a terminal, else documents. Returns whether it is
     /// frames.
-    pub(crate) fn begin_repeated_output(&mut self) -> Result<bool, Error> {
+    pub(crate) fn begin_frames_or_documents(&mut self) -> Result<bool, Error> {
         let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
         let hint = "`-o ndjson` writes a document for each tick, also without a terminal";
         match self.format {

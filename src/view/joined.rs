@@ -199,7 +199,7 @@ impl JoinedOutput<'_> {
         ViewOutput::Lines(all)
     }
 
-    /// Documents with items become one such document. Others are the items of a document `members`.
+    /// Documents with items become one document with all items. Others become the items of a document `members`.
     fn joined_document(self) -> ViewOutput {
         let field = self.kind.field();
         let mut documents = Vec::new();

@@ -52,8 +52,8 @@ pub(crate) struct StyleMarker {
 }
 
 impl StyleMarker {
-    pub(crate) fn new(color: bool) -> StyleMarker {
-        StyleMarker { color }
+    pub(crate) fn new(is_colored: bool) -> StyleMarker {
+        StyleMarker { color: is_colored }
     }
 
     /// The harmless text between its marks.

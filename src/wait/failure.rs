@@ -56,7 +56,7 @@ pub(crate) fn require_awaited_state(
     })
 }
 
-/// How many jobs have not reached the state.
+/// The words about the number of jobs that have not reached the state.
 fn describe_not_reached(wait: &Wait) -> String {
     let WaitTotals {
         jobs,

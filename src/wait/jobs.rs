@@ -145,8 +145,8 @@ impl AwaitedJobs {
         turn
     }
 
-    /// Notes the result of a read. With `certain`, a missing job is gone, and no event will tell why.
-    pub(super) fn note_read(&mut self, at: usize, job: Option<&Job>, certain: bool) -> ReadOutcome {
+    /// Notes the result of a read. With `is_gone`, a missing job is gone, and no event will tell why.
+    pub(super) fn note_read(&mut self, at: usize, job: Option<&Job>, is_gone: bool) -> ReadOutcome {
         if !self.is_pending(at) {
             return ReadOutcome::Ended;
         }
@@ -157,7 +157,7 @@ impl AwaitedJobs {
             let result = match known.heard {
                 Some(EventKind::Completed) => result_for_state(awaited, State::Complete),
                 Some(EventKind::Canceled) => WaitResult::Cancelled,
-                _ if certain => WaitResult::Gone,
+                _ if is_gone => WaitResult::Gone,
                 _ => {
                     known.missing_since.get_or_insert_with(Instant::now);
                     return ReadOutcome::Missing;

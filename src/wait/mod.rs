@@ -45,16 +45,16 @@ pub(crate) struct WaitOptions {
 }
 
 /// The number of jobs that one call reads.
-const PAGE: usize = 500;
+const JOBS_PER_CALL: usize = 500;
 
 /// Time between two periodic reads.
 const EVERY: Duration = Duration::from_secs(2);
 
 /// The number of jobs that a periodic read reads: less than 100 ms of the server. More jobs take turns.
-const TURN: usize = 10_000;
+const MAX_JOBS_PER_READ: usize = 10_000;
 
 /// Time between two checks of the signals.
-const CHECK: Duration = Duration::from_millis(50);
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long an event may be on its way after the change that it is about.
 const DELAY: f64 = 0.2;
@@ -63,7 +63,7 @@ const DELAY: f64 = 0.2;
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// How long the command may continue after a signal.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIME_AFTER_SIGNAL: Duration = Duration::from_millis(500);
 
 /// A wait that has subscribed to events but not yet read its jobs, so that it misses no change from now on.
 pub(crate) struct Waiter {
@@ -90,7 +90,7 @@ impl Waiter {
     pub(crate) fn subscribe(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
         let begun = Instant::now();
         let interrupt = Interrupt::listen();
-        interrupt.end_after_signal(PATIENCE);
+        interrupt.end_after_signal(TIME_AFTER_SIGNAL);
         let deadline = options.deadline.and_then(|left| begun.checked_add(left));
         let (core, ui) = session.core_and_ui()?;
         core.set_call_deadline(deadline);
@@ -239,14 +239,14 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             self.check_early_stop()?;
             self.display
                 .show_line_per_pending_job(&self.jobs, self.waiter.begun);
-            if self.take_events() {
+            if self.take_events_and_may_lack_some() {
                 self.read_unfinished(session, false)?;
                 continue;
             }
             let dirty = self.jobs.take_dirty();
             self.read_jobs(&dirty, session)?;
             if Instant::now() >= next_turn {
-                let turn = self.jobs.next_batch(TURN);
+                let turn = self.jobs.next_batch(MAX_JOBS_PER_READ);
                 self.read_jobs(&turn, session)?;
                 next_turn = Instant::now() + EVERY;
             }
@@ -254,8 +254,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// Takes the events that arrive until the next check. Returns whether some may have been missed.
-    fn take_events(&mut self) -> bool {
-        let mut until = Instant::now() + CHECK;
+    fn take_events_and_may_lack_some(&mut self) -> bool {
+        let mut until = Instant::now() + SIGNAL_CHECK_INTERVAL;
         if let Some(deadline) = self.waiter.deadline {
             until = until.min(deadline);
         }
@@ -263,7 +263,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             std::thread::sleep(until.saturating_duration_since(Instant::now()));
             return false;
         };
-        for _ in 0..TURN {
+        for _ in 0..MAX_JOBS_PER_READ {
             match log.next_event(until) {
                 None | Some(Err(_)) => break,
                 Some(Ok(EventNotice::Lost(_))) => {}
@@ -301,7 +301,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
 
     /// Reads these jobs, page by page, until the outcome is certain.
     fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
-        for page in which.chunks(PAGE) {
+        for page in which.chunks(JOBS_PER_CALL) {
             self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.set_call_deadline(self.waiter.deadline);

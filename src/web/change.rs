@@ -161,7 +161,7 @@ impl Change {
         };
         let now = session.connect()?;
         let index = Index::Failed(group.clone());
-        Ok(session.core()?.index_slice(now, &index, 0, 0)?.total)
+        Ok(session.core()?.index_range(now, &index, 0, 0)?.total)
     }
 
     /// The label of the field that the form has for this change, if it has one, and whether the field may stay empty.

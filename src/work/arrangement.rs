@@ -41,7 +41,7 @@ impl PopArrangement {
             let kept = old.next().and_then(|(_, rotation)| rotation);
             let rotation = bucket.is_fair.then(|| match kept {
                 Some(mut rotation) => {
-                    rotation.set_queues(bucket.queues.clone());
+                    rotation.set_queues_if_changed(bucket.queues.clone());
                     rotation
                 }
                 None => Rotation::new(QueueOrder::RoundRobin, bucket.queues.clone()),

@@ -17,7 +17,7 @@ const PROGRAM: u64 = 4;
 const AT_TIMES: u64 = 12;
 
 /// The descriptors that the removal of a tree of directories needs.
-const REMOVAL: u64 = 12;
+const REMOVAL_DESCRIPTORS: u64 = 12;
 
 /// Lowers the number of slots to what the limit of open files allows. Returns a note about it, and an
 /// error if not even one program can run. Call it when everything that stays open is open.
@@ -42,7 +42,7 @@ pub(super) fn lower_slots_to_file_limit(
             0
         }
         + match options.directory {
-            Directory::Sandbox(_) => REMOVAL,
+            Directory::Sandbox(_) => REMOVAL_DESCRIPTORS,
             _ => 0,
         }
         + if options.metrics.listen.is_some() {

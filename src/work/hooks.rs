@@ -237,7 +237,7 @@ impl HookQueue {
         self.stopped.insert(slot);
     }
 
-    /// Runs `--on-crash` if a signal ended the process of a slot, and not one of this worker.
+    /// Runs `--on-crash` if the process of a slot was ended by a signal that this worker did not send.
     pub(super) fn add_crash_hook(&mut self, slot: usize, end: &EndedProcess) {
         let was_stopped = self.stopped.remove(&slot);
         let (ProcessExit::Signal(signal), false) = (end.exit, was_stopped) else {

@@ -6,11 +6,11 @@ use crate::text::clean_line;
 
 /// The longest jid that is not shortened, and how many characters of a longer one are kept at both ends: jids of
 /// one recurring job differ only at the end.
-const WHOLE: usize = 16;
+const LONGEST_WHOLE_JID: usize = 16;
 const ENDS: (usize, usize) = (8, 4);
 
-/// How many jobs of a process are named. The others are counted.
-const NAMED: usize = 4;
+/// Maximum number of jobs of a process that are named. The others are counted.
+const MAX_NAMED_JOBS: usize = 4;
 
 /// Puts time, slot and jobs before each line, such as `22:40:02 1 9f31c0 sending`. `slot` is `None` for a
 /// hook. A line without a newline gets one, so that the next label begins a line.
@@ -38,17 +38,17 @@ fn short_jids(jids: &[&Name]) -> String {
     if jids.is_empty() {
         return "-".to_owned();
     }
-    let named = jids.iter().take(NAMED).map(|jid| shorten_jid(jid));
+    let named = jids.iter().take(MAX_NAMED_JOBS).map(|jid| shorten_jid(jid));
     let mut words: Vec<String> = named.collect();
-    if jids.len() > NAMED {
-        words.push(format!("+{}", jids.len() - NAMED));
+    if jids.len() > MAX_NAMED_JOBS {
+        words.push(format!("+{}", jids.len() - MAX_NAMED_JOBS));
     }
     words.join(",")
 }
 
 fn shorten_jid(jid: &Name) -> String {
     let text: Vec<char> = clean_line(jid.as_bytes()).chars().collect();
-    if text.len() <= WHOLE {
+    if text.len() <= LONGEST_WHOLE_JID {
         return text.into_iter().collect();
     }
     let start: String = text[..ENDS.0].iter().collect();

@@ -138,7 +138,7 @@ impl Launcher {
             ));
         };
         let data = match end.stdout {
-            CapturedStdout::Nothing => None,
+            CapturedStdout::NotCaptured => None,
             CapturedStdout::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
             CapturedStdout::Whole(bytes) => {
                 let data = bytes.trim_ascii();

@@ -31,13 +31,13 @@ use crate::view::joined::with_first_field;
 const RESTART_DELAY: Duration = Duration::from_secs(5);
 
 /// Time between two checks whether output may be read again.
-const CHECK: Duration = Duration::from_millis(20);
+const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long the end waits for a reader of stdout.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_WAIT_FOR_READER: Duration = Duration::from_secs(1);
 
-/// Ends this process, the worker of a member, as by SIGTERM when the one that started it ends, however that
-/// ends. Only Linux can do this.
+/// Asks the system to end this process, the worker of a member, by SIGTERM as soon as the process that started it has
+/// ended in any way. Only Linux can do this.
 pub(crate) fn end_with_parent() {
     #[cfg(target_os = "linux")]
     {
@@ -113,7 +113,7 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
         all.list.push(worker);
     }
     let exit = all.run_until_all_ended(&events, session);
-    session.ui.end_output_thread(PATIENCE);
+    session.ui.end_output_thread(MAX_WAIT_FOR_READER);
     exit
 }
 
@@ -201,7 +201,7 @@ impl MemberWorkers<'_> {
             let mut stream = BufReader::new(stream);
             loop {
                 while is_congested.load(Ordering::Relaxed) {
-                    thread::sleep(CHECK);
+                    thread::sleep(OUTPUT_CHECK_INTERVAL);
                 }
                 let mut line = Vec::new();
                 match stream.read_until(b'\n', &mut line) {
@@ -233,14 +233,14 @@ impl MemberWorkers<'_> {
             }
             let congested = session.ui.is_congested();
             self.is_congested.store(congested, Ordering::Relaxed);
-            let alive = manager.report_alive();
+            let alive = manager.report_alive_if_due();
             let due = self.list.iter().filter_map(|worker| worker.restart_at);
             let next = due.chain(alive).min();
             let mut wait = next.map_or(Duration::from_secs(3600), |at| {
                 at.saturating_duration_since(Instant::now())
             });
             if congested {
-                wait = wait.min(CHECK);
+                wait = wait.min(OUTPUT_CHECK_INTERVAL);
             }
             match events.recv_timeout(wait) {
                 Ok(event) => self.handle_event(event, &manager, session)?,

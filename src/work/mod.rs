@@ -61,16 +61,16 @@ use crate::settings::members::MEMBER_VARIABLE;
 use crate::text::{clean_text, duration, plural};
 
 /// Time between two searches for queues whose names match.
-const RESOLVE: Duration = Duration::from_secs(10);
+const SEARCH_PAUSE: Duration = Duration::from_secs(10);
 
 /// How long the end of the work waits for the readers of stdout and stderr after an error or a signal.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_WAIT_FOR_READERS: Duration = Duration::from_secs(1);
 
 /// While programs run, the clock is read at least this often: a machine that slept may have lost locks.
 const AWAKE: Duration = Duration::from_secs(1);
 
 /// Maximum number of queues that are named in notes of one kind. The others are counted.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// The lock and the grace period of a queue without settings, in seconds.
 const HEARTBEAT: f64 = 60.0;
@@ -100,7 +100,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         order: options.order,
     };
     let found = queues.find_queues(session.core()?)?;
-    let grace = check_lock_times(&options, &found.queues, session)?;
+    let grace = check_locks_and_read_grace_seconds(&options, &found.queues, session)?;
     note_queue_peculiarities(&found, &options, session)?;
     if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
         session.ui.note(&note);
@@ -167,7 +167,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         notices,
         watch,
         reporter: Reporter::new(worker.clone(), monitor.clone(), session),
-        resolve_at: queues.has_patterns().then(|| Instant::now() + RESOLVE),
+        resolve_at: queues.has_patterns().then(|| Instant::now() + SEARCH_PAUSE),
         time,
         retry_delay: options.retry_delay,
         has_labels: options.label,
@@ -196,7 +196,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     let result = work.run(session);
     work.write_summary_once(session);
     work.warn_of_write_fault(session);
-    session.ui.end_output_thread(PATIENCE);
+    session.ui.end_output_thread(MAX_WAIT_FOR_READERS);
     let result = result?;
     if !matches!(result, WorkResult::Stopped { .. }) {
         work.server.unlist_worker();
@@ -229,9 +229,9 @@ fn signal_error_kind(signal: i32) -> Kind {
     }
 }
 
-/// Refuses an interval of heartbeats that is not shorter than the locks. Notes locks that are shorter than
-/// a call may take. Returns the grace period.
-fn check_lock_times(
+/// Refuses an interval of heartbeats that is not shorter than the locks. Notes locks that are shorter than a call may
+/// take. Returns the grace period in seconds.
+fn check_locks_and_read_grace_seconds(
     options: &WorkOptions,
     queues: &[(Name, u32)],
     session: &mut Session,
@@ -301,7 +301,7 @@ fn note_queue_peculiarities(
     let names: Vec<Name> = found.queue_names().cloned().collect();
     let queues = queues::read_queues(core, now, &names)?;
     let missing: Vec<&Queue> = queues.iter().filter(|queue| !queue.exists()).collect();
-    for queue in missing.iter().take(NAMED) {
+    for queue in missing.iter().take(MAX_NAMED) {
         match core.require_queue(now, &queue.name) {
             Err(error) if error.kind() == Kind::NotFound => {
                 let what = if waits {
@@ -316,20 +316,24 @@ fn note_queue_peculiarities(
             named => named?,
         }
     }
-    if let Some(more) = missing.len().checked_sub(NAMED).filter(|more| *more > 0) {
+    if let Some(more) = missing
+        .len()
+        .checked_sub(MAX_NAMED)
+        .filter(|more| *more > 0)
+    {
         let more = plural(more as u64, "further queue does", "further queues do");
         let wait = waiting_for("them");
         ui.note(&format!("note: {more} not exist{wait}"));
     }
     let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
-    for Queue { name, .. } in paused.iter().take(NAMED) {
+    for Queue { name, .. } in paused.iter().take(MAX_NAMED) {
         let unpause = CommandLine::new("unpause").name(name);
         let wait = unpause
             .fill_sentence("; its jobs wait for {}")
             .unwrap_or_default();
         ui.note(&format!("note: queue `{name}` is paused{wait}"));
     }
-    if let Some(more) = paused.len().checked_sub(NAMED).filter(|more| *more > 0) {
+    if let Some(more) = paused.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         let more = plural(more as u64, "further queue is", "further queues are");
         ui.note(&format!("note: {more} paused"));
     }
@@ -506,7 +510,7 @@ impl WorkLoop {
                 self.perform_action(now, action, session)?;
             }
             if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
-                self.resolve_at = Some(Instant::now() + RESOLVE);
+                self.resolve_at = Some(Instant::now() + SEARCH_PAUSE);
                 self.server.send_order(ServerOrder::Resolve)?;
             }
         }
@@ -545,7 +549,7 @@ impl WorkLoop {
         let is_congested = session.ui.is_congested();
         if is_congested != self.is_on_hold {
             self.is_on_hold = is_congested;
-            self.processes.pause_reading(is_congested);
+            self.processes.set_output_paused(is_congested);
             self.machine
                 .handle_event(self.time.now(), Event::Hold(is_congested));
         }
@@ -571,7 +575,7 @@ impl WorkLoop {
             let soon = Instant::now() + AWAKE;
             due = Some(due.map_or(soon, |due| due.min(soon)));
         }
-        let sign = self.manager.report_alive();
+        let sign = self.manager.report_alive_if_due();
         let hooks = self.hooks.next_due();
         [
             sign,

@@ -45,7 +45,7 @@ struct CallTimes {
     turn: Instant,
 }
 
-/// How many jobs of a queue ended in each way, by [`WorkEventKind`].
+/// The number of jobs of a queue that ended in each way, by [`WorkEventKind`].
 type ResultCounts = [AtomicU64; WorkEventKind::VARIANTS.len()];
 
 /// The state that a worker shares with the threads of its listener.
@@ -66,7 +66,7 @@ pub(super) struct WorkMonitor {
 impl WorkMonitor {
     pub(super) fn new(options: &WorkOptions, session: &Session) -> WorkMonitor {
         let core = Script::new(session.prefix()).sha().to_owned();
-        let patience = patience(options.poll, session.timeout());
+        let patience = max_lateness_of_calls(options.poll, session.timeout());
         WorkMonitor::with_patience(options.concurrency, core, patience, Instant::now())
     }
 
@@ -99,11 +99,11 @@ impl WorkMonitor {
     }
 
     /// Notes that a call to the server ended, and whether it was a turn with a reply.
-    pub(super) fn note_ended_call(&self, is_turn: bool) {
+    pub(super) fn note_ended_call(&self, is_answered_turn: bool) {
         let now = Instant::now();
         let mut calls = lock(&self.calls);
         calls.any = now;
-        if is_turn {
+        if is_answered_turn {
             calls.turn = now;
         }
     }
@@ -118,7 +118,7 @@ impl WorkMonitor {
         self.with_counts_of_queue(queue, |counts| {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
-        if is_written_by_worker(kind) {
+        if is_ending_by_worker(kind) {
             self.runs.count_duration(elapsed);
         }
     }
@@ -216,12 +216,12 @@ impl WorkMonitor {
 
 /// How late a turn or a heartbeat may end: two polls, besides the one before a turn of an idle worker, and the time
 /// limits of the two calls of a turn.
-fn patience(poll: Duration, timeout: Duration) -> Duration {
+fn max_lateness_of_calls(poll: Duration, timeout: Duration) -> Duration {
     poll.saturating_add(timeout).saturating_mul(2)
 }
 
 /// Whether this worker wrote the end of the job. Otherwise the job may have run on, or not at all.
-fn is_written_by_worker(kind: WorkEventKind) -> bool {
+fn is_ending_by_worker(kind: WorkEventKind) -> bool {
     use WorkEventKind::{Advanced, Completed, Failed, Retried};
 
     matches!(kind, Completed | Advanced | Retried | Failed)
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_worker_is_stuck_when_what_was_due_has_not_ended_within_its_patience() {
         let begun = Instant::now();
-        let patience = patience(Duration::from_secs(5), Duration::from_secs(10));
+        let patience = max_lateness_of_calls(Duration::from_secs(5), Duration::from_secs(10));
         let monitor = WorkMonitor::with_patience(1, String::new(), patience, begun);
         let set = |due_at| {
             monitor.set_state(LoopState {

@@ -11,7 +11,7 @@ use crate::core::call::Core;
 use crate::model::event::EventKind;
 
 /// How long a thread waits for a notice before it checks whether it is still needed.
-const PATIENCE: Duration = Duration::from_millis(200);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Maximum duration of one wait for a notice. The thread then waits again.
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
@@ -56,13 +56,13 @@ pub(super) struct PutWatch {
 }
 
 /// Time that a worker must be idle before the thread watches for new jobs.
-const IDLE: Duration = Duration::from_millis(100);
+const MIN_IDLE: Duration = Duration::from_millis(100);
 
 /// Time that a worker must be busy before the thread stops watching.
-const BUSY: Duration = Duration::from_secs(1);
+const MIN_BUSY: Duration = Duration::from_secs(1);
 
 /// Time until a subscription that failed is tried again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 impl PutWatch {
     /// Starts the thread, with a connection of its own.
@@ -87,7 +87,7 @@ impl PutWatch {
         if is_idle == self.is_watching {
             return None;
         }
-        let change_at = self.since + if is_idle { IDLE } else { BUSY };
+        let change_at = self.since + if is_idle { MIN_IDLE } else { MIN_BUSY };
         if change_at > Instant::now() {
             return Some(change_at);
         }
@@ -103,7 +103,7 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
     let mut is_wanted = false;
     loop {
         let order = if is_wanted {
-            orders.recv_timeout(AGAIN)
+            orders.recv_timeout(RETRY_INTERVAL)
         } else {
             orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
@@ -124,7 +124,7 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
                 waker.wake();
             }
             event = notices
-                .next_notice(Instant::now() + PATIENCE)
+                .next_notice(Instant::now() + STOP_CHECK_INTERVAL)
                 .map(|notice| match notice {
                     PutNotice::Gap => Event::Put(None),
                     PutNotice::Put(queue) => Event::Put(Some(queue)),

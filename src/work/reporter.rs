@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::NAMED;
+use super::MAX_NAMED;
 use super::machine::event::{BadLineKind, JobLabel, JobResult, LeftJobs, ProcessExit, Report};
 use super::monitor::WorkMonitor;
 use crate::args::format::Format;
@@ -19,7 +19,7 @@ use crate::text::{
 };
 
 /// Time between two changes of the status line.
-const TICK: Duration = Duration::from_millis(500);
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A repeated error within the first time is only counted; it is reported again after the second, longer
 /// time.
@@ -36,7 +36,7 @@ struct ReportedLoss {
     said_at: Instant,
     /// When the loss came last.
     at: Instant,
-    /// How often the loss came again without being reported.
+    /// The number of repetitions of the loss that were not reported.
     hidden: u64,
     /// Whether the server is away again, and the loss has not been reported.
     is_silent: bool,
@@ -65,9 +65,9 @@ pub(super) struct Reporter {
     loss: Option<ReportedLoss>,
     /// The parts of answers that were ignored, to be reported once each.
     ignored: HashSet<String>,
-    /// How many queues with jobs were not named at the end.
+    /// The number of queues with jobs that were not named at the end.
     left_queues: u64,
-    /// How many jobs that other workers hold are left at the end.
+    /// The number of jobs, left at the end, that other workers hold.
     left_held: u64,
     /// Whether there is a status line.
     has_status: bool,
@@ -244,7 +244,7 @@ format!("the command ended with {exit}")
             Report::Left(left) => {
                 self.left_queues += 1;
                 self.left_held += left.locks.valid;
-                if self.left_queues <= NAMED as u64 {
+                if self.left_queues <= MAX_NAMED as u64 {
                     self.add_note_unless_quiet(&format!("note: {}", describe_left(&left)), session);
                 }
             }
@@ -406,13 +406,13 @@ format!("the command ended with {exit}")
 
     /// When the status line changes next.
     pub(super) fn next_status_update(&self) -> Option<Instant> {
-        self.has_status.then(|| self.shown_at + TICK)
+        self.has_status.then(|| self.shown_at + STATUS_INTERVAL)
     }
 
     /// Shows the status line on a terminal, and reports a loss of the server that has lasted for some time.
     pub(super) fn update_status(&mut self, running: usize, session: &Session) {
         self.report_lasting_loss();
-        if !self.has_status || self.shown_at.elapsed() < TICK {
+        if !self.has_status || self.shown_at.elapsed() < STATUS_INTERVAL {
             return;
         }
         self.shown_at = Instant::now();
@@ -431,7 +431,7 @@ format!("the command ended with {exit}")
     pub(super) fn write_summary(&mut self, session: &mut Session) {
         self.has_status = false;
         self.report_repeated_loss();
-        if let Some(more) = self.left_queues.checked_sub(NAMED as u64 + 1) {
+        if let Some(more) = self.left_queues.checked_sub(MAX_NAMED as u64 + 1) {
             let queues = plural(more + 1, "further queue", "further queues");
             self.add_note_unless_quiet(&format!("note: {queues} still have jobs"), session);
         }

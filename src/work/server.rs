@@ -25,7 +25,7 @@ use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 
-/// How many queues a turn asks first, if more than the maximum may have jobs.
+/// Minimum number of queues that a turn pops from, if more queues than the maximum may have jobs.
 const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.
@@ -217,7 +217,7 @@ impl ServerCalls {
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let turn = turn.and_then(|mut turn| {
                     let (has_rest, left) = if is_last && turn.jobs.is_empty() {
-                        self.ask_for_remaining_work(total, &queues, &mut turn)?
+                        self.has_rest_and_left_jobs(total, &queues, &mut turn)?
                     } else {
                         (false, Vec::new())
                     };
@@ -270,7 +270,7 @@ impl ServerCalls {
 
     /// Whether jobs of the queues will run without a further put, although the turn brought none; and the
     /// jobs that are there. Adds the jobs that were released since to the turn.
-    fn ask_for_remaining_work(
+    fn has_rest_and_left_jobs(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],

@@ -7,7 +7,7 @@ use sd_notify::NotifyState;
 /// The service manager, such as systemd, that started this program. Without one, nothing is sent.
 #[derive(Debug)]
 pub(super) struct ServiceManager {
-    /// How often the service manager wants a sign of life.
+    /// Time between two signs of life; `None` if the service manager expects none.
     every: Option<Duration>,
     next: Instant,
 }
@@ -25,7 +25,7 @@ impl ServiceManager {
     }
 
     /// Gives a sign of life if one is due. Returns when the next one is.
-    pub(super) fn report_alive(&mut self) -> Option<Instant> {
+    pub(super) fn report_alive_if_due(&mut self) -> Option<Instant> {
         let every = self.every?;
         if self.next <= Instant::now() {
             _ = sd_notify::notify(&[NotifyState::Watchdog]);

@@ -213,7 +213,7 @@ fn a_program_reads_its_stdin_and_its_output_is_passed_on() {
     assert_eq!(left.stdout, "{\"a\":1}\nsecond\nend");
     assert_eq!(left.stderr, "problem\n");
     assert_eq!(left.end.stderr_tail, b"problem\n");
-    assert_eq!(left.end.stdout, CapturedStdout::Nothing);
+    assert_eq!(left.end.stdout, CapturedStdout::NotCaptured);
     assert_eq!(left.lines, [""; 0]);
 }
 

@@ -105,7 +105,7 @@ return function(check)
     end
     local edges = ask('exists', key .. Keys.dependencies, key .. Keys.dependents)
     if type(edges) == 'table' then return false end
-    -- The rest may have findings without making this test false: these checks note them themselves.
+    -- The checks below note their findings themselves: a finding of theirs does not make this test false.
     if state == 'failed' then check.need('judge/failed')(job) end
     if edges > 0 or state == 'depends' then check.need('judge/edges')(job) end
     if job.spawned then check.need('judge/child')(job) end

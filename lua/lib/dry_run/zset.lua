@@ -85,7 +85,7 @@ return function(dry)
     return rank + count_delta(entry, function(s, other) return precedes(s, other, score, member) end)
   end
 
-  -- Only the form for two sets with `AGGREGATE` and a mode.
+  -- Knows only the form that the core uses: two sets, with `AGGREGATE` and a mode.
   function zset.zunionstore(entry, key, _, ...)
     local first, second, _, mode = ...
     local scores = {}

@@ -1,4 +1,4 @@
--- Settles what an end of a run, other than a completion, means for the lane, the payloads and the throttles of a job.
+-- Applies an end of a run, other than a completion, to the lane, the payloads and the throttles of a job.
 -- Takes: now; t; seconds; `retry`, `timeout`, `fail` or `exhausted`; of the job, `jid`, the `queue` where it is now,
 --   and its stored `throttles`
 -- Publishes: as merge/vanish and merge/split

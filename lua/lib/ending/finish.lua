@@ -1,4 +1,4 @@
--- Settles the completion of a job that has a lane or throttles, or gets them for its next queue.
+-- Applies the completion of a job to its lane and its throttles, if it has any or gets any for its next queue.
 -- Takes: now; jid; queue; the next queue, or nil; its stored throttles, or false; the options given (option/read), or
 --   nil
 -- Result: a table of `join`, which enters the lane of a new key and returns the dependencies with the job before it,

@@ -22,7 +22,7 @@ return function(now, t, seconds, job, old)
   local tracked = any and call('zscore', Keys.tracked, jid)
   local pending, history = job.pending, key .. Keys.history
   if pending and pending[1] then
-    -- These two come first, because a key of another type makes them fail before anything is written.
+    -- These two steps come first, because a key of another type makes them fail before anything is written.
     call('llen', history)
     blocked = blocked + need('dependency/link')(jid, pending)
   end

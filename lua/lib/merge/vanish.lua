@@ -1,5 +1,5 @@
--- Deletes a merge job whose payloads another job has taken. Jobs that depended on it depend on the other one, unless
--- that one depends on them.
+-- Deletes a merge job whose payloads another job has taken. Jobs that depended on the deleted job depend on the other
+-- one, unless that one depends on them.
 -- Takes: now; jid; the jid that took them; whether the caller takes it out of its failure list
 -- Publishes: `merged` to the channel of the extensions
 local Job = Fields('state', 'queue', 'failure', 'tags', 'throttles', 'key')

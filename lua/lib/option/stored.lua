@@ -1,4 +1,4 @@
--- The options of a template's children as it stores them: a JSON object of texts; `{}` if there are none.
+-- The options of a template's children as the template stores them: a JSON object of texts; `{}` if there are none.
 -- Takes: the words by name; the options that are stored, by name; the command as its errors name it
 -- Refuses: wrong values
 return function(given, stored, who)

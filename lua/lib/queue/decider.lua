@@ -34,10 +34,11 @@ return function(now, t, seconds, queue, settings)
     return need('throttle/recheck')(now, queue, gate) > 0
   end
 
-  -- Goes on with a pop that met such a job, at `at` of a page of the work set, or found less than it wants (`page` is
-  -- empty then). Adds jobs to the lists of what it has found until `rest` are added to the first `taken` of them; jobs
-  -- that may not run leave the set. Of the start, `from` is the rank where the page begins, `job` the one that was met,
-  -- `held` whether the queue holds jobs, `due` whether more jobs may be due. Returns the number of jobs in the lists.
+  -- Goes on with a pop that met a job with a lane or throttles, at `at` of a page of the work set, or found less than
+  -- it wants (`page` is empty then). Adds jobs to the lists of what it has found until `rest` are added to the first
+  -- `taken` of them; jobs that may not run leave the set. Of the start, `from` is the rank where the page begins, `job`
+  -- the one that was met, `held` whether the queue holds jobs, `due` whether more jobs may be due. Returns the number
+  -- of jobs in the lists.
   function decider.scan(rest, found, start)
     local jids, jobs, count, taken = found.jids, found.jobs, found.count, found.taken
     local page, from, at, job, due = start.page, start.from, start.at, start.job, start.due

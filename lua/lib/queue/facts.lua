@@ -18,7 +18,7 @@ local function oldest_running(base, lapsed)
 end
 
 -- The fields of the running job that the oldest job waits for: the first of its lane, or the first holder of the
--- throttle or of the queue (job/holder). Nil if that does not run.
+-- throttle or of the queue (job/holder). Nil if that job does not run.
 local function find_holder(base, now, t, why, by)
   local first
   if by then

@@ -28,7 +28,8 @@ local function by_priority(found, now, key, why, size, jid, score)
     local priority = math.ceil(waiting)
     consider(found, now, jid, arrival_of(now, jid, waiting), why)
     if seen == most then break end
-    -- A job whose score is the priority itself, or infinity, stands before the others of it: those are read next.
+    -- A job whose score is the priority itself, or infinity, stands before the other jobs of its priority: read these
+    -- next.
     local below = waiting == priority and string.format('(%.17g', score) or texts[sign * (priority - 1)]
     -- ZCOUNT costs less than reading if there is no other priority, the usual case.
     if seen == 1 and call('zcount', key, sign > 0 and '-inf' or below, sign > 0 and below or '+inf') == 0 then break end

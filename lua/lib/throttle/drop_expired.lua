@@ -1,6 +1,6 @@
 -- Drops up to three throttles whose maximum has expired from the list of throttles. Redis removes such a maximum by
--- itself, so each call that sets one with an expiry looks at three entries of the list, others each time. On average
--- a third of the list at most is expired.
+-- itself, so each call that sets one with an expiry looks at three entries of the list, and the next call at three
+-- others. On average a third of the list at most is expired.
 -- Takes: t; id
 return function(t, id)
   local pcall = redis.pcall

@@ -17,10 +17,10 @@ use crate::fs::{PRIVATE_DIRECTORY, open};
 const FRESH: Duration = Duration::from_secs(10);
 
 /// How long a server that did not reply is not asked again.
-const SILENT: Duration = Duration::from_secs(60);
+const TIME_WITHOUT_ASKING: Duration = Duration::from_secs(60);
 
 /// The age at which a file is removed.
-const STALE: Duration = Duration::from_secs(3600);
+const MAX_FILE_AGE: Duration = Duration::from_secs(3600);
 
 /// The files of one server and prefix.
 pub(super) struct Cache {
@@ -48,7 +48,7 @@ impl Cache {
 
     /// Whether the server did not reply to a recent completion.
     pub(super) fn is_server_down(&self) -> bool {
-        is_younger_than(&self.file_path("down"), SILENT)
+        is_younger_than(&self.file_path("down"), TIME_WITHOUT_ASKING)
     }
 
     /// Names that were read a moment ago.
@@ -98,7 +98,7 @@ impl Cache {
     fn remove_old_files(&self) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let path = entry.path();
-            if !is_younger_than(&path, STALE) {
+            if !is_younger_than(&path, MAX_FILE_AGE) {
                 _ = fs::remove_file(path);
             }
         }

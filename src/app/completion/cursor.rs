@@ -195,7 +195,7 @@ impl<'t> PartialLineParser<'t> {
         }
     }
 
-    /// Where the value begins in `-ojson` or `-yo=json`.
+    /// The position at which the value begins in `-ojson` or `-yo=json`, and the flag of the value.
     fn short_flag_value_start(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
         for (at, letter) in word.char_indices().skip(1) {
             let arg = self.find_short_flag(letter)?;

@@ -31,7 +31,7 @@ use shell::Shell;
 const WORD: &str = "__complete";
 
 /// Time limit of one completion, if `QLESS_COMPLETE_LIVE` sets no other.
-const PATIENCE: Duration = Duration::from_millis(150);
+const TIME_LIMIT: Duration = Duration::from_millis(150);
 
 /// A value that can be typed, and what a shell may show beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,8 +73,8 @@ fn time_limit() -> Option<Duration> {
     let set = crate::env::var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {
         Some("0") => None,
-        Some(set) => Some(humantime::parse_duration(set).unwrap_or(PATIENCE)),
-        None => Some(PATIENCE),
+        Some(set) => Some(humantime::parse_duration(set).unwrap_or(TIME_LIMIT)),
+        None => Some(TIME_LIMIT),
     }
 }
 

@@ -34,7 +34,7 @@ use crate::ui::Ui;
 const NAMES: u64 = 2000;
 
 /// The maximum number of jobs that are read.
-const JOBS: usize = 500;
+const MAX_JOBS_READ: usize = 500;
 
 /// The names of a kind; `None` if they are not known in time. Without a deadline no server
 /// is asked.
@@ -208,7 +208,7 @@ type Found = Vec<(Name, String)>;
 fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
     let now = core.now();
     let mut members = |index: Index| {
-        let part = core.index_slice(now, &index, 0, NAMES)?;
+        let part = core.index_range(now, &index, 0, NAMES)?;
         let found = part.members.into_iter().map(|name| (name, String::new()));
         Ok(found.collect::<Found>())
     };
@@ -240,7 +240,7 @@ fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Err
 /// Jids with class and state.
 fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let now = core.now();
-    let all = |core: &mut Core, index: Index| core.index_slice(now, &index, 0, NAMES);
+    let all = |core: &mut Core, index: Index| core.index_range(now, &index, 0, NAMES);
     let queues = |core: &mut Core| Ok::<_, Error>(all(core, Index::Queues)?.members);
     let indexes: Vec<Index> = match which {
         JobCandidates::Failed => {
@@ -273,12 +273,12 @@ fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, E
     };
     let wanted: Vec<(Index, u64)> = indexes.into_iter().map(|index| (index, 0)).collect();
     // Each index gets a share of the jobs, so that none hides the others.
-    let share = (JOBS / wanted.len().max(1)).max(10) as u64;
-    let parts = core.index_slices(now, &wanted, share)?;
+    let share = (MAX_JOBS_READ / wanted.len().max(1)).max(10) as u64;
+    let parts = core.index_ranges(now, &wanted, share)?;
     let mut seen = BTreeSet::new();
     let mut jids: Vec<Name> = parts.into_iter().flat_map(|part| part.members).collect();
     jids.retain(|jid| seen.insert(jid.clone()));
-    jids.truncate(JOBS);
+    jids.truncate(MAX_JOBS_READ);
     if which == JobCandidates::Recurring {
         return Ok(jids.into_iter().map(|jid| (jid, String::new())).collect());
     }

@@ -224,11 +224,11 @@ fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
 }
 
 /// The next words of the path to a command, and the topics of `help`.
-fn command_path_candidates(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
+fn command_path_candidates(whole: &Command, cursor: &Cursor, with_topics: bool) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);
     let path: Vec<&str> = path.collect();
-    if topics && path == ["json"] {
+    if with_topics && path == ["json"] {
         let kinds = help::document_kinds().map(|(kind, says)| Candidate::new(kind, says));
         return kinds.collect();
     }
@@ -239,7 +239,7 @@ fn command_path_candidates(whole: &Command, cursor: &Cursor, topics: bool) -> Ve
         }
     }
     let mut words = subcommand_candidates(command, &cursor.begun);
-    if topics && path.is_empty() {
+    if with_topics && path.is_empty() {
         words.extend(help::TOPICS.map(|(topic, says)| Candidate::new(topic, says)));
     }
     words

@@ -78,7 +78,7 @@ fn quote_for_powershell(before: &str, value: &str) -> String {
     }
 }
 
-/// A pair of `_describe`, which quotes the value itself.
+/// A candidate and its help as one word for `_describe` of zsh, which quotes the value itself.
 fn zsh_pair(value: &str, help: &str) -> String {
     let value = value.replace('\\', "\\\\").replace(':', "\\:");
     match help {

@@ -38,7 +38,7 @@ pub(crate) struct DocParts {
     pub text: Vec<String>,
     /// The examples, each a command line.
     pub examples: Vec<String>,
-    /// The lines of a program, which follow the paragraph that ends with a colon.
+    /// The lines of an example program. They belong behind the paragraph that ends with a colon.
     pub program: Option<String>,
     pub exit_codes: Option<String>,
     pub see_also: Option<String>,

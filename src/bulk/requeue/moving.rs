@@ -1,4 +1,4 @@
-//! Moving: into another queue, as if the job were put there.
+//! Moving jobs into another queue, as if they were put there.
 
 use super::{DueTime, RequeueTarget, wrong_state_outcome};
 use crate::args::shared::RunTimeFlags;

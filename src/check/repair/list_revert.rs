@@ -24,11 +24,11 @@ const MIN_ENTRIES: usize = 50;
 /// Maximum number of entries collected (20 MB).
 const MAX_ENTRIES: usize = 200_000;
 
-/// How often a list is written again because other clients changed it at the same time.
+/// Maximum number of attempts to write a list that other clients change at the same time.
 const MAX_TRIES: usize = 3;
 
 /// The number of entries read by one command.
-const PAGE: i64 = 1000;
+const PAGE_SIZE: i64 = 1000;
 
 /// Entries that were removed from one list, in the order of their indexes: the order in which they
 /// return.
@@ -147,13 +147,15 @@ impl ListRevert {
             let Ok(rewrite) = core.begin_list_rewrite(self.key.as_bytes(), replacement) else {
                 return Ok(None);
             };
-            let written = self.fill_replacement(core, &rewrite, &mut pace);
+            let written = self.try_fill_replacement(core, &rewrite, &mut pace);
             match written {
                 Ok(Some(0)) => {
                     core.abandon_list_rewrite(&rewrite);
                     return Ok(Some(0));
                 }
-                Ok(Some(count)) if core.finish_list_rewrite(&rewrite)? => return Ok(Some(count)),
+                Ok(Some(count)) if core.replace_if_unchanged(&rewrite)? => {
+                    return Ok(Some(count));
+                }
                 Ok(_) => core.abandon_list_rewrite(&rewrite),
                 Err(error) => {
                     core.abandon_list_rewrite(&rewrite);
@@ -165,7 +167,7 @@ impl ListRevert {
     }
 
     /// Fills the replacement. Returns how many entries return, `None` if that failed.
-    fn fill_replacement(
+    fn try_fill_replacement(
         &self,
         core: &mut Core,
         rewrite: &ListRewrite,
@@ -184,19 +186,19 @@ impl ListRevert {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
-                if !merge.return_entries(core) || !merge.add_entry(core, entry) {
+                if !merge.try_return_entries(core) || !merge.try_add_entry(core, entry) {
                     return Ok(None);
                 }
             }
         }
-        let complete = merge.return_entries(core) && merge.flush_entries(core);
+        let complete = merge.try_return_entries(core) && merge.try_flush_entries(core);
         Ok(complete.then_some(merge.returned))
     }
 
     /// The entries of the list from an index on, `None` behind its end.
     fn entries_from(&self, core: &mut Core, index: u64) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let first = i64::try_from(index).unwrap_or(i64::MAX - PAGE);
-        let read = ReadCommand::list_range(self.key.as_bytes(), first, first + PAGE - 1);
+        let first = i64::try_from(index).unwrap_or(i64::MAX - PAGE_SIZE);
+        let read = ReadCommand::list_range(self.key.as_bytes(), first, first + PAGE_SIZE - 1);
         let entries = match core.run_read(core.now(), read)? {
             ReadReply::Texts(entries) => entries.into_iter().flatten().collect(),
             _ => Vec::new(),
@@ -235,7 +237,7 @@ struct ListMerge<'a> {
 
 impl ListMerge<'_> {
     /// Adds the entries whose index is reached, except those that the list has again.
-    fn return_entries(&mut self, core: &mut Core) -> bool {
+    fn try_return_entries(&mut self, core: &mut Core) -> bool {
         while let Some(((index, entry), rest)) = self.rest.split_first() {
             if *index > self.count {
                 break;
@@ -245,21 +247,21 @@ impl ListMerge<'_> {
                 continue;
             }
             self.returned += 1;
-            if !self.add_entry(core, entry.as_bytes().to_vec()) {
+            if !self.try_add_entry(core, entry.as_bytes().to_vec()) {
                 return false;
             }
         }
         true
     }
 
-    fn add_entry(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
+    fn try_add_entry(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
         self.added.push(entry);
         self.count += 1;
-        self.added.len() < MAX_ADDED || self.flush_entries(core)
+        self.added.len() < MAX_ADDED || self.try_flush_entries(core)
     }
 
-    fn flush_entries(&mut self, core: &mut Core) -> bool {
+    fn try_flush_entries(&mut self, core: &mut Core) -> bool {
         let added = std::mem::take(&mut self.added);
-        added.is_empty() || core.extend_replacement(self.rewrite, &added)
+        added.is_empty() || core.try_extend_replacement(self.rewrite, &added)
     }
 }

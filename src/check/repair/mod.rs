@@ -156,8 +156,8 @@ fn note_skipped(skipped: usize, too_wide: &[Name], session: &mut Session) {
     }
 }
 
-fn exit_code(failing: bool) -> Exit {
-    if failing {
+fn exit_code(is_failing: bool) -> Exit {
+    if is_failing {
         Exit::Inconsistent
     } else {
         Exit::Ok

@@ -194,7 +194,7 @@ impl Repairer {
             if let Some(undo) = &mut self.undo {
                 let plan = core.plan_item_repairs(now, findings, &self.run, location, &items)?;
                 items.truncate(plan.verified.max(1));
-                if !undo.write_plan(&plan.verdicts)? {
+                if !undo.write_plan_if_any(&plan.verdicts)? {
                     rest = &rest[items.len()..];
                     continue;
                 }

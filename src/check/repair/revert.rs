@@ -9,6 +9,7 @@ use super::undo::{RepairToRevert, UndoFile};
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::finding_filter::FindingFilter;
+use crate::core::api::check::RevertCounts;
 use crate::core::call::Core;
 use crate::core::script::keys::{KeyFamily, Keys};
 use crate::error::Error;
@@ -275,7 +276,8 @@ impl Reverter<'_> {
         }
         keep_pace(&mut self.pace, &self.interrupt, changes.len())?;
         let begun = Instant::now();
-        let (reverted, skipped) = self.core.revert_changes(self.core.now(), changes)?;
+        let RevertCounts { reverted, skipped } =
+            self.core.revert_changes(self.core.now(), changes)?;
         let elapsed = begun.elapsed();
         self.batch_sizes
             .adjust_size(ANY_KIND, changes.len(), elapsed);

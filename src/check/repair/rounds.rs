@@ -141,7 +141,7 @@ impl ApprovedRepair<'_> {
         last: &ScanResult,
         mut repairable: BTreeMap<FindingId, u64>,
         first: Vec<ReportedFinding>,
-        complete: bool,
+        is_complete: bool,
     ) -> RepairReport {
         let mut items: Vec<RepairRow> = Vec::new();
         let mut all_counts = self.repairer.counts.clone();
@@ -149,7 +149,7 @@ impl ApprovedRepair<'_> {
             let id = found.finding.id;
             let mut counts = all_counts.remove(&id).unwrap_or_default();
             let mut found = found.clone();
-            if !complete {
+            if !is_complete {
                 let before = self.before_scan.get(&id).copied().unwrap_or_default();
                 let repaired = counts.repaired - before.repaired;
                 found.count = found.count.saturating_sub(repaired);
@@ -183,8 +183,8 @@ impl ApprovedRepair<'_> {
         let mut totals = RepairCounts::default();
         items.iter().for_each(|row| totals.add_counts(row.counts));
         let scan = ScanSummary {
-            complete,
-            clean: complete && !last.is_failing(),
+            complete: is_complete,
+            clean: is_complete && !last.is_failing(),
             ..last.check.scan.clone()
         };
         RepairReport {

@@ -62,8 +62,8 @@ impl UndoWriter {
         self.ledger.write_head(session)
     }
 
-    /// Writes the plan of a batch to the disk. Returns whether it has any changes.
-    pub(crate) fn write_plan(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
+    /// Writes the plan of a batch to the disk. Returns false if the plan has no changes; then nothing is written.
+    pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
         let plan = changes_by_finding(verdicts, VerdictOutcome::Repairable);
         if plan.is_empty() {
             return Ok(false);
@@ -90,10 +90,10 @@ impl UndoWriter {
         Ok(())
     }
 
-    fn write_line(&mut self, step: UndoStep, repeated: bool) -> Result<(), Error> {
+    fn write_line(&mut self, step: UndoStep, was_repeated: bool) -> Result<(), Error> {
         let line = UndoLine {
             slice: self.slice,
-            again: repeated,
+            again: was_repeated,
             step,
         };
         let line = json::compact_line(&line).map_err(Error::internal)?;
@@ -230,7 +230,7 @@ pub(crate) struct UndoFile {
 }
 
 /// Whether a filter selects a finding of a file. A finding of another version of `qless` has no name in this one.
-fn selects_by_name(filter: &FindingFilter, finding: &str) -> bool {
+fn selects_finding_by_name(filter: &FindingFilter, finding: &str) -> bool {
     match FindingId::from_name(finding) {
         Some(id) => filter.selects_finding(id),
         None => !filter.excludes_any_finding(),
@@ -285,7 +285,7 @@ impl UndoFile {
         }
         let head = head.ok_or_else(foreign)?;
         let (lines, mut counts) = counted.into_lines_and_counts();
-        counts.retain(|finding, _| selects_by_name(filter, finding));
+        counts.retain(|finding, _| selects_finding_by_name(filter, finding));
         Ok(UndoFile {
             shown,
             file: from,
@@ -329,7 +329,8 @@ impl UndoFile {
             .and_then(|()| read_undo_line(&line))
             .map_err(changed)?;
         let (UndoStep::Plan(repairs) | UndoStep::Done(repairs)) = step;
-        let selected = |repair: &FindingChanges| selects_by_name(&self.filter, &repair.finding);
+        let selected =
+            |repair: &FindingChanges| selects_finding_by_name(&self.filter, &repair.finding);
         let repairs = repairs.into_iter().rev().filter(selected);
         let newest_first = repairs.map(|repair| {
             let changes = repair.changes.into_iter().rev().map(ChangeRow::into_change);

@@ -54,7 +54,7 @@ impl Scanner<'_> {
     pub(super) fn finish_reads(&mut self) -> Result<(), Error> {
         loop {
             self.send_queued_reads(true)?;
-            if !self.examine_oldest_replies()? {
+            if !self.examine_oldest_replies_if_any()? {
                 return Ok(());
             }
         }
@@ -65,20 +65,20 @@ impl Scanner<'_> {
         self.pipeline.open_jobs.push(job);
     }
 
-    /// Sends what can be sent. Jobs wait until there are enough for one round trip, unless `all`.
-    fn send_queued_reads(&mut self, all: bool) -> Result<(), Error> {
-        while let Some((subject, reads)) = self.next_reads(all) {
+    /// Sends what can be sent. Jobs wait until there are enough for one round trip, unless `sends_all`.
+    fn send_queued_reads(&mut self, sends_all: bool) -> Result<(), Error> {
+        while let Some((subject, reads)) = self.next_reads(sends_all) {
             let reads = self.core.send_reads(self.now, reads);
             self.pipeline.sent.push_back((subject, reads));
             if self.pipeline.sent.len() > self.max_ahead {
-                self.examine_oldest_replies()?;
+                self.examine_oldest_replies_if_any()?;
             }
         }
         Ok(())
     }
 
     /// The next reads of one round trip.
-    fn next_reads(&mut self, all: bool) -> Option<(ReadSubject, Vec<ReadCommand>)> {
+    fn next_reads(&mut self, sends_all: bool) -> Option<(ReadSubject, Vec<ReadCommand>)> {
         let max_sets = self.pages_per_round_trip(SETS_PER_READ);
         let max_jobs = self.jobs_per_read();
         let next = &mut self.pipeline;
@@ -100,7 +100,7 @@ impl Scanner<'_> {
             }
         }
         let jobs = &mut self.pipeline.jobs;
-        if jobs.len() < max_jobs && !all || jobs.is_empty() {
+        if jobs.len() < max_jobs && !sends_all || jobs.is_empty() {
             return None;
         }
         let jids = take_first(jobs, max_jobs);
@@ -109,7 +109,7 @@ impl Scanner<'_> {
     }
 
     /// Examines the replies to the reads that were sent first. Returns false if there are none.
-    fn examine_oldest_replies(&mut self) -> Result<bool, Error> {
+    fn examine_oldest_replies_if_any(&mut self) -> Result<bool, Error> {
         let Some((subject, reads)) = self.pipeline.sent.pop_front() else {
             return Ok(false);
         };

@@ -40,7 +40,7 @@ impl DependencyEdges {
         }
     }
 
-    /// The jobs on a cycle, and the jobs that depend on one.
+    /// The jobs on a cycle, and the jobs that depend on one, as short hashes.
     fn jobs_on_or_behind_cycles(mut self) -> HashSet<u32> {
         let mut nodes: Vec<u32> = self.edges.iter().map(|(y, _)| *y).collect();
         nodes.sort_unstable();

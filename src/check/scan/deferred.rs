@@ -25,7 +25,7 @@ const NUMERIC: [&[u8]; 13] = [
 ];
 
 /// The numeric options that must not be below 0.
-const NATURAL: [&[u8]; 4] = [
+const NON_NEGATIVE: [&[u8]; 4] = [
     b"backoff-factor",
     b"backoff-initial-delay",
     b"jobs-failed-history",
@@ -68,7 +68,7 @@ impl Scanner<'_> {
             let limit = number.unwrap_or(1.0);
             self.limits.insert(queue.to_vec(), limit);
         }
-        let natural = queue.is_some() || NATURAL.contains(&option);
+        let natural = queue.is_some() || NON_NEGATIVE.contains(&option);
         match number {
             Some(number) if number >= 0.0 || !natural => Ok(()),
             _ => self.add_candidate(ItemKind::Names, b"config", option),

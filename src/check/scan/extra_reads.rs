@@ -98,7 +98,7 @@ impl Scanner<'_> {
             ExtraRead::WorkScore => match score {
                 Some(score) => {
                     job.is_candidate |= self.first_pass && !score_fits_priority(job, score);
-                    job.is_candidate |= !self.match_entry(
+                    job.is_candidate |= !self.take_entry(
                         ItemKind::Work,
                         &job.queue,
                         &job.jid,
@@ -107,7 +107,7 @@ impl Scanner<'_> {
                 }
                 None => {
                     let due = job.state == b"waiting"
-                        && self.match_entry(ItemKind::Scheduled, &job.queue, &job.jid, 0)?;
+                        && self.take_entry(ItemKind::Scheduled, &job.queue, &job.jid, 0)?;
                     job.is_candidate |= !due;
                 }
             },
@@ -116,7 +116,7 @@ impl Scanner<'_> {
                     let far = self.now_in_seconds() + MAX_LOCK;
                     job.is_candidate |=
                         self.first_pass && (lock <= job.expires + TOLERANCE || lock > far);
-                    job.is_candidate |= !self.match_entry(
+                    job.is_candidate |= !self.take_entry(
                         ItemKind::Locks,
                         &job.queue,
                         &job.jid,
@@ -128,7 +128,7 @@ impl Scanner<'_> {
             ExtraRead::WorkerScore => {
                 // A job whose worker may have lost it need not be in the worker's list: only an entry is matched.
                 if let Some(score) = score {
-                    self.match_entry(ItemKind::Worker, &job.worker, &job.jid, time_bucket(score))?;
+                    self.take_entry(ItemKind::Worker, &job.worker, &job.jid, time_bucket(score))?;
                 }
             }
             ExtraRead::Coordination(at) => self.match_coordination_entry(job, at, score.is_some()),

@@ -1,4 +1,4 @@
-//! Which set of its queue holds a job, by its state. The core verifies jobs by the same table,
+//! The set of its queue that holds a job, by the state of the job. The core verifies jobs by the same table,
 //! `lua/check/judge/homes.lua`.
 
 use crate::model::verdict::ItemKind;

@@ -344,7 +344,7 @@ impl Scanner<'_> {
 
     /// Scans the sets of an unlisted name, unless they were scanned before. Returns whether they were
     /// scanned now.
-    pub(super) fn scan_unlisted_sets(
+    pub(super) fn scan_unlisted_once(
         &mut self,
         kind: ItemKind,
         name: &[u8],

@@ -139,11 +139,11 @@ impl Scanner<'_> {
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
         let size = self.add_to_mean_job_size(size, history);
         if self.has_tracked {
-            self.match_entry(ItemKind::Tracked, b"", jid, 0)?;
+            self.take_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
         let mut job = ScannedJob {
             jid: jid.to_vec(),
-            is_candidate: !self.match_history(jid, history)?,
+            is_candidate: !self.match_and_check_history(jid, history)?,
             large: size > LARGE_JOB,
             ..ScannedJob::default()
         };
@@ -199,7 +199,7 @@ impl Scanner<'_> {
             job.is_candidate = false;
         }
         for tag in tags.unwrap_or_default() {
-            job.is_candidate |= !self.match_entry(ItemKind::Tag, &tag, jid, 0)?;
+            job.is_candidate |= !self.take_entry(ItemKind::Tag, &tag, jid, 0)?;
         }
         if state == b"failed" {
             self.match_failure_list(&mut job, text(15))?;
@@ -207,7 +207,7 @@ impl Scanner<'_> {
         self.match_state_set(&mut job, text(11).is_some())?;
         self.match_coordination(&mut job, [17, 18, 19, 20].map(text));
         if state != b"complete" && self.first_pass {
-            self.check_queue_listed(&mut job)?;
+            self.add_unlisted_queue_candidate(&mut job)?;
         }
         Ok(Some(job))
     }
@@ -229,7 +229,7 @@ impl Scanner<'_> {
     }
 
     /// Matches a history with its job. Returns whether all entries are readable.
-    fn match_history(&mut self, jid: &[u8], history: &ReadReply) -> Result<bool, Error> {
+    fn match_and_check_history(&mut self, jid: &[u8], history: &ReadReply) -> Result<bool, Error> {
         let (there, right) = match history {
             ReadReply::Texts(list) => {
                 let size: usize = list.iter().flatten().map(Vec::len).sum();
@@ -268,7 +268,7 @@ impl Scanner<'_> {
                 true
             }
             (Some(ItemKind::Work), b"stalled") => {
-                self.match_entry(ItemKind::Work, &queue, &jid, priority_bucket(f64::INFINITY))?
+                self.take_entry(ItemKind::Work, &queue, &jid, priority_bucket(f64::INFINITY))?
                     || self.match_entry_or_scan_unlisted(
                         ItemKind::Work,
                         &queue,
@@ -277,7 +277,7 @@ impl Scanner<'_> {
                     )? == MatchResult::Matched
             }
             (Some(ItemKind::Work), _) => {
-                self.match_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
+                self.take_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
                     || self.match_entry_or_scan_unlisted(ItemKind::Scheduled, &queue, &jid, 0)?
                         == MatchResult::Matched
             }
@@ -286,15 +286,15 @@ impl Scanner<'_> {
                 true
             }
             (Some(ItemKind::Locks), _) => {
-                self.match_entry(ItemKind::Locks, &queue, &jid, time_bucket(job.expires))?
+                self.take_entry(ItemKind::Locks, &queue, &jid, time_bucket(job.expires))?
             }
-            (Some(home), _) => self.match_entry(home, &queue, &jid, 0)?,
+            (Some(home), _) => self.take_entry(home, &queue, &jid, 0)?,
             (None, b"failed") => true,
             (None, _) => {
                 if self.has_completed_in {
-                    self.match_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
+                    self.take_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
                 }
-                queue.is_empty() && self.match_entry(ItemKind::Completed, b"", &jid, 0)?
+                queue.is_empty() && self.take_entry(ItemKind::Completed, b"", &jid, 0)?
             }
         };
         job.is_candidate |= !there;
@@ -307,7 +307,7 @@ impl Scanner<'_> {
             b"running" if grace => job.extra_reads.push(ExtraRead::WorkerScore),
             b"running" => {
                 let number = time_bucket(job.expires);
-                job.is_candidate |= !self.match_entry(ItemKind::Worker, &worker, &jid, number)?;
+                job.is_candidate |= !self.take_entry(ItemKind::Worker, &worker, &jid, number)?;
             }
             _ => {}
         }
@@ -378,7 +378,7 @@ impl Scanner<'_> {
             };
         };
         if self.has_failed_times {
-            self.match_entry(
+            self.take_entry(
                 ItemKind::FailedTimes,
                 b"",
                 &job.jid,
@@ -389,7 +389,7 @@ impl Scanner<'_> {
             self.tally
                 .count_failed_job(failure.when, &job.queue, &job.jid);
         }
-        if self.match_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
+        if self.take_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
             Ok(())
         } else {
             self.add_candidate(ItemKind::Failed, &failure.group, &job.jid)
@@ -397,7 +397,7 @@ impl Scanner<'_> {
     }
 
     /// Adds a candidate for an unlisted queue, once for each queue.
-    fn check_queue_listed(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
+    fn add_unlisted_queue_candidate(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
         let queue = job.queue.clone();
         if !self.is_remembered(RememberedAs::Queue, &queue)
             && self.remember_name(

@@ -94,7 +94,7 @@ impl Scanner<'_> {
         self.scan_templates(&page.templates)?;
         self.scan_lanes_and_throttles(&page.coordination)?;
         for (kind, name) in &page.maybe_unlisted {
-            self.scan_unlisted_sets(*kind, name)?;
+            self.scan_unlisted_once(*kind, name)?;
         }
         if self.first_pass && self.covers_all_queues() {
             self.check_statistics(&page.values)?;

@@ -207,7 +207,7 @@ struct Scanner<'a> {
     known: HashSet<u64>,
     /// The maximum numbers of running jobs that the options set for queues.
     limits: HashMap<Vec<u8>, f64>,
-    /// How many jobs each recurring job has put, by its id.
+    /// The number of jobs that each recurring job has put, by its id.
     template_counts: HashMap<Vec<u8>, Option<f64>>,
     tally: FailedTally,
     cycles: DependencyEdges,
@@ -296,7 +296,7 @@ impl<'a> Scanner<'a> {
             self.rescan_unmatched()?;
             self.first_pass = false;
             self.known.clear();
-            if !self.unmatched.clear_for_next_part() {
+            if !self.unmatched.begin_next_part_if_any() {
                 break;
             }
         }
@@ -393,8 +393,8 @@ impl<'a> Scanner<'a> {
         self.salt.hash_entry(location, member, number)
     }
 
-    /// Matches an entry. Returns false if it is missing, and true if it belongs to another part.
-    fn match_entry(
+    /// Matches an entry. Returns false if the table lacks it; an entry that another pass covers counts as present.
+    fn take_entry(
         &mut self,
         kind: ItemKind,
         name: &[u8],
@@ -414,7 +414,7 @@ impl<'a> Scanner<'a> {
     ) -> Result<MatchResult, Error> {
         let hash = self.hash_entry(kind, name, member, number);
         match self.unmatched.match_entry(hash) {
-            MatchResult::Missing if self.scan_unlisted_sets(kind, name)? => {
+            MatchResult::Missing if self.scan_unlisted_once(kind, name)? => {
                 Ok(self.unmatched.match_entry(hash))
             }
             result => Ok(result),

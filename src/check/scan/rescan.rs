@@ -52,15 +52,15 @@ impl Scanner<'_> {
                     | KeyFamily::Tag(_)
                         if !entries => {}
                     KeyFamily::Queue(_, queue) | KeyFamily::CompletedIn(queue) => {
-                        _ = scanner.scan_unlisted_sets(ItemKind::Work, queue)?
+                        _ = scanner.scan_unlisted_once(ItemKind::Work, queue)?
                     }
                     KeyFamily::Worker(worker) => {
-                        _ = scanner.scan_unlisted_sets(ItemKind::Worker, worker)?;
+                        _ = scanner.scan_unlisted_once(ItemKind::Worker, worker)?;
                     }
                     KeyFamily::Group(group) => {
-                        _ = scanner.scan_unlisted_sets(ItemKind::Group, group)?
+                        _ = scanner.scan_unlisted_once(ItemKind::Group, group)?
                     }
-                    KeyFamily::Tag(tag) => _ = scanner.scan_unlisted_sets(ItemKind::Tag, tag)?,
+                    KeyFamily::Tag(tag) => _ = scanner.scan_unlisted_once(ItemKind::Tag, tag)?,
                     KeyFamily::Lane(lane) => sets.push((ItemKind::Lane, lane.to_vec())),
                     KeyFamily::Slots(id) => sets.push((ItemKind::Slots, id.to_vec())),
                     KeyFamily::Pending(id) => sets.push((ItemKind::Pending, id.to_vec())),
@@ -117,7 +117,7 @@ impl Scanner<'_> {
                             .unmatched
                             .contains_entry(scanner.hash_edge(y, &x), EntrySide::Lower)
                     });
-                    in_scope = in_scope || scanner.any_in_scope(&members)?;
+                    in_scope = in_scope || scanner.is_any_in_scope(&members)?;
                     for y in members {
                         scanner.sink.note_one_sided_dependency(Some(&y));
                         count += 1;

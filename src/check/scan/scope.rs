@@ -94,8 +94,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether any of the jobs belongs to the scanned queues, if those are not all queues.
-    pub(super) fn any_in_scope(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
+    /// Whether any of the jobs belongs to the scanned queues; false if all queues are scanned.
+    pub(super) fn is_any_in_scope(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
         if self.covers_all_queues() || jids.is_empty() {
             return Ok(false);
         }

@@ -295,7 +295,7 @@ impl IndexedSet {
         asks
     }
 
-    /// Takes the replies. `None` if the key has a wrong type.
+    /// Reads a page from its replies, and moves the cursor to the next one. `None` if the key has a wrong type.
     fn take_page(&mut self, replies: Vec<ReadReply>, page_size: i64) -> Option<Vec<ScoredMember>> {
         let mut replies = replies.into_iter();
         match (

@@ -92,7 +92,7 @@ impl UnmatchedTable {
     }
 
     /// Clears the table for the next part. Returns whether there is one.
-    pub(super) fn clear_for_next_part(&mut self) -> bool {
+    pub(super) fn begin_next_part_if_any(&mut self) -> bool {
         if self.last_hash == u64::MAX {
             return false;
         }
@@ -275,7 +275,7 @@ mod tests {
                 "{n}"
             );
         }
-        assert!(!table.clear_for_next_part());
+        assert!(!table.begin_next_part_if_any());
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             let remains = |n: &u64| table.contains_entry(hash(*n), EntrySide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
-            if !table.clear_for_next_part() {
+            if !table.begin_next_part_if_any() {
                 break;
             }
         }

@@ -28,7 +28,7 @@ impl BatchSizes {
         BatchSizes { sizes, round_trip }
     }
 
-    /// How many items of a kind the next call takes.
+    /// The number of items of a kind that the next call takes.
     pub(crate) fn size_for(&self, kind: ItemKind) -> usize {
         *self.sizes.get(&kind).unwrap_or(&1)
     }

@@ -7,7 +7,7 @@ use super::finding_filter::{VerifyTiming, findings_argument};
 use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::verdict::{ItemKind, Location, SliceReply};
+use crate::model::verdict::{ItemKind, Location, VerdictReply};
 use crate::name::Name;
 
 /// The calls of a scan.
@@ -60,24 +60,24 @@ impl VerifyCalls {
         size.next_multiple_of(kind.words_per_item())
     }
 
-    /// Has items verified by one call. `typical`: other calls will cost as much.
+    /// Has items verified by one call. `is_typical`: other calls will cost as much.
     pub(super) fn verify_items(
         &mut self,
         core: &mut Core,
         findings: &str,
         location: &Location,
         items: &[Name],
-        typical: bool,
-    ) -> Result<SliceReply, Error> {
+        is_typical: bool,
+    ) -> Result<VerdictReply, Error> {
         let together = Location::of_jobs_in_one_call();
-        let location_or_together = match (location.kind, typical) {
+        let location_or_together = match (location.kind, is_typical) {
             (ItemKind::Job, false) => &together,
             _ => location,
         };
         let begun = Instant::now();
         let reply = core.verify_items(core.now(), findings, location_or_together, items)?;
         self.verified += reply.verified as u64;
-        if typical {
+        if is_typical {
             let elapsed = begun.elapsed();
             self.batch_sizes
                 .adjust_size(location.kind, reply.verified, elapsed);

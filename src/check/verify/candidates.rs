@@ -68,7 +68,7 @@ impl LocatedCandidates {
 
     /// Takes the candidates of a location, without those that were verified lately. `None` if none
     /// were added.
-    pub(super) fn take_location(&mut self, location: &Location) -> Option<Vec<Name>> {
+    pub(super) fn take_candidates_at(&mut self, location: &Location) -> Option<Vec<Name>> {
         let mut items = self.waiting.remove(location)?;
         self.count -= items.len();
         let bytes = items.iter().map(|item| item.as_bytes().len());
@@ -103,14 +103,23 @@ mod tests {
             DueCandidates::Nothing
         );
         assert_eq!(candidates.any_waiting_location(), Some(job.clone()));
-        assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
+        assert_eq!(
+            candidates.take_candidates_at(&job),
+            Some(vec![Name::from("a")])
+        );
         assert_eq!(candidates.any_waiting_location(), None);
         candidates.add_candidate(&job, Name::from("a"));
         candidates.add_candidate(&job, Name::from("b"));
-        assert_eq!(candidates.take_location(&job), Some(vec![Name::from("b")]));
+        assert_eq!(
+            candidates.take_candidates_at(&job),
+            Some(vec![Name::from("b")])
+        );
         candidates.forget_verified();
         candidates.add_candidate(&job, Name::from("a"));
-        assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
+        assert_eq!(
+            candidates.take_candidates_at(&job),
+            Some(vec![Name::from("a")])
+        );
         assert_eq!((candidates.count, candidates.bytes), (0, 0));
     }
 

@@ -15,17 +15,17 @@ pub(crate) enum FindingSelection {
 }
 
 /// Findings whose verdict searches failure lists. They are verified for the failed jobs of a group together.
-const SEARCHING: [FindingId; 3] = [
+const LIST_SEARCHING_FINDINGS: [FindingId; 3] = [
     FindingId::FailedStray,
     FindingId::FailedUnlisted,
     FindingId::FailedTwice,
 ];
 
-/// Completes the text that tells the core which findings to verify for items of a kind. For jobs, it excludes those
-/// that search failure lists.
+/// Completes the text that tells the core which findings to verify for items of a kind. For jobs, it leaves out the
+/// findings whose verdict has to search failure lists.
 pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
-        for id in SEARCHING {
+        for id in LIST_SEARCHING_FINDINGS {
             let comma = if findings.is_empty() { "" } else { "," };
             findings.push_str(&format!("{comma}-{id}"));
         }
@@ -38,7 +38,7 @@ pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String 
 pub(crate) struct FindingFilter {
     only: Vec<FindingSelection>,
     skip: Vec<FindingId>,
-    /// The jobs whose missing dependency this repair has removed: what releases them is approved,
+    /// The jobs whose missing dependency this repair has removed: what releases them is for_repair,
     /// too.
     freed: Rc<HashSet<Name>>,
 }
@@ -93,8 +93,7 @@ impl FindingFilter {
         !all || !self.skip.is_empty()
     }
 
-    /// Whether none of the findings is reported that have to be absent before this one can be
-    /// verified.
+    /// Whether the filter selects none of the findings that have to be absent before this one can be verified.
     pub(crate) fn hides_requirements(&self, id: FindingId) -> bool {
         let requires = id.row().requires;
         !requires.is_empty() && !requires.iter().any(|id| self.selects_finding(*id))
@@ -109,11 +108,11 @@ impl FindingFilter {
     }
 
     /// The findings to scan for, in the form for the core; `None` if there are none.
-    /// `approved`: a repair is meant, so `--only` approves the findings that it names.
+    /// `for_repair`: a repair follows, so `--only` approves the findings that it names.
     pub(crate) fn finding_list_to_scan(
         &self,
         phase: VerifyTiming,
-        approved: bool,
+        for_repair: bool,
     ) -> Option<String> {
         let include = |finding: &Finding| {
             let mut selected = FINDINGS
@@ -123,7 +122,7 @@ impl FindingFilter {
                 || finding.covers.iter().any(|id| self.selects_finding(*id));
             self.selects_finding(finding.id) || phase == VerifyTiming::DuringScan && needed
         };
-        self.finding_list(phase, approved, include)
+        self.finding_list(phase, for_repair, include)
     }
 
     /// The findings to repair in a stage, except the `excluded` ones, in the form for the
@@ -147,8 +146,9 @@ impl FindingFilter {
         }
     }
 
-    /// Whether a finding is repaired by deletion but not named itself: `all` does not approve it.
-    fn protects_from_deletion(&self, finding: &Finding) -> bool {
+    /// Whether the repair of a finding deletes keys, and `--only` does not name the finding: `all` does not approve
+    /// it.
+    fn lacks_deletion_approval(&self, finding: &Finding) -> bool {
         let named = |selection: &FindingSelection| matches!(selection, FindingSelection::One(one) if *one == finding.id);
         finding.approval == Approval::Typed && !self.only.iter().any(named)
     }
@@ -156,15 +156,15 @@ impl FindingFilter {
     fn finding_list(
         &self,
         phase: VerifyTiming,
-        approved: bool,
+        for_repair: bool,
         include: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
-        // Only a complete scan can verify these, or they require that others are
-        // absent. None of them requires an approval.
+        // Only a complete scan can verify the findings of this stage, or they require that other findings are absent.
+        // None of them requires an approval.
         let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
-        let by_name = phase == VerifyTiming::AfterScan || approved && !self.only.is_empty();
+        let by_name = phase == VerifyTiming::AfterScan || for_repair && !self.only.is_empty();
         let is_in_phase = |finding: &&Finding| match phase {
-            VerifyTiming::DuringScan if by_name && self.protects_from_deletion(finding) => false,
+            VerifyTiming::DuringScan if by_name && self.lacks_deletion_approval(finding) => false,
             VerifyTiming::DuringScan => include(finding) && !deferred(finding),
             // Items that cannot be verified are reported in both phases.
             VerifyTiming::AfterScan => {

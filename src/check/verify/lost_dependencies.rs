@@ -31,10 +31,10 @@ pub(super) struct DependencyGroups {
 
 impl DependencyGroups {
     /// Joins the dependencies that share a job, directly or through others, since one call must restore
-    /// them together. `incomplete`: not all pairs are known, so a group may lack members.
+    /// them together. `is_incomplete`: not all pairs are known, so a group may lack members.
     pub(super) fn new(
         pairs: Vec<(Name, Name)>,
-        incomplete: bool,
+        is_incomplete: bool,
         excluded_jobs: &HashSet<Name>,
     ) -> DependencyGroups {
         // A union-find structure: the parent of each pair. All pairs with the same root are one group.
@@ -70,7 +70,7 @@ impl DependencyGroups {
         let mut groups = DependencyGroups::default();
         for (at, mut group) in members {
             group.sort_unstable();
-            if incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
+            if is_incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
                 groups.excluded.extend(group)
             } else {
                 groups.complete.push(group)

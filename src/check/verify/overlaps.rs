@@ -32,7 +32,7 @@ pub(crate) struct OverlappingFindings {
 impl OverlappingFindings {
     /// Notes a verdict that a repair may act on. Returns whether it changes more than the verdict
     /// of another location did.
-    pub(crate) fn note_verdict(&mut self, location: &Location, verdict: &Verdict) -> bool {
+    pub(crate) fn replaces_earlier(&mut self, location: &Location, verdict: &Verdict) -> bool {
         let id = verdict.id;
         let key = self.overlap_key(id, &verdict.item);
         if !id.row().covers.is_empty() {

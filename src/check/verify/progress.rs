@@ -1,4 +1,4 @@
-//! How far a scan is, how fast it may be, and what interrupts it.
+//! The progress of a scan, its pace, and its interrupt.
 
 use crate::bulk::pace::Pace;
 use crate::check::scan::ScanCounts;

@@ -39,31 +39,31 @@ pub(crate) struct RepairQueue {
     /// listed, because the call that releases it would not see its lock.
     withholds_releases: bool,
     /// Whether only some queues are scanned.
-    scoped: bool,
-    /// The number of findings that are not repaired for that reason.
+    is_scoped: bool,
+    /// The number of findings that are not repaired because only some queues are scanned.
     skipped: usize,
 }
 
 impl RepairQueue {
-    /// Creates the queue of a scan. `scoped`: only some queues are scanned.
-    pub(crate) fn new(scoped: bool) -> RepairQueue {
+    /// Creates the queue of a scan. `is_scoped`: only some queues are scanned.
+    pub(crate) fn new(is_scoped: bool) -> RepairQueue {
         RepairQueue {
-            scoped,
+            is_scoped,
             ..RepairQueue::default()
         }
     }
 
     /// Notes that an item takes the server long.
     pub(crate) fn note_large(&mut self, item: &Name) {
-        if self.check_capacity() && self.large.insert(item.clone()) {
+        if self.has_capacity() && self.large.insert(item.clone()) {
             self.bytes += item.as_bytes().len() + 40;
         }
     }
 
     /// Notes a verdict that may overlap with others. Returns whether it changes more than the one
     /// before, and is repaired in its place.
-    pub(crate) fn note_overlap(&mut self, location: &Location, verdict: &Verdict) -> bool {
-        self.overlaps.note_verdict(location, verdict)
+    pub(crate) fn replaces_earlier(&mut self, location: &Location, verdict: &Verdict) -> bool {
+        self.overlaps.replaces_earlier(location, verdict)
     }
 
     /// Queues the items of a call that led to a verdict, if the queue has capacity.
@@ -73,7 +73,7 @@ impl RepairQueue {
         call_items: &[Name],
         verdict: &Verdict,
     ) {
-        if self.check_capacity() {
+        if self.has_capacity() {
             self.expected.add_expected_repair(verdict);
         }
         if has_lost_dependencies(verdict) {
@@ -99,7 +99,7 @@ impl RepairQueue {
     }
 
     fn push_item(&mut self, stage: RepairStage, location: &Location, item: &Name) {
-        if !self.check_capacity() {
+        if !self.has_capacity() {
             return;
         }
         let at = match self.location_index.get(location) {
@@ -133,9 +133,9 @@ impl RepairQueue {
 
     fn push_lost_dependency(&mut self, verdict: &Verdict) {
         // If only some queues are scanned, other dependencies of the job may have been missed: it is not repaired.
-        if self.scoped {
+        if self.is_scoped {
             self.count_skipped();
-        } else if !self.check_capacity() {
+        } else if !self.has_capacity() {
             self.lost_dependencies_overflowed = true;
         } else {
             self.bytes += verdict.item.as_bytes().len() + verdict.detail.as_bytes().len();
@@ -149,8 +149,8 @@ impl RepairQueue {
         self.excluded.insert(job.clone());
     }
 
-    /// Whether another item fits. If not, notes that the queue has overflowed.
-    fn check_capacity(&mut self) -> bool {
+    /// Whether another item fits. If none does, notes that the queue has overflowed.
+    fn has_capacity(&mut self) -> bool {
         let fits =
             self.items.len() + self.lost_dependencies.len() < MAX_QUEUED && self.bytes < MAX_BYTES;
         self.overflowed |= !fits;
@@ -186,7 +186,8 @@ impl RepairQueue {
         self.items.len() + self.lost_dependencies.len()
     }
 
-    /// The jobs that lost more dependencies than one call can verify.
+    /// The jobs that lost more dependencies than one call can verify, or of which some dependencies were not
+    /// verified.
     pub(crate) fn jobs_with_too_many_dependencies(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.lost_dependencies {

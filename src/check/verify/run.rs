@@ -55,11 +55,11 @@ impl ScanResult {
     }
 }
 
-/// Scans. `repair`: a repair follows, so `--only` approves findings, and repairable items are queued.
+/// Scans. `for_repair`: a repair follows, so `--only` approves findings, and repairable items are queued.
 /// `title` says which scan it is, before the progress bar.
 pub(crate) fn run_check(
     options: &CheckOptions,
-    repair: bool,
+    for_repair: bool,
     title: &str,
     interrupt: &Interrupt,
     session: &mut Session,
@@ -72,7 +72,7 @@ pub(crate) fn run_check(
     let verify_options = VerifyOptions {
         filter: options.filter.clone(),
         max_examples: usize::try_from(options.max_examples).unwrap_or(usize::MAX),
-        repair,
+        repair: for_repair,
         queues: scope.queues.clone(),
     };
     let mut moves = 0;
@@ -138,10 +138,10 @@ pub(crate) fn run_check(
     })
 }
 
-/// Reports the findings and returns the exit code. `hints`: with the next steps.
+/// Reports the findings and returns the exit code. `with_hints`: with the next steps.
 pub(crate) fn report_findings(
     result: ScanResult,
-    hints: bool,
+    with_hints: bool,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let failing = result.is_failing();
@@ -172,7 +172,7 @@ pub(crate) fn report_findings(
     for cause in &check.scan.causes {
         ui.note(&format!("likely cause: {cause}"));
     }
-    if hints && !ui.format().is_json() {
+    if with_hints && !ui.format().is_json() {
         for cut in check
             .items
             .iter()
@@ -181,7 +181,7 @@ pub(crate) fn report_findings(
             ui.note(&format!("to break dependency-cycle: {cut}"));
         }
     }
-    if check.scan.complete && hints {
+    if check.scan.complete && with_hints {
         let own = session.canonical_command();
         let named = own.has_flag("--only");
         let repairable =

@@ -21,7 +21,7 @@ const PAGE: u64 = 1000;
 const PAGES: usize = 10;
 
 /// The number of jobs whose marks are read in one round trip.
-const JOBS: usize = 2000;
+const JOBS_PER_READ: usize = 2000;
 
 /// Failed jobs that may be missing in the failure list of their group.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl FailedJobs {
             });
         }
         let mut marks = Vec::with_capacity(jids.len());
-        for jids in jids.chunks(JOBS) {
+        for jids in jids.chunks(JOBS_PER_READ) {
             marks.extend(core.job_marks(core.now(), jids)?);
             pace(jids.len())?;
         }

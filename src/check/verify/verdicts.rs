@@ -23,7 +23,7 @@ pub(super) struct Verdicts {
     pub(super) blocking: BlockingFindings,
     /// Jobs that lost dependencies, with all jobs that list them.
     lost_dependencies: Vec<(Name, Vec<Name>)>,
-    /// The first job of each queue, once a severity has depended on it.
+    /// The first job of each queue, read as soon as the severity of a finding depends on it.
     heads: Option<HashSet<Name>>,
     pub(super) queue: RepairQueue,
 }
@@ -85,7 +85,7 @@ impl Verdicts {
             }
             self.blocking.note_if_blocking(&verdict);
             let new = self.collector.note_if_new(&verdict);
-            let larger = self.options.repair && self.queue.note_overlap(location, &verdict);
+            let larger = self.options.repair && self.queue.replaces_earlier(location, &verdict);
             if !self
                 .options
                 .filter
@@ -182,7 +182,7 @@ impl Verdicts {
     }
 }
 
-/// The items that are missing jobs, of the findings whose severity depends on it.
+/// The jobs that do not exist, among the items of findings whose severity depends on the existence of the job.
 fn missing_jobs(
     core: &mut Core,
     progress: &mut VerifyProgress,

@@ -88,7 +88,7 @@ impl Verifier {
             // Jobs first: a dependency that the job itself lists is reported for the job, not for the leftover key.
             self.verify_location(core, &Location::new(ItemKind::Job, ""))?;
         }
-        let Some(items) = self.candidates.take_location(location) else {
+        let Some(items) = self.candidates.take_candidates_at(location) else {
             return Ok(());
         };
         if location.kind != ItemKind::Failed {
@@ -120,14 +120,14 @@ impl Verifier {
         Ok(())
     }
 
-    /// Has items verified by one call, and returns how many were. `typical`: other calls will cost
+    /// Has items verified by one call, and returns how many were. `is_typical`: other calls will cost
     /// as much.
     fn verify_in_one_call(
         &mut self,
         core: &mut Core,
         location: &Location,
         items: &[Name],
-        typical: bool,
+        is_typical: bool,
     ) -> Result<usize, Error> {
         let Some(findings) = self.calls.findings_for(location.kind) else {
             return Ok(items.len());
@@ -135,7 +135,7 @@ impl Verifier {
         self.progress.keep_pace(items.len())?;
         let verified = self
             .calls
-            .verify_items(core, &findings, location, items, typical);
+            .verify_items(core, &findings, location, items, is_typical);
         let reply = match verified {
             // One of the items requires a key of a wrong type: verify the halves alone, until it is found.
             Err(error) if error.kind() == Kind::Damaged => {

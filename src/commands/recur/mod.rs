@@ -113,10 +113,10 @@ fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
 }
 
 /// Notes the next runs, on a terminal or if a flag has set them.
-fn note_next_runs(runs: &[Moment], given: bool, session: &mut Session) {
+fn note_next_runs(runs: &[Moment], was_time_given: bool, session: &mut Session) {
     let line = next_runs_text(runs, session.ui.render_options());
     if runs.is_empty() {
-    } else if given {
+    } else if was_time_given {
         session.ui.note(&line)
     } else {
         session.ui.note_on_terminal(&line)

@@ -64,7 +64,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             )?
             .is_some()
     {
-        for jids in jids.chunks(SLICE) {
+        for jids in jids.chunks(JOBS_PER_CALL) {
             session.core()?.release_throttle_jobs(now, &args.id, jids)?;
         }
         session
@@ -90,7 +90,7 @@ fn filter_throttle_users(
         listed.extend(core.throttle_jids(now, id, part)?);
     }
     let (mut users, mut others, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-    for jids in jids.chunks(SLICE) {
+    for jids in jids.chunks(JOBS_PER_CALL) {
         let jobs = core.jobs_with_fields(now, "jid,shown,throttles", jids)?;
         for (jid, job) in jids.iter().zip(jobs) {
             // The core lists a job only for the first of the throttles that hold it back.
@@ -141,4 +141,4 @@ fn filter_throttle_users(
 }
 
 /// The number of jobs of one call.
-const SLICE: usize = 500;
+const JOBS_PER_CALL: usize = 500;

@@ -60,7 +60,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if consent.is_some() {
         let core = session.core()?;
         let returned =
-            core.set_throttle(now, id, *maximum, ttl.as_deref(), &actor::user_at_host())?;
+            core.set_maximum_and_wake(now, id, *maximum, ttl.as_deref(), &actor::user_at_host())?;
         session.ui.note_on_terminal(&match returned {
             0 => what,
             jobs => format!(

@@ -18,7 +18,7 @@ use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
 use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::{
-    Change, ItemKind, Location, MAX_ITEMS, RepairReply, SliceReply, Verdict, VerdictOutcome,
+    Change, ItemKind, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome, VerdictReply,
 };
 use crate::name::Name;
 
@@ -31,7 +31,7 @@ impl Core {
         finding_filter: &str,
         location: &Location,
         items: &[Name],
-    ) -> Result<SliceReply, Error> {
+    ) -> Result<VerdictReply, Error> {
         self.plan_item_repairs(now, finding_filter, "", location, items)
     }
 
@@ -43,8 +43,9 @@ impl Core {
         run: &str,
         location: &Location,
         items: &[Name],
-    ) -> Result<SliceReply, Error> {
-        let (reply, _) = self.check_slice(now, "look", finding_filter, run, location, items)?;
+    ) -> Result<VerdictReply, Error> {
+        let (reply, _) =
+            self.call_check_slice(now, "look", finding_filter, run, location, items)?;
         Ok(reply)
     }
 
@@ -58,19 +59,19 @@ impl Core {
         location: &Location,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let (reply, repeated) =
-            self.check_slice(now, "mend", finding_filter, run, location, items)?;
-        let SliceReply {
+        let (reply, was_repeated) =
+            self.call_check_slice(now, "mend", finding_filter, run, location, items)?;
+        let VerdictReply {
             verdicts, verified, ..
         } = reply;
         Ok(RepairReply {
             verdicts,
             verified,
-            repeated,
+            repeated: was_repeated,
         })
     }
 
-    fn check_slice(
+    fn call_check_slice(
         &mut self,
         now: Moment,
         mode: &str,
@@ -78,7 +79,7 @@ impl Core {
         run: &str,
         location: &Location,
         items: &[Name],
-    ) -> Result<(SliceReply, bool), Error> {
+    ) -> Result<(VerdictReply, bool), Error> {
         // A repeated repair needs no reconciliation: it does not find what the first one repaired.
         let call = match mode {
             "mend" => Call::new(calls::CHECK_SLICE),
@@ -88,7 +89,7 @@ impl Core {
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
-        let mut slice = SliceReply {
+        let mut slice = VerdictReply {
             verdicts: Vec::new(),
             verified: items.len(),
             misplaced: Vec::new(),
@@ -106,9 +107,12 @@ impl Core {
         Ok((slice, repeated))
     }
 
-    /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
-    /// reverted and of skipped changes.
-    pub fn revert_changes(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
+    /// Reverts changes of repairs, newest first, if nothing has changed since.
+    pub fn revert_changes(
+        &mut self,
+        now: Moment,
+        changes: &[Change],
+    ) -> Result<RevertCounts, Error> {
         let mut words: Vec<Vec<u8>> = Vec::with_capacity(changes.len() * 4);
         for change in changes {
             words.push(change.key.as_bytes().to_vec());
@@ -124,7 +128,15 @@ impl Core {
     }
 }
 
-/// The facts that the server reports about itself and that may damage jobs. Absent if it does not report them.
+/// The numbers of changes that a call of `check.revert` has reverted, and that it has left alone.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+pub struct RevertCounts {
+    pub reverted: u64,
+    pub skipped: u64,
+}
+
+/// The facts by which a server may damage jobs, as it reports them. A fact that it does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerHealth {
     /// `maxmemory-policy`.
@@ -248,7 +260,7 @@ impl Core {
 /// A row of `check.slice`.
 enum CheckRow {
     Verdict(FindingId, VerdictRow),
-    /// How many items the call verified, and the jobs among them that need calls of their own.
+    /// The number of items that the call verified, and the jobs among them that need calls of their own.
     Count(usize, Vec<Name>),
 }
 

@@ -31,18 +31,18 @@ impl Core {
     }
 }
 
-fn config_option(key: Name, value: Name, set: bool) -> ConfigOption {
+fn config_option(key: Name, value: Name, is_set: bool) -> ConfigOption {
     let known = known_option(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.setting.default);
     let default = default.filter(|default| !default.is_empty());
     // The core returns set values as text, and also this one default: `qless` counts as not set.
-    let set = set && !(default == Some("qless") && value == Name::from("qless"));
+    let is_set = is_set && !(default == Some("qless") && value == Name::from("qless"));
     ConfigOption {
         key,
         value,
         default,
         known: known.is_some(),
-        set,
+        set: is_set,
     }
 }

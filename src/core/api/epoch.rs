@@ -1,5 +1,5 @@
-//! Which data a server holds: a restart, a flush or an eviction in between may have lost what it
-//! acknowledged.
+//! Tells whether a server still holds all data that it acknowledged: a restart, a flush or an eviction may have lost
+//! some.
 
 use std::time::Duration;
 
@@ -35,9 +35,9 @@ impl LossCause {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ServerEpoch {
     pub run_id: String,
-    /// How often FLUSHALL and FLUSHDB were called, in any database.
+    /// The number of calls of FLUSHALL and FLUSHDB, in any database.
     pub flushes: u64,
-    /// How many keys of any database the server deleted because its memory was full. Journals of older
+    /// The number of keys, of any database, that the server deleted because its memory was full. Journals of older
     /// versions lack this field.
     #[serde(default)]
     pub evicted: u64,
@@ -134,9 +134,9 @@ impl Core {
         let ages = ["jobs-history", "jobs-failed-history"].map(number);
         let age = ages.into_iter().flatten().fold(f64::INFINITY, f64::min);
         let mut since = Moment::from_seconds(now.seconds() - age).unwrap_or(Moment::from_micros(0));
-        let complete = self.index_slice(now, &Index::Complete, 0, 1)?.total;
+        let complete = self.index_range(now, &Index::Complete, 0, 1)?.total;
         if number("jobs-history-count").is_some_and(|count| complete as f64 >= count) {
-            let oldest = self.index_slice(now, &Index::Complete, complete.saturating_sub(1), 1)?;
+            let oldest = self.index_range(now, &Index::Complete, complete.saturating_sub(1), 1)?;
             let oldest = self
                 .job_snapshots(now, &oldest.members)?
                 .into_iter()

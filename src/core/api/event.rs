@@ -175,7 +175,7 @@ fn read_event_fields(at: Moment, text: &[u8]) -> Event {
     event
 }
 
-/// The text of a field, of which the core writes an absent one as `false`; `None` for a list or an object.
+/// The text of a field: `Some(None)` for `false`, which stands for an absent text; `None` for a list or an object.
 fn field_text(value: &Json) -> Option<Option<Name>> {
     let line = value.to_single_line();
     match (value.text(), line.as_bytes()) {

@@ -8,8 +8,8 @@ use crate::model::explain::{JidTraces, PopFacts};
 use crate::name::Name;
 
 impl Core {
-    /// The facts about pops of queues, in one round trip. For each queue also the position of a job, if one is
-    /// given.
+    /// The facts about pops of queues, in one round trip. If a job is given with a queue, the facts include the
+    /// position of the job in it.
     pub(crate) fn pop_facts(
         &mut self,
         now: Moment,
@@ -22,7 +22,7 @@ impl Core {
         let facts: Result<Vec<PopFacts>, Error> = self.call_all(now, &calls).into_iter().collect();
         let mut facts = facts?;
         for facts in &mut facts {
-            queue::add_head_waits_and_sort(now, std::slice::from_mut(&mut facts.queue), false);
+            queue::add_head_waits(now, std::slice::from_mut(&mut facts.queue), false);
         }
         Ok(facts)
     }

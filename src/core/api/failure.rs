@@ -47,7 +47,7 @@ impl Core {
             from.map(|from| (Index::Failed(group.clone()), from))
         });
         let wanted: Vec<(Index, u64)> = wanted.collect();
-        let mut parts = self.index_slices(now, &wanted, EACH_END)?.into_iter();
+        let mut parts = self.index_ranges(now, &wanted, EACH_END)?.into_iter();
         let mut groups = Vec::new();
         let mut read: Vec<Name> = Vec::new();
         for (group, jobs) in counts {
@@ -84,8 +84,8 @@ impl Core {
         Ok(groups.into_iter().map(|(group, _)| group).collect())
     }
 
-    /// The newest job of each group, at the end of its list by the given number of jobs; `None` if the group has
-    /// fewer by now.
+    /// The newest job of each group: the last one of its list, at the position that the given number of jobs tells.
+    /// `None` if the group has fewer jobs by now.
     pub(crate) fn newest_failed_job_per_group(
         &mut self,
         now: Moment,
@@ -96,7 +96,7 @@ impl Core {
             (index, jobs.saturating_sub(1))
         };
         let newest: Vec<(Index, u64)> = groups.iter().map(newest).collect();
-        let parts = self.index_slices(now, &newest, 1)?.into_iter();
+        let parts = self.index_ranges(now, &newest, 1)?.into_iter();
         let found: Vec<Option<Name>> = parts.map(|mut part| part.members.pop()).collect();
         let jids: Vec<Name> = found.iter().flatten().cloned().collect();
         let mut jobs = self.jobs(now, JobFields::Location, &jids)?.into_iter();
@@ -105,15 +105,15 @@ impl Core {
     }
 
     /// The newest jobs of a group, the newest first, and the number of all its jobs.
-    pub(crate) fn newest_jobs_of_group(
+    pub(crate) fn newest_jobs_and_total_of_group(
         &mut self,
         now: Moment,
         group: &Name,
         limit: u64,
     ) -> Result<(Vec<Job>, u64), Error> {
         let index = Index::Failed(group.clone());
-        let total = self.index_slice(now, &index, 0, 1)?.total;
-        let mut slice = self.index_slice(now, &index, total.saturating_sub(limit), limit)?;
+        let total = self.index_range(now, &index, 0, 1)?.total;
+        let mut slice = self.index_range(now, &index, total.saturating_sub(limit), limit)?;
         // The list has the oldest first.
         slice.members.reverse();
         let jobs = self.jobs(now, JobFields::BriefExcerpt, &slice.members)?;

@@ -290,7 +290,7 @@ impl Core {
             });
         }
         if repeated {
-            outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);
+            outcomes.iter_mut().for_each(GuardReply::correct_cancel);
         }
         Ok(outcomes)
     }

@@ -11,13 +11,13 @@ use crate::name::Name;
 /// Maximum number of members that one call returns.
 pub(crate) const MAX_ENTRIES_PER_CALL: u64 = 10_000;
 
-/// The fewest members that a slice asks for, so that slices can overlap.
-const LEAST: u64 = 100;
+/// Minimum number of members that one read asks for, so that the ranges of two reads can overlap.
+const MIN_MEMBERS_PER_READ: u64 = 100;
 
 /// The number of calls in one round trip.
-const SLICE: usize = 200;
+const CALLS_PER_ROUND: usize = 200;
 
-/// A set or list of the core that can be read in slices: jids or names, each kind in its own order.
+/// A set or list of the core that can be read in ranges: jids or names, each kind in its own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Index {
     /// In the order of the next pops. Jobs whose lock was revoked come first.
@@ -95,7 +95,7 @@ impl Index {
 /// A part of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename = "row", default)]
-pub struct IndexSlice {
+pub struct IndexRange {
     /// The number of all members.
     pub total: u64,
     #[serde(rename = "..")]
@@ -118,32 +118,32 @@ impl Core {
             .iter()
             .map(|(_, jobs)| jobs)
             .sum();
-        let complete = self.index_slice(now, &Index::Complete, 0, 1)?.total;
+        let complete = self.index_range(now, &Index::Complete, 0, 1)?.total;
         Ok(queued + failed + complete)
     }
 
     /// Up to `count` members from `offset` on.
-    pub fn index_slice(
+    pub fn index_range(
         &mut self,
         now: Moment,
         index: &Index,
         offset: u64,
         count: u64,
-    ) -> Result<IndexSlice, Error> {
-        let mut parts = self.index_slices(now, &[(index.clone(), offset)], count)?;
+    ) -> Result<IndexRange, Error> {
+        let mut parts = self.index_ranges(now, &[(index.clone(), offset)], count)?;
         Ok(parts.pop().unwrap_or_default())
     }
 
     /// Up to `count` members of each index, from its own offset on.
-    pub fn index_slices(
+    pub fn index_ranges(
         &mut self,
         now: Moment,
         offsets: &[(Index, u64)],
         count: u64,
-    ) -> Result<Vec<IndexSlice>, Error> {
+    ) -> Result<Vec<IndexRange>, Error> {
         let count = count.min(MAX_ENTRIES_PER_CALL).to_string();
         let mut parts = Vec::with_capacity(offsets.len());
-        for slice in offsets.chunks(SLICE) {
+        for slice in offsets.chunks(CALLS_PER_ROUND) {
             let calls: Vec<Call> = slice
                 .iter()
                 .map(|(index, offset)| {
@@ -162,7 +162,7 @@ impl Core {
         Ok(parts)
     }
 
-    /// All members, slice by slice.
+    /// All members, read range by range.
     pub fn index_members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
         let mut reader = IndexReader::new(index.clone(), MAX_ENTRIES_PER_CALL);
         let mut members = Vec::new();
@@ -173,28 +173,28 @@ impl Core {
     }
 }
 
-/// Reads an index slice by slice.
+/// Reads an index range by range.
 ///
-/// The index changes meanwhile: when members leave at its front, all others move up. So each slice
-/// overlaps with the one before, and begins further in front if it does not. A member that is in
-/// the index all the time is returned, and none is returned twice.
+/// The index changes meanwhile: when members leave at its front, all others move up. So each range overlaps with the
+/// one before, and begins further in front if it does not. A member that is in the index all the time is returned,
+/// and none is returned twice.
 #[derive(Debug)]
 pub(crate) struct IndexReader {
     index: Index,
     size: u64,
     next: u64,
-    /// Where the last slice of a backward reader began. `None` for a forward one.
+    /// Where the last range of a backward reader began. `None` for a forward one.
     back: Option<u64>,
     seen: HashedSet,
-    /// The number of all members, by the last reply.
+    /// The number of all members, as the last reply reports it.
     pub total: Option<u64>,
     done: bool,
 }
 
 impl IndexReader {
-    /// Reads forward in slices of up to `size` members.
+    /// Reads forward in ranges of up to `size` members.
     pub(crate) fn new(index: Index, size: u64) -> IndexReader {
-        let size = size.clamp(LEAST, MAX_ENTRIES_PER_CALL);
+        let size = size.clamp(MIN_MEMBERS_PER_READ, MAX_ENTRIES_PER_CALL);
         IndexReader {
             index,
             size,
@@ -221,10 +221,10 @@ impl IndexReader {
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
         let index = self.index.clone();
-        self.read_next_members(&mut |offset, count| core.index_slice(now, &index, offset, count))
+        self.read_next_members(&mut |offset, count| core.index_range(now, &index, offset, count))
     }
 
-    fn read_next_members(&mut self, read: ReadSlice) -> Result<Option<Vec<Name>>, Error> {
+    fn read_next_members(&mut self, read: ReadRange) -> Result<Option<Vec<Name>>, Error> {
         match self.back {
             _ if self.done => Ok(None),
             Some(end) => self.members_before(read, end).map(Some),
@@ -232,8 +232,8 @@ impl IndexReader {
         }
     }
 
-    /// The members after the last slice.
-    fn members_after(&mut self, read: ReadSlice) -> Result<Vec<Name>, Error> {
+    /// The next members of a reader that reads forward.
+    fn members_after(&mut self, read: ReadRange) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
         let mut part = loop {
@@ -255,7 +255,7 @@ impl IndexReader {
 
     /// The members before `end`, last first. Members that leave cannot move others past
     /// `end`.
-    fn members_before(&mut self, read: ReadSlice, end: u64) -> Result<Vec<Name>, Error> {
+    fn members_before(&mut self, read: ReadRange, end: u64) -> Result<Vec<Name>, Error> {
         let total = read(0, 0)?.total;
         let end = end.min(total);
         let offset = end.saturating_sub(self.size);
@@ -269,8 +269,8 @@ impl IndexReader {
     }
 }
 
-/// Reads a part: from where, how many.
-type ReadSlice<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexSlice, Error>;
+/// Reads a range of the index: the offset of its first member, and the number of members.
+type ReadRange<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexRange, Error>;
 
 #[cfg(test)]
 mod tests {
@@ -304,7 +304,7 @@ mod tests {
                 while let Some(slice) = reader.read_next_members(&mut |offset, count| {
                     let (from, count) = ((offset as usize).min(list.len()), count as usize);
                     let members = list[from..(from + count).min(list.len())].to_vec();
-                    Ok(IndexSlice { total: list.len() as u64, members })
+                    Ok(IndexRange { total: list.len() as u64, members })
                 }).unwrap() {
                     returned.extend(slice);
                     let Some((leave, some, come)) = moves.next() else { continue };

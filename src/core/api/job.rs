@@ -10,7 +10,8 @@ pub(crate) use crate::core::call::slice_size::MAX_JOBS_PER_CALL;
 use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
-use crate::json::{Data, Json, Number};
+use crate::json::data::Data;
+use crate::json::{Json, Number};
 use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, MergePayload, Neighbor, State};
 use crate::name::Name;
 
@@ -73,7 +74,7 @@ impl Core {
         Ok(jobs)
     }
 
-    /// The next jobs of a list, as many as one call returns. `rest` keeps the others.
+    /// The next jobs of a list, as many as one call returns, which are removed from `rest`.
     pub(crate) fn read_job_slice(
         &mut self,
         now: Moment,

@@ -29,6 +29,11 @@ pub enum CallOutcome<T> {
     Refused(GuardReply),
 }
 
+/// Whether a call changed anything; true if its reply was lost and it was applied.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct HasChanged(pub bool);
+
 impl Core {
     /// Sets the priority of jobs.
     pub fn set_priority(
@@ -71,16 +76,16 @@ impl Core {
         })
     }
 
-    /// Starts or stops tracking jobs. Returns whether that changed anything.
-    pub fn set_tracked(
+    /// Starts tracking jobs if `is_tracked`, else stops it.
+    pub fn start_or_stop_tracking(
         &mut self,
         now: Moment,
         note: &[u8],
         jobs: &[JobSnapshot],
-        tracked: bool,
-    ) -> PerJob<bool> {
-        let call = |job: &JobSnapshot| track_call(tracked, &job.jid);
-        self.call_for_each_job(now, note, jobs, call, |_| true)
+        is_tracked: bool,
+    ) -> PerJob<HasChanged> {
+        let call = |job: &JobSnapshot| track_call(is_tracked, &job.jid);
+        self.call_for_each_job(now, note, jobs, call, |_| HasChanged(true))
     }
 
     /// Tracks jobs that were just put.
@@ -204,7 +209,7 @@ fn is_job_gone(error: &Error, jid: &Name) -> bool {
     error.refusal_of(jid) == Some(&Refusal::Gone)
 }
 
-fn track_call(tracked: bool, jid: &Name) -> Call {
-    let word = if tracked { "track" } else { "untrack" };
+fn track_call(is_tracked: bool, jid: &Name) -> Call {
+    let word = if is_tracked { "track" } else { "untrack" };
     Call::new(calls::TRACK).arg(word).arg(jid)
 }

@@ -1,5 +1,5 @@
-//! A list that is replaced as a whole. Its replacement grows in slices under another name, and takes
-//! the place of the list only if no client has changed the list since: `WATCH` says so.
+//! A list that is replaced as a whole. Its replacement grows in slices under another name, and takes the place of the
+//! list only if no client has changed the list since, which `WATCH` notices.
 
 use std::time::Instant;
 
@@ -21,7 +21,8 @@ pub(crate) struct ListRewrite {
 }
 
 impl Core {
-    /// Begins to replace a list. The entries are read after that.
+    /// Begins to replace a list. The caller reads the entries of the list after this call, so that no change of them
+    /// is overlooked.
     pub(crate) fn begin_list_rewrite(
         &mut self,
         key: &[u8],
@@ -35,9 +36,9 @@ impl Core {
         })
     }
 
-    /// Appends entries to the replacement, at most [`MAX_ADDED`]. False if the connection that watches is
-    /// gone or the server refused: the rewrite must be abandoned.
-    pub(crate) fn extend_replacement(
+    /// Appends entries to the replacement, at most [`MAX_ADDED`]. Returns false if the connection that watches the
+    /// list is gone, or if the server refused: the rewrite must be abandoned.
+    pub(crate) fn try_extend_replacement(
         &mut self,
         rewrite: &ListRewrite,
         entries: &[Vec<u8>],
@@ -52,8 +53,8 @@ impl Core {
     }
 
     /// Puts the replacement in the place of the list. Returns false if the list has changed, or if the user is not
-    /// allowed to do that: then nothing has happened.
-    pub(crate) fn finish_list_rewrite(&mut self, rewrite: &ListRewrite) -> Result<bool, Error> {
+    /// allowed to rename keys: then nothing has happened.
+    pub(crate) fn replace_if_unchanged(&mut self, rewrite: &ListRewrite) -> Result<bool, Error> {
         let mut packed = PackedCommands::default();
         packed.add_command(&["MULTI"]);
         packed.add_command(&[b"RENAME".as_slice(), &rewrite.replacement, &rewrite.key]);

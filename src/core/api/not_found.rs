@@ -43,10 +43,10 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
 const BEGINNING: RangeInclusive<usize> = 4..=31;
 
 /// Time limit of the search for jids that begin with these characters.
-const SEARCH: Duration = Duration::from_millis(200);
+const SEARCH_TIME: Duration = Duration::from_millis(200);
 
 /// Maximum number of jids that are named.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// A hint that names the jids that begin with a given one that does not exist: lists shorten jids, and
 /// a shortened one ends in `…`.
@@ -58,8 +58,8 @@ pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Opt
     }
     let (mut scan, begun) = (JobScan::of_jids_beginning_with(beginning), Instant::now());
     let mut found = BTreeSet::new();
-    while found.len() <= NAMED
-        && begun.elapsed() < SEARCH
+    while found.len() <= MAX_NAMED
+        && begun.elapsed() < SEARCH_TIME
         && let Some(jids) = scan.next_jids(core, now).ok()?
     {
         found.extend(jids);
@@ -68,10 +68,10 @@ pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Opt
     if found.contains(jid) {
         return None;
     }
-    let more = if found.len() > NAMED { ", …" } else { "" };
+    let more = if found.len() > MAX_NAMED { ", …" } else { "" };
     let names: Vec<String> = found
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|jid| format!("`{jid}`"))
         .collect();
     match names.as_slice() {
@@ -141,18 +141,19 @@ pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<S
     }))
 }
 
-/// The named queues; without names, the queues of an index. A queue that does not exist is an error unless `force`.
+/// The named queues; without names, the queues of an index. A missing queue is an error, unless `allows_missing` is
+/// set.
 pub(crate) fn named_or_all_queues(
     core: &mut Core,
     now: Moment,
     named: Option<&[Name]>,
     all: &Index,
-    force: bool,
+    allows_missing: bool,
 ) -> Result<Vec<Name>, Error> {
     let Some(named) = named else {
         return core.index_members(now, all);
     };
-    if !force {
+    if !allows_missing {
         for queue in core.queues_or_wrong_keys(now, named)? {
             if !queue.exists() {
                 let known = core.index_members(now, &Index::Queues)?;

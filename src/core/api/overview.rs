@@ -47,7 +47,7 @@ impl Core {
             .args(&queues);
         let reply: StatusReply = self.call(now, call)?;
         let mut counts = reply.queue_counts;
-        queue::add_head_waits_and_sort(now, &mut counts, false);
+        queue::add_head_waits(now, &mut counts, false);
         let queues = reply.queues.into_iter().zip(counts);
         let group = |(group, jobs, recent)| RecentFailures {
             group,

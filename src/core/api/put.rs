@@ -33,9 +33,9 @@ pub struct PutPolicy {
 pub struct PutResult {
     /// `merged`, `skipped` or `replaced` if the job was a duplicate of another one, else the state of the job.
     pub state: Option<Name>,
-    /// The job that this one duplicates, with [`PutPolicy::tell_lanes`].
+    /// The job that this one duplicates, if [`PutPolicy::tell_lanes`] asks for it.
     pub jid: Option<Name>,
-    /// The job before it in its lane, with [`PutPolicy::tell_lanes`].
+    /// The job before this one in its lane, if [`PutPolicy::tell_lanes`] asks for it.
     #[serde(deserialize_with = "reply::name_unless_empty")]
     pub behind: Option<Name>,
     /// Dependencies that are complete or missing.
@@ -188,7 +188,7 @@ impl Core {
         let repeated = reply.repeated;
         let (mut outcome,): (GuardReply<PutResult>,) = reply.read()?;
         if repeated && outcome.code == OutcomeCode::Exists {
-            outcome.reconcile_put(now, false);
+            outcome.correct_put(now, false);
             if outcome.code == OutcomeCode::Ok {
                 // The put was applied: if the job cannot be read now, only its state is missing from the result.
                 let found = self.job_snapshots(now, std::slice::from_ref(jid));
@@ -223,7 +223,7 @@ impl Core {
             let mut outcomes = reply::require_row_per_item(call, outcomes, restored.len())?;
             if repeated {
                 for (outcome, restored) in outcomes.iter_mut().zip(restored) {
-                    outcome.reconcile_put(now, restored);
+                    outcome.correct_put(now, restored);
                 }
             }
             Ok(outcomes)

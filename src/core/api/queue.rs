@@ -93,7 +93,7 @@ impl Core {
             Err(error) if error.kind() == Kind::Damaged => self.queues_one_by_one(now, names)?,
             Err(error) => return Err(error),
         };
-        add_head_waits_and_sort(now, &mut queues, names.is_empty());
+        add_head_waits(now, &mut queues, names.is_empty());
         Ok(queues)
     }
 
@@ -215,13 +215,13 @@ impl Core {
     }
 }
 
-/// Adds how long the head of each queue has waited. With `all`, also sorts the queues by name.
-pub(super) fn add_head_waits_and_sort(now: Moment, queues: &mut [Queue], all: bool) {
+/// Adds how long the head of each queue has waited. With `sorts_by_name`, also sorts the queues by name.
+pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], sorts_by_name: bool) {
     for queue in queues.iter_mut() {
         let wait = queue.head_since.map(|since| now.since(since).max(0.0));
         queue.head_wait_s = wait.map(RoundedSeconds);
     }
-    if all {
+    if sorts_by_name {
         queues.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     }
 }

@@ -85,20 +85,20 @@ impl Core {
 
 impl<D> GuardReply<D> {
     /// Corrects the outcome of a repeated cancel: a job that no longer exists was cancelled.
-    pub(crate) fn reconcile_cancel(&mut self) {
+    pub(crate) fn correct_cancel(&mut self) {
         if self.code == OutcomeCode::Gone {
             self.code = OutcomeCode::Ok;
         }
     }
 
     /// Corrects the outcome of a repeated put: an existing job is the one that was put if it is not
-    /// older than the put. For a job that was `restored` with its history, its newest put counts.
-    pub(crate) fn reconcile_put(&mut self, now: Moment, restored: bool) {
+    /// older than the put. For a job that was restored with its history, the newest put counts.
+    pub(crate) fn correct_put(&mut self, put_at: Moment, was_restored: bool) {
         if self.code != OutcomeCode::Exists {
             return;
         }
-        let since = self.detail_moment(usize::from(restored));
-        if since.is_some_and(|since| whole_second(since) >= whole_second(now)) {
+        let since = self.detail_moment(usize::from(was_restored));
+        if since.is_some_and(|since| whole_second(since) >= whole_second(put_at)) {
             self.code = OutcomeCode::Ok;
         }
     }
@@ -133,7 +133,7 @@ mod tests {
             (None, None, true, OutcomeCode::Exists),
         ] {
             let mut put = outcome(OutcomeCode::Exists, &[first, newest]);
-            put.reconcile_put(now, restored);
+            put.correct_put(now, restored);
             assert_eq!(put.code, code, "{first:?} {newest:?} {restored}");
         }
     }
@@ -146,7 +146,7 @@ mod tests {
             (OutcomeCode::HasDependents, OutcomeCode::HasDependents),
         ] {
             let mut cancel = outcome(code, &[]);
-            cancel.reconcile_cancel();
+            cancel.correct_cancel();
             assert_eq!(cancel.code, corrected);
         }
     }

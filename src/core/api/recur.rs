@@ -5,7 +5,8 @@ use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
-use crate::json::{Data, Json, Number};
+use crate::json::data::Data;
+use crate::json::{Json, Number};
 use crate::model::coordination::Coordination;
 use crate::model::pattern::{Pattern, matches_any};
 use crate::model::recur::Recurring;
@@ -15,6 +16,13 @@ const CALL: &str = calls::LOOK_RECURS.name;
 
 /// Maximum number of templates that one call returns.
 const MAX_TEMPLATES_PER_CALL: usize = 500;
+
+/// The first templates of a list.
+pub(crate) struct FirstRecurring {
+    pub templates: Vec<Recurring>,
+    /// The number of all paused templates.
+    pub paused_total: u64,
+}
 
 impl Core {
     /// The recurring jobs of these queues, or of all: by queue, then by next run, paused ones last.
@@ -91,14 +99,14 @@ impl Core {
             .collect())
     }
 
-    /// At most `limit` templates, the active ones before the paused ones, and the number of all paused templates.
+    /// At most `limit` templates, the active ones before the paused ones.
     /// `queues` holds the number of active templates of each queue.
     pub(crate) fn first_recurring(
         &mut self,
         now: Moment,
         queues: &[(Name, u64)],
         limit: u64,
-    ) -> Result<(Vec<Recurring>, u64), Error> {
+    ) -> Result<FirstRecurring, Error> {
         let mut left = limit;
         let holding = queues.iter().take_while(|(_, count)| {
             let fits = left > 0;
@@ -108,14 +116,17 @@ impl Core {
         let holding = holding.map(|(queue, _)| (Index::Recurring(queue.clone()), 0));
         let mut indexes: Vec<(Index, u64)> = holding.collect();
         indexes.push((Index::PausedRecurring, 0));
-        let slices = self.index_slices(now, &indexes, limit)?;
+        let slices = self.index_ranges(now, &indexes, limit)?;
         let paused = slices.last().map_or(0, |slice| slice.total);
         let jids = slices.into_iter().flat_map(|slice| slice.members);
         let jids: Vec<Name> = jids
             .take(usize::try_from(limit).unwrap_or(usize::MAX))
             .collect();
         let templates = self.recurring_jobs(now, &jids)?;
-        Ok((templates.into_iter().flatten().collect(), paused))
+        Ok(FirstRecurring {
+            templates: templates.into_iter().flatten().collect(),
+            paused_total: paused,
+        })
     }
 
     /// The paused templates, by jid.

@@ -9,7 +9,7 @@ use crate::model::stats::{DurationSpread, Histogram, Stats};
 use crate::name::Name;
 
 /// The number of calls in one round trip.
-const SLICE: usize = 500;
+const CALLS_PER_ROUND: usize = 500;
 
 impl Core {
     /// The statistics of each queue and day. A day is its name and its first moment.
@@ -24,7 +24,7 @@ impl Core {
             .flat_map(|queue| days.iter().map(move |day| (queue, day)))
             .collect();
         let mut all = Vec::with_capacity(requests.len());
-        for slice in requests.chunks(SLICE) {
+        for slice in requests.chunks(CALLS_PER_ROUND) {
             let calls: Vec<Call> = slice
                 .iter()
                 .map(|(queue, (_, of))| Call::new(calls::STATS).arg(queue).arg(of.to_string()))

@@ -14,7 +14,7 @@ impl Core {
             .iter()
             .map(|tag| (Index::Tag(tag.clone()), 0))
             .collect();
-        let counts = names.into_iter().zip(self.index_slices(now, &indexes, 0)?);
+        let counts = names.into_iter().zip(self.index_ranges(now, &indexes, 0)?);
         let counts = counts.map(|(tag, part)| Tag {
             tag,
             jobs: part.total,

@@ -23,13 +23,13 @@ use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::name::{Name, reserved_throttle_suffix};
 
 /// The number of throttles that one round trip reads.
-const SLICE: usize = 100;
+const THROTTLES_PER_ROUND: usize = 100;
 
 /// The number of keys that one step of a scan examines.
-const SCAN: usize = 1000;
+const KEYS_PER_STEP: usize = 1000;
 
 /// The jobs of a throttle that are shown.
-const SHOWN: usize = 100;
+const MAX_JOBS_SHOWN: usize = 100;
 
 /// Maximum number of held jobs that one call returns to their queues.
 const WOKEN_PER_CALL: u64 = 1000;
@@ -154,7 +154,7 @@ impl Core {
     /// Sets the maximum of a throttle, for some seconds if they are given, in the name of an operator. One
     /// call returns a bounded number of held jobs to their queues: further calls follow until each that has a
     /// slot is back. Returns how many are.
-    pub(crate) fn set_throttle(
+    pub(crate) fn set_maximum_and_wake(
         &mut self,
         now: Moment,
         id: &Name,
@@ -229,11 +229,10 @@ impl Core {
         throttles.collect()
     }
 
-    /// How many jobs may hold a slot of each throttle: 0 means no limit, a
-    /// negative number lets no job run.
+    /// The maximum number of jobs with a slot of each throttle: 0 means no limit, a negative number lets no job run.
     pub(crate) fn throttle_maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
         let mut maxima = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(SLICE) {
+        for ids in ids.chunks(THROTTLES_PER_ROUND) {
             let get = |id| Call::new(calls::THROTTLE_GET).arg(id);
             let calls: Vec<Call> = ids.iter().map(get).collect();
             for (id, reply) in ids.iter().zip(self.call_all(now, &calls)) {
@@ -251,7 +250,7 @@ impl Core {
         ids: &[Name],
     ) -> Result<Vec<Result<(Throttle, Vec<Name>, Vec<Name>), Error>>, Error> {
         let mut throttles = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(SLICE) {
+        for ids in ids.chunks(THROTTLES_PER_ROUND) {
             let calls = ids.iter().flat_map(|id| {
                 let get = Call::new(calls::THROTTLE_GET).arg(id);
                 [
@@ -345,7 +344,7 @@ impl Core {
         let mut cursor = Some(START.to_vec());
         while let Some(at) = cursor {
             let ReadReply::Page(next, names) =
-                self.run_read(now, ReadCommand::scan_keys(&at, &pattern, SCAN))?
+                self.run_read(now, ReadCommand::scan_keys(&at, &pattern, KEYS_PER_STEP))?
             else {
                 return Err(reply::unexpected_reply("SCAN", "not a page of keys"));
             };
@@ -449,7 +448,7 @@ impl Core {
             let mut jobs = self.lane_jobs(now, id)?;
             if !jobs.is_empty() {
                 shown.throttle = Throttle::from_lane(id.clone(), jobs.len() as u64);
-                jobs.truncate(SHOWN);
+                jobs.truncate(MAX_JOBS_SHOWN);
                 shown.waiting = jobs.split_off(1);
                 shown.holders = jobs;
                 return Ok(shown);
@@ -477,8 +476,8 @@ impl Core {
             .pop();
         let found = found.unwrap_or_else(|| Err(Error::internal("a throttle without outcome")));
         let (throttle, mut locks, mut pending) = found?;
-        locks.truncate(SHOWN);
-        pending.truncate(SHOWN);
+        locks.truncate(MAX_JOBS_SHOWN);
+        pending.truncate(MAX_JOBS_SHOWN);
         let waiting = self.jobs_as_neighbors(now, &pending)?;
         Ok(ThrottleJobs {
             throttle,
@@ -502,7 +501,7 @@ impl Core {
         lanes: &[Name],
     ) -> Result<Vec<Vec<Neighbor>>, Error> {
         let mut found = Vec::with_capacity(lanes.len());
-        for lanes in lanes.chunks(SLICE) {
+        for lanes in lanes.chunks(THROTTLES_PER_ROUND) {
             let call = |lane| Call::new(calls::KEY_GET).arg(lane);
             let calls: Vec<Call> = lanes.iter().map(call).collect();
             for (reply, lane) in self.call_all(now, &calls).into_iter().zip(lanes) {
@@ -572,7 +571,7 @@ impl ThrottlePart {
 /// A throttle that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnreadableThrottle {
-    /// `None` if any throttle may hold the job: a key that lists them cannot be read.
+    /// The id. `None` if a key that lists throttles cannot be read: then any throttle may hold the job.
     pub id: Option<Name>,
     /// The keys of a wrong type.
     pub keys: Vec<Name>,
@@ -596,7 +595,7 @@ pub(crate) fn partial_result_error(throttles: &[UnreadableThrottle]) -> Option<E
     (!message.is_empty()).then(|| Error::new(Kind::Partial, message).hint(CHECK))
 }
 
-/// Bytes as a glob of Redis that matches only them.
+/// Escapes a text, so that as a glob of Redis it matches only itself.
 fn escape_glob(text: &[u8]) -> Vec<u8> {
     let mut glob = Vec::with_capacity(text.len());
     for byte in text {

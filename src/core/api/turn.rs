@@ -32,11 +32,11 @@ pub struct FinishAndPopReply {
     pub due_in: Option<f64>,
 }
 
-/// Why an ending is invalid whose call, even alone, is longer than the server reads.
+/// Why an ending is invalid: its call, even without other endings, is longer than the server reads.
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
-    /// Ends jobs of a worker, in order. A reply that is lost is asked for again; then the outcome of
+    /// Ends jobs of a worker, in order. A reply that is lost is asked for may_have_ended; then the outcome of
     /// an ending that was applied is `Done`.
     pub fn finish_jobs(
         &mut self,
@@ -58,13 +58,13 @@ impl Core {
         self.send_endings(now, worker, jobs, true)
     }
 
-    /// Sends endings in slices. With `again`, an earlier call whose reply was lost may have ended the jobs already.
+    /// Sends endings in slices. `may_have_ended`: an earlier call, whose reply was lost, may have ended the jobs.
     fn send_endings(
         &mut self,
         now: Moment,
         worker: &Name,
         jobs: &[EndingRequest],
-        again: bool,
+        may_have_ended: bool,
     ) -> Result<Vec<EndingOutcome>, Error> {
         let chunks = || jobs.chunks(MAX_JOBS_PER_CALL);
         let calls: Vec<Call> = chunks()
@@ -81,7 +81,7 @@ impl Core {
             match reply.read() {
                 Ok(rows) => {
                     let mut ended = require_outcome_per_job(rows, jobs)?;
-                    if again || repeated {
+                    if may_have_ended || repeated {
                         self.reconcile_endings(now, worker, jobs, &mut ended);
                     }
                     outcomes.append(&mut ended);
@@ -92,7 +92,7 @@ impl Core {
                         none_applied = false;
                         for job in jobs {
                             let one = std::slice::from_ref(job);
-                            let ended = self.send_endings(now, worker, one, again);
+                            let ended = self.send_endings(now, worker, one, may_have_ended);
                             outcomes.append(&mut ended.map_err(partly_ended_error)?);
                         }
                     }

@@ -10,6 +10,12 @@ use crate::model::worker::{Worker, WorkerJobs};
 use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
+/// A worker with the first of its jobs.
+pub(crate) struct FirstWorkerJobs {
+    pub worker: WorkerJobs,
+    pub omitted_jobs: u64,
+}
+
 impl Core {
     /// The named workers in their order, or all known ones: those that need attention, then last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
@@ -28,17 +34,20 @@ impl Core {
         self.read_worker(now, name, &jids)
     }
 
-    /// A worker with up to `limit` of its jobs, the first those whose locks expire first, and the number of the others.
+    /// A worker with up to `limit` of its jobs: those whose locks expire first.
     pub(crate) fn worker_with_first_jobs(
         &mut self,
         now: Moment,
         name: &Name,
         limit: u64,
-    ) -> Result<Option<(WorkerJobs, u64)>, Error> {
-        let slice = self.index_slice(now, &Index::Worker(name.clone()), 0, limit)?;
-        let omitted = slice.total.saturating_sub(slice.members.len() as u64);
+    ) -> Result<Option<FirstWorkerJobs>, Error> {
+        let slice = self.index_range(now, &Index::Worker(name.clone()), 0, limit)?;
+        let omitted_jobs = slice.total.saturating_sub(slice.members.len() as u64);
         let worker = self.read_worker(now, name, &slice.members)?;
-        Ok(worker.map(|worker| (worker, omitted)))
+        Ok(worker.map(|worker| FirstWorkerJobs {
+            worker,
+            omitted_jobs,
+        }))
     }
 
     fn read_worker(
@@ -81,17 +90,17 @@ impl Core {
     }
 }
 
-/// Adds the process that each name tells. If these are all known workers, sorts them and drops those that
-/// were not seen for long.
+/// Adds to each worker the process that its name tells. `are_all_known`: the list has all known workers, so it is
+/// sorted, and workers that were not seen for long are dropped.
 pub(super) fn add_processes_and_sort(
     mut workers: Vec<Worker>,
-    all_known: bool,
+    are_all_known: bool,
     now: Moment,
 ) -> Vec<Worker> {
     for worker in &mut workers {
         worker.process = WorkerProcess::from_name(&worker.name);
     }
-    if all_known {
+    if are_all_known {
         workers.retain(|worker| worker.recent);
         workers.sort_by(|one, other| {
             let urgency = other.urgency(now).cmp(&one.urgency(now));

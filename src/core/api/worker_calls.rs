@@ -18,7 +18,7 @@ use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 
 impl Core {
-    /// Pops up to `count` jobs. The reply is the core's own.
+    /// Pops up to `count` jobs. Returns the JSON text that the core's `pop` replies.
     pub fn pop(
         &mut self,
         now: Moment,
@@ -154,7 +154,7 @@ impl Core {
         self.call_for_each_job(now, note, jobs, call, after)
     }
 
-    /// Moves the oldest failures of a group to one queue. Returns how many.
+    /// Moves the oldest failed jobs of a group to one queue. Returns the number of moved jobs.
     pub fn unfail(
         &mut self,
         now: Moment,

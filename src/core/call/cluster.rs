@@ -20,10 +20,10 @@ use crate::error::{Error, Kind};
 use crate::name::Name;
 
 /// The number of slots of a cluster.
-const SLOTS: i64 = 16_384;
+const SLOT_COUNT: i64 = 16_384;
 
 /// The number of steps of SCAN that look for prefixes on one node, and the keys of each step.
-const SEARCH: (usize, &str) = (20, "1000");
+const PREFIX_SEARCH: (usize, &str) = (20, "1000");
 
 /// Maximum duration of this search.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
@@ -60,7 +60,7 @@ struct NodeRow {
     id: Option<Name>,
 }
 
-/// Where the keys of the prefix are, as a node reports.
+/// The place of the keys of the prefix, as a node reports it.
 enum KeysLocation {
     Here,
     Elsewhere(MovedReply),
@@ -212,7 +212,7 @@ impl Core {
 
     /// Refuses a prefix whose keys would be on many nodes, unless there is one primary for all.
     fn require_hash_tag(&self, deadline: Instant) -> Result<(), Error> {
-        if self.script.is_tagged() || self.route.one_primary {
+        if self.script.has_tagged_prefix() || self.route.one_primary {
             return Ok(());
         }
         let used = self.tagged_prefixes(deadline.min(Instant::now() + SEARCH_TIME));
@@ -259,7 +259,7 @@ impl Core {
             first = 1;
         }
         packed.add_command(&["CLUSTER", "SLOTS"]);
-        if self.script.is_tagged() {
+        if self.script.has_tagged_prefix() {
             packed.begin_command(1 + self.script.routing_keys().len());
             packed.add_word(b"EXISTS");
             for key in self.script.routing_keys() {
@@ -282,7 +282,7 @@ impl Core {
     /// Makes a call that waits while the keys of the prefix move, and follows them. If they
     /// moved, [`Core::route_version`] is another one afterwards. Does nothing outside a cluster.
     pub(crate) fn follow_moving_keys(&mut self) -> Result<(), Error> {
-        if !self.is_in_cluster() || !self.script.is_tagged() {
+        if !self.is_in_cluster() || !self.script.has_tagged_prefix() {
             return Ok(());
         }
         let keys = self.script.routing_keys().to_vec();
@@ -291,7 +291,7 @@ impl Core {
 
     /// The number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
     pub(crate) fn count_keys_in_slot(&mut self, now: Moment) -> Option<u64> {
-        if !self.is_in_cluster() || !self.script.is_tagged() {
+        if !self.is_in_cluster() || !self.script.has_tagged_prefix() {
             return None;
         }
         let prefix = self.prefix().to_owned();
@@ -325,9 +325,9 @@ impl Core {
                 continue;
             };
             let mut cursor = b"0".to_vec();
-            for _ in 0..SEARCH.0 {
+            for _ in 0..PREFIX_SEARCH.0 {
                 let mut packed = PackedCommands::default();
-                let count: &[u8] = SEARCH.1.as_bytes();
+                let count: &[u8] = PREFIX_SEARCH.1.as_bytes();
                 packed.add_command(&[
                     b"SCAN",
                     &*cursor,
@@ -357,7 +357,7 @@ impl Core {
     /// Whether the server is a cluster with one primary, so that a prefix without a hash tag works
     /// for now.
     pub(crate) fn has_untagged_prefix_in_cluster(&self) -> bool {
-        self.route.one_primary && !self.script.is_tagged()
+        self.route.one_primary && !self.script.has_tagged_prefix()
     }
 }
 
@@ -392,7 +392,7 @@ impl ClusterMap {
         self.primaries.iter().chain(&self.replicas)
     }
 
-    /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its primary and its replicas.
+    /// Reads the reply to `CLUSTER SLOT_COUNT`: ranges, each with its primary and its replicas.
     fn from_reply(reply: Value, asked_node: &Node) -> Option<ClusterMap> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
@@ -417,7 +417,7 @@ impl ClusterMap {
             primaries,
             replicas,
             ids,
-            complete: slots == SLOTS,
+            complete: slots == SLOT_COUNT,
         })
     }
 }

@@ -188,7 +188,7 @@ fn write_length_line(bytes: &mut Vec<u8>, type_byte: u8, mut number: usize) {
 const BACKLOG: usize = 64;
 
 /// How long after the deadline the thread may still report the timeout itself.
-const GRACE: Duration = Duration::from_millis(100);
+const TIME_TO_REPORT_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl Connection {
     /// Connects, with TLS if `tls` is given. Sends nothing but the handshake of TLS.
@@ -234,7 +234,7 @@ impl Connection {
             deadline: Instant::now(),
             then: AfterRequest::HandOver(sender),
         };
-        // A connection that has ended stays as it is: its next exchange reports that.
+        // A connection that has ended stays as it is: its next exchange reports the end.
         if self.requests.send(request).is_ok()
             && let Ok(stream) = stream.recv()
         {
@@ -301,7 +301,7 @@ impl Connection {
 
     /// Waits for the replies to the oldest commands without replies.
     pub(crate) fn receive_replies(&self, deadline: Instant) -> ReceivedReplies {
-        let timeout = deadline.saturating_duration_since(Instant::now()) + GRACE;
+        let timeout = deadline.saturating_duration_since(Instant::now()) + TIME_TO_REPORT_TIMEOUT;
         match self.received.recv_timeout(timeout) {
             Ok(received) => received,
             Err(RecvTimeoutError::Timeout) => ReceivedReplies::from_fault(Fault::TimedOut),
@@ -433,7 +433,7 @@ fn send_commands(stream: &mut Stream, packed: PackedCommands, deadline: Instant)
 /// waits only until the deadline.
 fn read_replies(stream: &mut Stream, sent: SentRequest) -> ReceivedReplies {
     let mut replies = Vec::with_capacity(sent.commands);
-    // Also after a failed write: a server that ends the connection early may have sent the reason.
+    // Read also after a failed write: a server that ends the connection early may have sent the reason.
     let may_reply = matches!(sent.result, Ok(()) | Err(Fault::Unreachable(..)));
     let (mut result, mut left) = (Ok(()), MAX_REPLIES);
     while may_reply && result.is_ok() && replies.len() < sent.commands {

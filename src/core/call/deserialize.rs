@@ -74,7 +74,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         match self.0 {
             Value::Nil => visitor.visit_unit(),
-            Value::Array(items) => visitor.visit_seq(ElementAccess::new(items.into_iter())),
+            Value::Array(items) => visitor.visit_seq(ReplyItems::new(items.into_iter())),
             _ => visitor.visit_byte_buf(self.into_bytes()?),
         }
     }
@@ -123,7 +123,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     ) -> Result<V::Value, ReplyFault> {
         if name == "row" {
             let (items, fields) = (self.into_elements()?, fields.iter());
-            visitor.visit_seq(ElementAccess { items, fields })
+            visitor.visit_seq(ReplyItems { items, fields })
         } else {
             self.deserialize_map(visitor)
         }
@@ -168,19 +168,19 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
 }
 
 /// A list of values, or of the fields of a struct.
-struct ElementAccess {
+struct ReplyItems {
     items: std::vec::IntoIter<Value>,
     fields: std::slice::Iter<'static, &'static str>,
 }
 
-impl ElementAccess {
-    fn new(items: std::vec::IntoIter<Value>) -> ElementAccess {
+impl ReplyItems {
+    fn new(items: std::vec::IntoIter<Value>) -> ReplyItems {
         let fields = [].iter();
-        ElementAccess { items, fields }
+        ReplyItems { items, fields }
     }
 }
 
-impl<'de> SeqAccess<'de> for ElementAccess {
+impl<'de> SeqAccess<'de> for ReplyItems {
     type Error = ReplyFault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -265,19 +265,19 @@ struct VariantDeserializer {
 
 impl<'de> EnumAccess<'de> for VariantDeserializer {
     type Error = ReplyFault;
-    type Variant = ElementAccess;
+    type Variant = ReplyItems;
 
     fn variant_seed<V: DeserializeSeed<'de>>(
         self,
         seed: V,
-    ) -> Result<(V::Value, ElementAccess), ReplyFault> {
+    ) -> Result<(V::Value, ReplyItems), ReplyFault> {
         let word = String::from_utf8_lossy(&self.word);
         let word = seed.deserialize(StrDeserializer::new(&word))?;
-        Ok((word, ElementAccess::new(self.items)))
+        Ok((word, ReplyItems::new(self.items)))
     }
 }
 
-impl<'de> VariantAccess<'de> for ElementAccess {
+impl<'de> VariantAccess<'de> for ReplyItems {
     type Error = ReplyFault;
 
     fn unit_variant(self) -> Result<(), ReplyFault> {

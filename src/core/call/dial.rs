@@ -37,7 +37,7 @@ impl Core {
             let is_lost = matches!(error.kind(), Kind::ClusterDown | Kind::NoMaster);
             if is_lost && is_reported
                 || !error::is_temporary(&error, was_there)
-                || !backoff.wait(deadline)
+                || !backoff.wait_for_next_attempt(deadline)
             {
                 return Err(error);
             }

@@ -26,7 +26,7 @@ use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, trust};
 use crate::text::Sanitized;
 
 /// The longest path of a socket: `sun_path` without the NUL at its end.
-const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
 /// Maximum number of bytes that are read of the reply to the command that stops the server.
 const LONGEST_REPLY: u64 = 64 * 1024;
@@ -46,14 +46,14 @@ impl LocalServer {
         };
         let local = LocalServer { dir };
         let socket = local.socket_path();
-        if socket.as_os_str().len() > LONGEST {
+        if socket.as_os_str().len() > MAX_SOCKET_PATH_BYTES {
             return Err(unreachable_error(format!(
                 "the socket path `{}` is too long for this system",
                 sanitized_path(&socket)
             ))
             .hint(format!(
                 "name a shorter directory, at most {} bytes: `--redis local:/DIR`",
-                LONGEST - "/redis.sock".len()
+                MAX_SOCKET_PATH_BYTES - "/redis.sock".len()
             )));
         }
         Ok(local)
@@ -114,13 +114,13 @@ impl LocalServer {
             let dir = sanitized_path(&self.dir);
             return Err(unreachable_error(format!("no server runs in `{dir}`")));
         }
-        self.ensure_running(fsync, deadline)?;
+        self.start_unless_running(fsync, deadline)?;
         Connection::open(&address, None, deadline).map_err(failure)
     }
 
     /// Whether the disk has room for a change; after a loss of the server, for a large one.
-    pub(crate) fn has_disk_space(&self, after_loss: bool) -> bool {
-        let room = if after_loss { 1 << 20 } else { 1 << 16 };
+    pub(crate) fn has_disk_space(&self, is_after_loss: bool) -> bool {
+        let room = if is_after_loss { 1 << 20 } else { 1 << 16 };
         let opened = tempfile::tempfile_in(&self.dir);
         let written = opened.and_then(|mut file| file.write_all(&vec![0; room]));
         // Any other error, such as a directory that does not exist yet, says nothing about space.
@@ -132,8 +132,8 @@ impl LocalServer {
         })
     }
 
-    /// Makes sure that a server listens. Returns whether this call started it.
-    pub(crate) fn ensure_running(
+    /// Starts the server if none listens. Returns whether this call started it.
+    pub(crate) fn start_unless_running(
         &self,
         fsync: Option<AppendFsync>,
         deadline: Instant,
@@ -149,7 +149,7 @@ impl LocalServer {
         let log = self.open_log()?;
         let log_size = log.metadata().map_or(0, |found| found.len());
         let fsync = fsync.unwrap_or(AppendFsync::Everysec);
-        if self.start(fsync, log, deadline)? && self.await_ready(deadline) {
+        if self.start_by(fsync, log, deadline)? && self.becomes_ready_by(deadline) {
             Ok(true)
         } else {
             Err(self.not_started_error(log_size))
@@ -157,7 +157,7 @@ impl LocalServer {
     }
 
     /// Saves the server's data and stops it. Returns whether it ran.
-    pub(crate) fn stop(&self, deadline: Instant) -> Result<bool, Error> {
+    pub(crate) fn stop_if_running(&self, deadline: Instant) -> Result<bool, Error> {
         if !self.safe_dir_exists()? {
             return Ok(false);
         }
@@ -337,9 +337,9 @@ impl LocalServer {
             .map_err(|error| self.unusable_dir_error(&error))
     }
 
-    /// Starts the server, which detaches from the terminal and outlives this process. Returns
-    /// whether it detached in time.
-    fn start(&self, fsync: AppendFsync, log: File, deadline: Instant) -> Result<bool, Error> {
+    /// Starts the server, which detaches from the terminal and outlives this process. Returns false if it has not
+    /// detached before the deadline.
+    fn start_by(&self, fsync: AppendFsync, log: File, deadline: Instant) -> Result<bool, Error> {
         let program = server_program()?;
         let file = |name: &str| self.dir.join(name).into_os_string();
         let options: [(&str, OsString); 13] = [
@@ -394,9 +394,9 @@ impl LocalServer {
         }
     }
 
-    /// Waits until the server replies. Returns whether it did. While it loads its data it replies
+    /// Waits until the server replies; false if it does not before the deadline. While it loads its data it replies
     /// with an error.
-    fn await_ready(&self, deadline: Instant) -> bool {
+    fn becomes_ready_by(&self, deadline: Instant) -> bool {
         while !self.is_ready() {
             if Instant::now() >= deadline {
                 return false;

@@ -92,7 +92,7 @@ const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 
 /// The duration of a call after which the Sentinels are asked again: the master may have been frozen and
 /// replaced, which it does not know until they demote it.
-const STALL: Duration = Duration::from_secs(1);
+const LONG_CALL: Duration = Duration::from_secs(1);
 
 /// The Lua core of one server.
 #[derive(Debug)]
@@ -407,7 +407,7 @@ impl Core {
             }
             let sent = Instant::now();
             let fault = self.send_pending(&text, calls, &mut round, deadline);
-            if fault.is_none() && sent.elapsed() > STALL {
+            if fault.is_none() && sent.elapsed() > LONG_CALL {
                 self.forget_master();
             }
             if let Some(fault) = fault {
@@ -415,9 +415,9 @@ impl Core {
                 round.note_lost_replies(fault);
                 self.trace_lost_connection(&round, begun.elapsed());
             }
-            let follows = self.follow_redirection(&mut round, &mut moves);
+            let follows = self.follow_and_skip_backoff(&mut round, &mut moves);
             round.make_pending_again(&POSTPONED);
-            if !round.pending.is_empty() && !follows && !backoff.wait(deadline) {
+            if !round.pending.is_empty() && !follows && !backoff.wait_for_next_attempt(deadline) {
                 break;
             }
         }
@@ -447,7 +447,7 @@ impl Core {
 
     /// Goes to the server that has the data now, if the replies say that it is another one. Returns
     /// whether the next attempt is made immediately.
-    fn follow_redirection(&mut self, round: &mut RoundTrip, moves: &mut usize) -> bool {
+    fn follow_and_skip_backoff(&mut self, round: &mut RoundTrip, moves: &mut usize) -> bool {
         match &self.target.address {
             Address::Cluster(_) => {
                 if round.first_error(&MOVING).is_some() {
@@ -525,12 +525,12 @@ impl Core {
         let RoundTrip {
             pending, replies, ..
         } = round;
-        let mut with_text = false;
+        let mut with_script = false;
         while !pending.is_empty() {
             for at in pending.iter() {
                 replies[*at] = None;
             }
-            let packed = self.pack_calls(now, pending.iter().map(|at| &calls[*at]), with_text);
+            let packed = self.pack_calls(now, pending.iter().map(|at| &calls[*at]), with_script);
             let exchanged = match &self.connection {
                 Some(connection) => connection.exchange(packed, deadline),
                 None => return Some(Fault::Closed),
@@ -539,7 +539,7 @@ impl Core {
             let mut without_script = Vec::new();
             for (at, reply) in pending.drain(..received).zip(exchanged.replies) {
                 match server_error(&reply) {
-                    Some(error) if error.code == "NOSCRIPT" && !with_text => {
+                    Some(error) if error.code == "NOSCRIPT" && !with_script => {
                         without_script.push(at);
                     }
                     _ => replies[at] = Some(reply),
@@ -549,21 +549,21 @@ impl Core {
             if exchanged.fault.is_some() {
                 return exchanged.fault;
             }
-            with_text = true;
+            with_script = true;
         }
         None
     }
 
-    /// Packs calls for the wire, the first one with the text of the script if `with_text`.
+    /// Packs calls for the wire, the first one with the text of the script if `with_script`.
     fn pack_calls<'c>(
         &self,
         now: &str,
         calls: impl Iterator<Item = &'c Call>,
-        with_text: bool,
+        with_script: bool,
     ) -> PackedCommands {
         let mut packed = PackedCommands::default();
         for (at, call) in calls.enumerate() {
-            let (command, script) = if with_text && at == 0 {
+            let (command, script) = if with_script && at == 0 {
                 (self.run[1], Cow::from(self.script.script_text()))
             } else {
                 (self.run[0], Cow::from(self.script.sha()))

@@ -59,7 +59,7 @@ fn read_tls_client(target: &Target) -> Result<Option<TlsClient>, Error> {
 }
 
 /// A report of the thread that connects.
-enum Progress {
+enum ConnectProgress {
     Step(ConnectStep),
     Session(TlsSession),
     Failed(Fault),
@@ -70,15 +70,15 @@ fn start_connecting(
     address: Address,
     tls: Option<TlsClient>,
     deadline: Instant,
-) -> Receiver<Progress> {
+) -> Receiver<ConnectProgress> {
     let (sender, progress) = mpsc::channel();
     thread::spawn(move || {
         let end = connect_stream(&address, tls.as_ref(), deadline, &mut |step| {
-            _ = sender.send(Progress::Step(step));
+            _ = sender.send(ConnectProgress::Step(step));
         });
         let end = match end {
-            Ok(stream) => stream.tls_session().map(Progress::Session),
-            Err(fault) => Some(Progress::Failed(fault)),
+            Ok(stream) => stream.tls_session().map(ConnectProgress::Session),
+            Err(fault) => Some(ConnectProgress::Failed(fault)),
         };
         end.map(|end| sender.send(end))
     });
@@ -109,19 +109,19 @@ impl ReachReport {
 
     fn follow_progress(
         &mut self,
-        progress: &Receiver<Progress>,
+        progress: &Receiver<ConnectProgress>,
         deadline: Instant,
     ) -> Result<(), Fault> {
         let mut begun = Instant::now();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match progress.recv_timeout(left) {
-                Ok(Progress::Step(step)) => {
+                Ok(ConnectProgress::Step(step)) => {
                     self.note_step(step, begun.elapsed());
                     begun = Instant::now();
                 }
-                Ok(Progress::Session(session)) => self.session = Some(session),
-                Ok(Progress::Failed(fault)) => return Err(fault),
+                Ok(ConnectProgress::Session(session)) => self.session = Some(session),
+                Ok(ConnectProgress::Failed(fault)) => return Err(fault),
                 Err(RecvTimeoutError::Timeout) => return Err(Fault::TimedOut),
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }

@@ -8,7 +8,7 @@ use crate::error::{Error, Kind};
 use crate::text::{Sanitized, plural};
 
 /// How much longer this client waits for the reply to WAIT than the server waits for its replicas.
-const GRACE: Duration = Duration::from_secs(1);
+const EXTRA_REPLY_TIME: Duration = Duration::from_secs(1);
 
 impl Core {
     /// Waits until this many replicas have all changes that this connection made. Waits no longer
@@ -22,7 +22,7 @@ impl Core {
             Error::new(Kind::Replication, format!("{why}; the change was made"))
                 .hint("`redis-cli INFO replication` shows how far each replica is")
         };
-        let reply = self.send_once(wait, Instant::now() + timeout + GRACE);
+        let reply = self.send_once(wait, Instant::now() + timeout + EXTRA_REPLY_TIME);
         let reply =
             reply.ok_or_else(|| failed("lost the server while waiting for its replicas".into()))?;
         if let Some(refused) = server_error(&reply) {

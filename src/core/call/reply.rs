@@ -23,13 +23,13 @@ pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Resul
 /// that of this program. If the call may change something, its effect is not known.
 pub(crate) fn unexpected_reply(call: &str, why: impl Display) -> Error {
     let spec = calls::ALL.iter().find(|spec| spec.name == call);
-    let reads = spec.is_none_or(|spec| spec.only_reads());
-    unexpected_reply_to(call, reads, why)
+    let only_reads = spec.is_none_or(|spec| spec.only_reads());
+    unexpected_reply_to(call, only_reads, why)
 }
 
-pub(super) fn unexpected_reply_to(call: &str, reads: bool, why: impl Display) -> Error {
+pub(super) fn unexpected_reply_to(call: &str, only_reads: bool, why: impl Display) -> Error {
     let message = format!("unexpected reply to `{call}`: {why}");
-    if reads {
+    if only_reads {
         return Error::new(Kind::Protocol, message)
             .hint("is it a Redis server, and the right port?");
     }

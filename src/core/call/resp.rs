@@ -32,11 +32,11 @@ pub(super) const MAX_REPLIES: usize = 1 << 30;
 /// The size in bytes of a reply before whose use enough memory for its copies is ensured.
 const LARGE: usize = 16 << 20;
 
-/// How many copies of a reply exist at the same time: jobs, their JSON, and the output.
+/// The number of copies of a reply that exist at the same time: jobs, their JSON, and the output.
 const COPIES: usize = 6;
 
 /// The memory that an allocator takes for a text or a list besides its content.
-const OVERHEAD: usize = 32;
+const ALLOCATION_OVERHEAD: usize = 32;
 
 /// Why a reply could not be read.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ fn read_value<R: Read>(
             None => Ok(Value::Nil),
             Some(size) if size > MAX_TEXT => Err(too_large()),
             Some(size) => {
-                reading.count_bytes(size + OVERHEAD)?;
+                reading.count_bytes(size + ALLOCATION_OVERHEAD)?;
                 read_text(wire, size).map(Value::BulkString)
             }
         },
@@ -124,7 +124,7 @@ fn read_value<R: Read>(
             if depth >= MAX_DEPTH {
                 return Err(malformed());
             }
-            reading.count_bytes(OVERHEAD)?;
+            reading.count_bytes(ALLOCATION_OVERHEAD)?;
             let mut items = Vec::new();
             while items.len() < count {
                 if items.len() == items.capacity() {
@@ -148,7 +148,7 @@ fn read_value<R: Read>(
             }
             line.extend_from_slice(b"\r\n");
             // The crate copies an error's code and message into two texts: count both.
-            let memory = line.len() + 2 * OVERHEAD;
+            let memory = line.len() + 2 * ALLOCATION_OVERHEAD;
             reading.count_bytes(memory)?;
             redis::parse_redis_value(&reading.line).map_err(|_| malformed())
         }
@@ -374,7 +374,7 @@ mod tests {
             panic!("a list")
         };
         assert_eq!((items.len(), items.capacity()), (100_000, 100_000));
-        let memory = items.capacity() * size_of::<Value>() + OVERHEAD;
+        let memory = items.capacity() * size_of::<Value>() + ALLOCATION_OVERHEAD;
         assert_eq!(MAX_REPLIES - left, memory);
     }
 

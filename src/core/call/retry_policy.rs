@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_secs(2);
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// The waits of one call.
 #[derive(Debug)]
@@ -21,11 +21,11 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Waits. Returns whether there is time left.
-    pub(crate) fn wait(&mut self, deadline: Instant) -> bool {
+    /// Waits before the next attempt. Returns false if no time is left for one.
+    pub(crate) fn wait_for_next_attempt(&mut self, deadline: Instant) -> bool {
         let remaining = deadline.saturating_duration_since(Instant::now());
         sleep(self.longest.mul_f64(random_fraction()).min(remaining));
-        self.longest = (self.longest * 2).min(LIMIT);
+        self.longest = (self.longest * 2).min(MAX_WAIT);
         Instant::now() < deadline
     }
 }
@@ -47,7 +47,7 @@ mod tests {
         let mut waits = Vec::new();
         for _ in 0..8 {
             waits.push(backoff.longest.as_millis());
-            assert!(!backoff.wait(over));
+            assert!(!backoff.wait_for_next_attempt(over));
         }
         assert_eq!(waits, [50, 100, 200, 400, 800, 1600, 2000, 2000]);
     }

@@ -356,12 +356,12 @@ impl MissingRights {
 pub(super) fn full_rights_test(
     eval: &'static str,
     only_reads: bool,
-    one_primary: bool,
+    has_one_primary: bool,
     prefix: &str,
 ) -> Call {
     // A pattern of channels must be that of the rule, and the test names a channel.
     let waiting = WAITING.iter().copied().filter(|name| *name != "psubscribe");
-    let names = script_commands(one_primary).chain(waiting);
+    let names = script_commands(has_one_primary).chain(waiting);
     let names = names.filter(|name| is_right_tested(name, only_reads));
     let names = names.chain([SETTINGS]).collect::<Vec<&str>>().join(" ");
     Call::redis_command(eval).args([ASK, "0", &format!("{prefix}x"), &names])
@@ -372,22 +372,23 @@ pub(crate) fn add_rights_test(prefix: &str, packed: &mut PackedCommands) {
     add_command_rights_test("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
-/// Adds the test of the commands that a refused script may have run. `eval`: the command that
-/// runs scripts, `EVAL` or `EVAL_RO`; `only_reads`: the script only reads; `one_primary`: the prefix has no hash tag, in a cluster.
+/// Adds the test of the commands that a refused script may have run. `eval`: the command that runs scripts, `EVAL` or
+/// `EVAL_RO`; `only_reads`: the script only reads; `has_one_primary`: the server is a cluster with one primary, and
+/// the prefix has no hash tag.
 pub(crate) fn add_script_rights_test(
     eval: &str,
     only_reads: bool,
-    one_primary: bool,
+    has_one_primary: bool,
     prefix: &str,
     packed: &mut PackedCommands,
 ) {
-    let names = script_commands(one_primary).filter(|name| is_right_tested(name, only_reads));
+    let names = script_commands(has_one_primary).filter(|name| is_right_tested(name, only_reads));
     add_command_rights_test(eval, names, prefix, packed);
 }
 
 /// The commands that any script may run.
-fn script_commands(one_primary: bool) -> impl Iterator<Item = &'static str> {
-    let split = if one_primary { ONE_PRIMARY } else { &[] };
+fn script_commands(has_one_primary: bool) -> impl Iterator<Item = &'static str> {
+    let split = if has_one_primary { ONE_PRIMARY } else { &[] };
     let parts = [CALLS, DRY_RUNS, SCANS, split];
     parts.into_iter().flatten().copied()
 }

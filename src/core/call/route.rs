@@ -7,11 +7,11 @@ use super::handshake::ServerInfo;
 use super::{Core, Value, server_error};
 use crate::address::Node;
 
-/// How often one call follows `MOVED`. Nodes that agree about a slot need one.
+/// Maximum number of `MOVED` replies that one call follows. Nodes that agree about a slot send one.
 pub(super) const MAX_MOVES: usize = 5;
 
 /// How long one node may take to reply while there are others to try.
-const PATIENCE: Duration = Duration::from_secs(1);
+const NODE_TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// The known facts about the nodes of an address that names several: which one to use, and which others there are.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ pub(super) fn attempt_deadline(deadline: Instant, nodes_left: usize) -> Instant 
     let rest = deadline.saturating_duration_since(now);
     match nodes_left {
         0 => deadline,
-        nodes_left => now + (rest / (nodes_left as u32 + 1)).min(PATIENCE),
+        nodes_left => now + (rest / (nodes_left as u32 + 1)).min(NODE_TIME_LIMIT),
     }
 }
 

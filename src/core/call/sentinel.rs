@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 /// The reply of a Sentinel about the master.
 pub(super) enum SentinelReply {
     Master(Node),
-    /// The Sentinel does not know the name, but knows these.
+    /// The Sentinel does not know the name of the master, but it knows these names.
     Unknown(Vec<Name>),
 }
 

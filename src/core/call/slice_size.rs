@@ -6,7 +6,7 @@ pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 /// About how many bytes of jobs one call returns.
 const SLICE_BYTES: usize = 4 << 20;
 
-/// How many jobs the next call reads, adapted to the size of those that were read last.
+/// The number of jobs that the next call reads, adapted to the size of the jobs that were read last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SliceSize {
     pub jobs: usize,

@@ -19,7 +19,7 @@ use super::tls::{TlsClient, TlsSession, TlsStream};
 const ALERT: u8 = 0x15;
 
 /// The size of the buffer for what is received.
-const BUFFER: usize = 1 << 16;
+const RECEIVE_BUFFER_SIZE: usize = 1 << 16;
 
 /// An open connection.
 pub(super) struct Stream {
@@ -87,7 +87,7 @@ impl Stream {
             deadline: None,
         };
         Stream {
-            wire: BufReader::with_capacity(BUFFER, wire),
+            wire: BufReader::with_capacity(RECEIVE_BUFFER_SIZE, wire),
         }
     }
 

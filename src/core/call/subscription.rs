@@ -62,10 +62,10 @@ pub(crate) struct PublishedMessage {
 const BACKLOG: usize = 100;
 
 /// Time between two checks whether the subscription is still in use.
-const CHECK: Duration = Duration::from_secs(1);
+const USE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A caller that takes longer than this to accept a notice is busy: messages stand unread meanwhile.
-const BUSY: Duration = Duration::from_millis(100);
+const BUSY_CALLER_TIME: Duration = Duration::from_millis(100);
 
 impl Core {
     /// A core for the same server that is not connected.
@@ -202,7 +202,7 @@ impl Subscriber {
                 Err(error) if is_first => return self.report_error(error),
                 Err(_) => {}
             }
-            backoff.wait(Instant::now() + CHECK);
+            backoff.wait_for_next_attempt(Instant::now() + USE_CHECK_INTERVAL);
         }
     }
 
@@ -254,7 +254,7 @@ impl Subscriber {
         connection.send_and_listen(packed, deadline, self.core.timeout);
         let mut unconfirmed = self.channels.len();
         while self.open.strong_count() > 0 {
-            let received = match connection.next_message(CHECK) {
+            let received = match connection.next_message(USE_CHECK_INTERVAL) {
                 None => {
                     self.behind_since = None;
                     continue;
@@ -282,7 +282,7 @@ impl Subscriber {
             {
                 return EndOfDelivery::Unused;
             }
-            if begun.elapsed() > BUSY {
+            if begun.elapsed() > BUSY_CALLER_TIME {
                 self.behind_since.get_or_insert(now);
             }
         }

@@ -105,14 +105,14 @@ impl Script {
     }
 
     /// Whether the prefix has a hash tag.
-    pub(crate) fn is_tagged(&self) -> bool {
+    pub(crate) fn has_tagged_prefix(&self) -> bool {
         !self.routing_keys.is_empty()
     }
 
     /// The text that is loaded, byte for byte.
     pub fn script_text(&self) -> String {
         let php = self.dialect == Dialect::QlessPhp;
-        let tagged = self.is_tagged();
+        let tagged = self.has_tagged_prefix();
         // This first line allows Dragonfly to run a script that names no keys; with a hash tag each call names two.
         let first = match (tagged, php) {
             (true, _) => "",

@@ -94,9 +94,9 @@ pub(crate) const EXAMPLES: Column<ReportedFinding> =
     .min_width(14);
 
 /// The examples in a line: location, name, and detail of each.
-fn examples_line(found: &ReportedFinding, shortened: bool) -> String {
+fn examples_line(found: &ReportedFinding, may_shorten: bool) -> String {
     let items = found.examples.iter().map(|example| &example.item);
-    let names = JidLabels::new(items, shortened);
+    let names = JidLabels::new(items, may_shorten);
     let form = found.finding.form;
     if form == ExampleForm::JidIn {
         return examples_by_location(&found.examples, &names);

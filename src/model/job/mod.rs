@@ -15,8 +15,9 @@ use super::coordination::LostLockBackoff;
 use super::ending::exhausted_retries_group;
 use super::is_zero;
 use crate::clock::moment::Moment;
+use crate::json::data::Data;
 use crate::json::quote::quote_as_core;
-use crate::json::{Data, Json, Number};
+use crate::json::{Json, Number};
 use crate::name::{Name, escape_invalid_utf8};
 
 /// The state of a job. `stalled` is a running job whose lock has expired or was revoked.

@@ -376,8 +376,8 @@ mod tests {
 
     use super::*;
     use crate::clock::moment::Moment;
-    use crate::json::Data;
     use crate::json::Number;
+    use crate::json::data::Data;
     use crate::model::job::{Dependencies, HistoryEntry, Neighbor};
     use crate::model::list::List;
 

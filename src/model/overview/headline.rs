@@ -4,7 +4,7 @@ use super::{Overview, ProblemCode, StatusProblem, at_least_prefix};
 use crate::text::{capitalize, duration, format_rough_duration, plural, with_thousands_separators};
 
 /// Maximum number of problems that a headline names; the others are counted.
-const TOLD: usize = 3;
+const MAX_NAMED_PROBLEMS: usize = 3;
 
 /// The part of a headline about one problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +35,8 @@ impl Headline {
                 clauses.push(clause);
             }
         }
-        let more = clauses.len().saturating_sub(TOLD);
-        clauses.truncate(TOLD);
+        let more = clauses.len().saturating_sub(MAX_NAMED_PROBLEMS);
+        clauses.truncate(MAX_NAMED_PROBLEMS);
         if let (Some(clause), Some(problem)) = (clauses.first_mut(), overview.problems.first()) {
             clause.capitalize_sentence(problem);
         }

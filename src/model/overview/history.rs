@@ -13,8 +13,8 @@ use crate::name::{Name, lossless_text};
 /// How many minutes are kept: a day.
 const KEPT: u64 = 24 * 60;
 
-/// The time over which rates of now are counted, in seconds.
-const WINDOW: f64 = 60.0;
+/// The time over which the present rates are counted, in seconds.
+const RATE_WINDOW_SECONDS: f64 = 60.0;
 
 /// If two snapshots are further apart than this number of intervals, the time between them counts as unwatched.
 const FEW_INTERVALS: f64 = 4.0;
@@ -121,7 +121,7 @@ impl History {
         }
         self.forget_before(minute_of(now.seconds()).saturating_sub(KEPT));
         self.snapshots.push_back(snapshot);
-        let is_old = |snapshot: &PastSnapshot| now.since(snapshot.at) > WINDOW;
+        let is_old = |snapshot: &PastSnapshot| now.since(snapshot.at) > RATE_WINDOW_SECONDS;
         while self.snapshots.len() > 2 && self.snapshots.get(1).is_some_and(is_old) {
             self.snapshots.pop_front();
         }
@@ -228,7 +228,7 @@ impl History {
     ) -> Option<(T, T, f64)> {
         let last = self.snapshots.back()?;
         let mut snapshots = self.snapshots.iter();
-        let first = snapshots.find(|snapshot| last.at.since(snapshot.at) <= WINDOW)?;
+        let first = snapshots.find(|snapshot| last.at.since(snapshot.at) <= RATE_WINDOW_SECONDS)?;
         let seconds = last.at.since(first.at);
         let (first, last) = (value(first)?, value(last)?);
         (seconds > 0.0).then_some((first, last, seconds))
@@ -350,10 +350,10 @@ fn add_to_series(all: &mut SeriesByName, name: &Name, count: f64, span: (f64, f6
 fn earlier_count<T: Copy + Default>(
     before: &HashMap<Name, T>,
     name: &Name,
-    was_whole: bool,
+    was_complete: bool,
 ) -> Option<T> {
     let found = before.get(name).copied();
-    found.or_else(|| was_whole.then(T::default))
+    found.or_else(|| was_complete.then(T::default))
 }
 
 fn minute_of(seconds: f64) -> u64 {

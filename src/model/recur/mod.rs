@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::coordination::Coordination;
 use crate::clock::moment::Moment;
-use crate::json::{Data, Json, Number};
+use crate::json::data::Data;
+use crate::json::{Json, Number};
 use crate::name::Name;
 
 /// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.

@@ -244,7 +244,7 @@ const BARS: [(&str, Option<u64>); 8] = [
 const ALWAYS: usize = 5;
 
 /// The maximum length of a bar, on a wide terminal.
-const LONGEST: usize = 20;
+const MAX_BAR_LENGTH: usize = 20;
 
 /// The histogram as bars: on one line, or on several if the terminal is narrow.
 fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions) -> String {
@@ -259,7 +259,7 @@ fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions)
         }
     }
     let largest = counts.iter().copied().max().unwrap_or(0).max(1);
-    let longest = LONGEST.min((page.width / 2).saturating_sub(4));
+    let longest = MAX_BAR_LENGTH.min((page.width / 2).saturating_sub(4));
     let mut parts = Vec::new();
     for (at, (&count, (label, _))) in counts.iter().zip(BARS).enumerate() {
         if count == 0 && at >= ALWAYS {
@@ -415,9 +415,9 @@ mod tests {
     #[test]
     fn a_bar_is_visible_from_a_hundredth_of_the_largest_on() {
         for (count, cells) in [(9120, 20), (811, 2), (204, 1), (92, 1), (91, 0), (0, 0)] {
-            assert_eq!(bar_length(count, 9120, LONGEST), cells, "{count}");
+            assert_eq!(bar_length(count, 9120, MAX_BAR_LENGTH), cells, "{count}");
         }
-        assert_eq!(bar_length(u64::MAX, u64::MAX, LONGEST), 20);
+        assert_eq!(bar_length(u64::MAX, u64::MAX, MAX_BAR_LENGTH), 20);
     }
 
     #[test]

@@ -422,7 +422,7 @@ fn apply_settings(
     for change in maxima {
         let seconds = change.expires.map(|expires| expires.since(now).ceil());
         let seconds = seconds.map(|seconds| seconds.to_string());
-        core.set_throttle(
+        core.set_maximum_and_wake(
             now,
             &change.id,
             change.maximum,
@@ -578,7 +578,7 @@ impl Importer<'_> {
             if round.byte_size() > ROUND_SIZE {
                 break;
             }
-            let number = self.reread_line_of_job(job, &mut line)?;
+            let number = self.reread_line_and_number(job, &mut line)?;
             let read = match archive::parse_archive_line(&line) {
                 Ok(ArchiveLine::Job(read)) if read.jid == job.jid => read,
                 _ => return Err(self.file.changed_error()),
@@ -674,7 +674,7 @@ impl Importer<'_> {
         slice: &mut SliceOutcome,
     ) -> Result<(), Error> {
         let mut line = Vec::new();
-        let number = self.reread_line_of_job(job, &mut line)?;
+        let number = self.reread_line_and_number(job, &mut line)?;
         let read = match archive::parse_archive_line(&line) {
             Ok(ArchiveLine::Recurring(read)) if read.jid == job.jid => read,
             _ => return Err(self.file.changed_error()),
@@ -711,7 +711,7 @@ impl Importer<'_> {
     }
 
     /// Reads the line of a job again; returns its number.
-    fn reread_line_of_job(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
+    fn reread_line_and_number(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
         let location = if job.is_in_state(RECURRING) {
             let mut recurring = self.contents.recurring.iter();
             recurring

@@ -63,9 +63,9 @@ fn reduce_schema(schema: Value) -> Value {
                 field["type"] = only.clone();
             }
             let bytes = json!({ "type": "string", "contentEncoding": "base64" });
-            let bytes = if remove_name_mark(&mut field) {
+            let bytes = if remove_name_mark_if_any(&mut field) {
                 Some(bytes)
-            } else if field.get_mut("items").is_some_and(remove_name_mark) {
+            } else if field.get_mut("items").is_some_and(remove_name_mark_if_any) {
                 Some(json!({ "type": "array", "items": bytes }))
             } else {
                 None
@@ -80,7 +80,7 @@ fn reduce_schema(schema: Value) -> Value {
 }
 
 /// Removes the mark of a name.
-fn remove_name_mark(schema: &mut Value) -> bool {
+fn remove_name_mark_if_any(schema: &mut Value) -> bool {
     let schema = schema.as_object_mut();
     schema.is_some_and(|schema| schema.remove(HAS_BYTES).is_some())
 }

@@ -11,7 +11,7 @@ use crate::view::RenderOptions;
 use crate::view::paint::Style;
 
 /// The minimum width of a free text.
-const LEAST: usize = 10;
+const MIN_TEXT_WIDTH: usize = 10;
 
 /// A column of a table whose rows are `T`s.
 pub(crate) struct Column<T> {
@@ -35,7 +35,7 @@ pub(crate) struct Heading {
     pub(super) default: bool,
     /// Whether the header of the column is shown.
     pub(super) headed: bool,
-    /// How soon a narrow terminal drops it: the highest rank first, 0 never.
+    /// The rank by which a narrow terminal drops the column: the highest first, 0 never.
     pub(super) rank: u8,
     /// The minimum width of free text, and of any text if rows are written as they arrive.
     pub(super) least: usize,
@@ -101,7 +101,7 @@ impl<T> Column<T> {
             default: true,
             headed: true,
             rank: 0,
-            least: LEAST,
+            least: MIN_TEXT_WIDTH,
             sparse: false,
             if_any: false,
             warns: false,
@@ -227,12 +227,12 @@ impl Cell {
     }
 
     /// Names, separated by commas; with `…` at the end if there are more.
-    pub(crate) fn name_list(names: &[Name], more: bool) -> Cell {
+    pub(crate) fn name_list(names: &[Name], has_more: bool) -> Cell {
         if names.is_empty() {
             return Cell::missing();
         }
-        let more = more.then_some("…".as_bytes());
-        let names = names.iter().map(Name::as_bytes).chain(more);
+        let has_more = has_more.then_some("…".as_bytes());
+        let names = names.iter().map(Name::as_bytes).chain(has_more);
         Cell::text(names.collect::<Vec<&[u8]>>().join(&b", "[..]))
     }
 

@@ -133,7 +133,7 @@ impl Table {
         lines
     }
 
-    /// How many columns each line of a row has, and the widths of the columns.
+    /// The number of columns on each line of a row, and the widths of the columns.
     fn wrap_rows(
         &self,
         shown: &[usize],

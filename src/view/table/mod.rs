@@ -122,10 +122,10 @@ impl Table {
     pub(crate) fn into_text_of_rows(
         self,
         page: &RenderOptions,
-        rows: Option<(u64, Option<u64>)>,
+        offset_and_limit: Option<(u64, Option<u64>)>,
     ) -> String {
         let mut page = page.clone();
-        page.choice.rows = rows;
+        page.choice.rows = offset_and_limit;
         self.into_text(&page)
     }
 

@@ -27,7 +27,7 @@ pub(in crate::web) fn content(
     group: &Name,
 ) -> Result<Content, Error> {
     let core = session.core()?;
-    let (mut jobs, total) = core.newest_jobs_of_group(page.now, group, MAX_READ)?;
+    let (mut jobs, total) = core.newest_jobs_and_total_of_group(page.now, group, MAX_READ)?;
     if total == 0 {
         return Err(Error::not_found(format!(
             "no job has failed in group `{group}`"

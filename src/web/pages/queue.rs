@@ -37,7 +37,7 @@ pub(in crate::web) fn content(
         let core = session.core()?;
         let explanation = explain::explain_queue(core, now, name)?;
         let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];
-        let slices = core.index_slices(now, &indexes.map(|index| (index, 0)), MAX_JOBS)?;
+        let slices = core.index_ranges(now, &indexes.map(|index| (index, 0)), MAX_JOBS)?;
         let jids: Vec<Name> = slices.into_iter().flat_map(|slice| slice.members).collect();
         let jobs = core.jobs(now, JobFields::BriefExcerpt, &jids)?;
         Ok((explanation, jobs))

@@ -24,10 +24,11 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let holding: Vec<(Name, u64)> = holding
         .map(|counts| (counts.name.clone(), counts.recurring))
         .collect();
-    let (jobs, paused) = server
+    let first = server
         .read_with_session(|session| session.core()?.first_recurring(now, &holding, MAX_SHOWN))?;
+    let jobs = first.templates;
     let page = &*page;
-    let count = holding.iter().map(|(_, count)| count).sum::<u64>() + paused;
+    let count = holding.iter().map(|(_, count)| count).sum::<u64>() + first.paused_total;
     let late: u64 = facts.queues.iter().map(|queue| queue.late).sum();
     let at_least = at_least_prefix(facts.omitted().queues);
     let title = match (count, late) {

@@ -21,9 +21,10 @@ pub(in crate::web) fn content(
     let found = session
         .core()?
         .worker_with_first_jobs(page.now, name, MAX_JOBS)?;
-    let Some((worker, omitted)) = found else {
+    let Some(first) = found else {
         return Err(Error::not_found(format!("no worker is called `{name}`")));
     };
+    let (worker, omitted) = (first.worker, first.omitted_jobs);
     let seen = worker.last_seen.map(|seen| page.time_text(seen));
     let seen = seen.map_or_else(
         || "was never seen".to_owned(),

@@ -96,7 +96,7 @@ impl Machine {
             Some(_) => BadLineKind::OtherJob,
         };
         if let Slot::Busy(process) = &mut self.slots[slot]
-            && process.bad_lines.count_line(kind)
+            && process.bad_lines.count_and_may_report(kind)
         {
             self.add_report(Report::BadLine { slot, jid, reason });
         }
@@ -199,7 +199,8 @@ impl Machine {
         })
     }
 
-    /// How a job ends that its process had when it ended: by the exit code or signal of the process.
+    /// The ending of a job that its process had when the process ended: the exit code or the signal of the process
+    /// decides.
     fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
@@ -215,7 +216,7 @@ impl Machine {
         self.ending_for_unfinished_job(fault, end.exit, end.message.clone())
     }
 
-    /// How a job ends that its process did not finish: `--retry-on` decides.
+    /// The ending of a job that its process did not finish: `--retry-on` decides.
     pub(super) fn ending_for_unfinished_job(
         &self,
         fault: ProcessFault,
@@ -426,9 +427,9 @@ impl Machine {
         });
     }
 
-    /// Notes that a job is no longer ours: nothing is written, and its process is stopped, at `latest`
+    /// Notes that this worker has lost a job: nothing is written, and the process of the job is stopped, at `kill_at`
     /// by SIGKILL.
-    pub(super) fn give_up_lost_job(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
+    pub(super) fn give_up_lost_job(&mut self, now: f64, jid: &Name, kill_at: f64, why: &str) {
         let Some(job) = self.held.get(jid) else {
             return;
         };
@@ -439,17 +440,17 @@ impl Machine {
             }
             // If the ending was sent, its reply says what happened to the job.
             JobPhase::Ending { .. } => {
-                if !self.drop_unsent_ending(jid) {
+                if !self.drop_ending_if_unsent(jid) {
                     return;
                 }
             }
-            JobPhase::Running(slot) => self.stop_process_of_lost_job(now, jid, slot, latest),
+            JobPhase::Running(slot) => self.stop_process_of_lost_job(now, jid, slot, kill_at),
         }
         self.forget_ended_job(jid, now, JobResult::Lost, why.to_owned());
     }
 
-    /// Forgets how a job ended, unless that was sent. Returns whether it was not.
-    pub(super) fn drop_unsent_ending(&mut self, jid: &Name) -> bool {
+    /// Drops the ending of a job, unless it was sent. Returns whether it was dropped.
+    pub(super) fn drop_ending_if_unsent(&mut self, jid: &Name) -> bool {
         let before = self.endings.len();
         self.endings.retain(|ending| ending.jid != *jid);
         let mut is_pending = self.endings.len() < before;
@@ -466,7 +467,7 @@ impl Machine {
         now: f64,
         jid: &Name,
         slot: usize,
-        latest: f64,
+        kill_at: f64,
     ) {
         let Slot::Busy(process) = &mut self.slots[slot] else {
             return self.released.retain(|one| one != jid);
@@ -476,7 +477,7 @@ impl Machine {
         };
         process.jobs.remove(at);
         process.lost.push(jid.clone());
-        let kill_at = (now + self.config.kill_after).min(latest).max(now);
+        let kill_at = (now + self.config.kill_after).min(kill_at).max(now);
         let term_at = match self.config.mode {
             // The process may leave this job unanswered and go on with the others.
             DispatchMode::Persistent(_) => {

@@ -104,7 +104,7 @@ pub struct EndedProcess {
     pub message: String,
     /// The data that the process wrote, if that is asked for and is JSON.
     pub data: Option<Vec<u8>>,
-    /// How many of the last lines sent to the process it did not read in full, if it was to stay.
+    /// The number of the last lines that the process was sent and did not read in full, if it was to stay.
     pub unread_lines: usize,
 }
 
@@ -178,7 +178,7 @@ pub struct OtherLocks {
     pub valid: u64,
     /// Expired locks, also in their grace period: a pop gets these jobs when it is over.
     pub stalled: u64,
-    /// Seconds until the last of these grace periods ends.
+    /// Seconds until the last grace period of an expired lock ends.
     pub grace_left: f64,
 }
 
@@ -347,9 +347,9 @@ pub enum WorkResult {
     Refused(String),
     /// Ended by a second signal.
     Stopped {
-        /// How many jobs were given back after the signal.
+        /// The number of jobs that were given back after the signal.
         given_back: u64,
-        /// How many jobs keep their locks, because the server did not reply.
+        /// The number of jobs that keep their locks, because the server did not reply.
         left: u64,
     },
 }

@@ -7,7 +7,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
 /// Locks that would be extended within this part of their interval are extended together.
-const TOGETHER: f64 = 0.2;
+const SHARED_EXTENSION_PART: f64 = 0.2;
 
 /// The shortest time between two extensions, in seconds: a lock may be configured to be shorter.
 const MIN_INTERVAL: f64 = 0.1;
@@ -93,8 +93,8 @@ impl HeldJobs {
         self.jobs.iter_mut()
     }
 
-    /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default and if that
-    /// is too late, after a third of the lock.
+    /// Adds a job that was popped. Its lock is extended every `interval` seconds; after a third of the lock if no
+    /// interval is given, or if it is not shorter than the lock.
     pub(super) fn add_popped_job(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
         let interval = extension_interval(interval, job.expires - now);
         let held = HeldJob {
@@ -158,7 +158,7 @@ impl HeldJobs {
         if !self.jobs.values().any(|job| job.extend_at <= now) {
             return Vec::new();
         }
-        let soon = |job: &HeldJob| job.extend_at <= now + TOGETHER * job.interval;
+        let soon = |job: &HeldJob| job.extend_at <= now + SHARED_EXTENSION_PART * job.interval;
         let jobs = self.jobs.iter_mut().filter(|(_, job)| soon(job));
         let due = jobs.map(|(jid, job)| {
             job.is_doubtful = false;

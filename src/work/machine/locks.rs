@@ -47,8 +47,8 @@ impl Machine {
             .update_next_due(is_silent || self.extending.is_some());
     }
 
-    /// Gives a job back that was given up, in case that its lock is still ours. As long as a process has
-    /// the job, that waits for its end.
+    /// Gives a job back that was given up, in case that this worker still has its lock. As long as a process has the
+    /// job, the release waits for the end of the process.
     pub(super) fn release_given_up_job(&mut self, jid: &Name) {
         let mut lost = self.lost_jids_in_processes();
         if !lost.any(|one| one == jid) && self.given_up.contains(jid) {

@@ -31,7 +31,7 @@ const MAX_POPPED: u64 = 500;
 
 /// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
 /// shortly after the other, and other workers take them, too.
-const SOON: f64 = 0.05;
+const DUE_WAIT: f64 = 0.05;
 
 /// The first and the longest wait before a request is repeated, in seconds.
 const BACKOFF: (f64, f64) = (0.05, 2.0);
@@ -165,9 +165,9 @@ pub struct Machine {
     was_put: bool,
     popped: u64,
     start_failures: u32,
-    /// How many starts in a row failed because the machine could not start a process.
+    /// The number of consecutive starts that failed because the machine could not start a process.
     busy_failures: u32,
-    /// How many starts in a row found no directory, per slot.
+    /// The number of consecutive starts that found no directory, per slot.
     directory_failures: Vec<u32>,
     /// Why the work ends before it is done.
     start_fault: Option<WorkResult>,
@@ -175,7 +175,7 @@ pub struct Machine {
     give_up_at: Option<f64>,
     /// Whether a third signal has asked for the end.
     is_forced: bool,
-    /// How many jobs were given back since the second signal.
+    /// The number of jobs that were given back since the second signal.
     given_back: u64,
     /// Whether the server has taken a turn.
     has_turned: bool,
@@ -186,7 +186,7 @@ pub struct Machine {
     failed: u64,
     /// Whether a job was lost, or its end is not known.
     has_lost: bool,
-    /// How many running jobs did not exist any more although nobody cancelled them.
+    /// The number of running jobs that did not exist any more although nobody cancelled them.
     vanished: u64,
     /// The queues whose refusal was reported.
     refused: HashSet<Name>,
@@ -292,7 +292,7 @@ impl Machine {
                 }
             }
             Event::Queues(queues) => {
-                if self.rotation.set_queues(queues) {
+                if self.rotation.set_queues_if_changed(queues) {
                     self.queue_search_at = self.queue_search_from;
                 }
                 self.poll_at = self.poll_at.min(now);
@@ -317,7 +317,7 @@ impl Machine {
         std::mem::take(&mut self.actions)
     }
 
-    /// Stops the programs whose locks are over. Returns what to do for that.
+    /// Stops the programs whose locks are over. Returns the actions for that.
     pub fn stop_programs_with_expired_lock(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
         self.send_due_signals(now);
@@ -432,12 +432,12 @@ impl Machine {
         lines
     }
 
-    /// How many jobs the processes can have at once.
+    /// The number of jobs that the processes can have at the same time.
     fn job_capacity(&self) -> usize {
         self.slots.len() * self.config.mode.max_jobs()
     }
 
-    /// How many further jobs the processes can take.
+    /// The number of further jobs that the processes can take.
     fn wanted_job_count(&self) -> u64 {
         if self.stage > WorkStage::Working || self.is_on_hold || self.rotation.is_empty() {
             return 0;

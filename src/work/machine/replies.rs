@@ -2,7 +2,7 @@
 
 use super::event::{JobResult, Report, ServerTurnReply, WorkResult};
 use super::held::JobPhase;
-use super::{AnsweredRequest, BACKOFF, Machine, RefusedWhileAway, SOON, ServerLink, WorkStage};
+use super::{AnsweredRequest, BACKOFF, DUE_WAIT, Machine, RefusedWhileAway, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
@@ -91,7 +91,7 @@ impl Machine {
         } else if self.rotation.is_popping_only_ready() && self.is_queue_search_outdated {
             self.queue_search_from
         } else if is_empty && !self.was_put {
-            let due_at = self.due_at.max(now + SOON).max(self.queue_search_from);
+            let due_at = self.due_at.max(now + DUE_WAIT).max(self.queue_search_from);
             due_at.min(now + self.config.poll)
         } else {
             now
@@ -223,7 +223,7 @@ impl Machine {
                         Some(JobPhase::Running(slot)) => {
                             self.stop_process_of_lost_job(now, &jid, *slot, f64::INFINITY);
                         }
-                        Some(JobPhase::Ending { .. }) => _ = self.drop_unsent_ending(&jid),
+                        Some(JobPhase::Ending { .. }) => _ = self.drop_ending_if_unsent(&jid),
                         Some(JobPhase::Ready) => self.ready.retain(|job| job.jid != jid),
                         None => {}
                     }

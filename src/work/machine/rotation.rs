@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use crate::name::Name;
 
 /// Up to this number of queues are popped from without asking first which of them have jobs.
-const FEW: usize = 500;
+const MAX_QUEUES_WITHOUT_SEARCH: usize = 500;
 
 /// From which queue the next job is popped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,13 +49,13 @@ impl Rotation {
             turns: Vec::new(),
             next: 0,
         };
-        rotation.set_queues(queues);
+        rotation.set_queues_if_changed(queues);
         rotation
     }
 
     /// Replaces the queues. The turn stays with its queue, if that is still there. Returns whether they
     /// changed.
-    pub fn set_queues(&mut self, queues: Vec<(Name, u32)>) -> bool {
+    pub fn set_queues_if_changed(&mut self, queues: Vec<(Name, u32)>) -> bool {
         if queues == self.queues {
             return false;
         }
@@ -72,7 +72,7 @@ impl Rotation {
         self.positions = positions
             .map(|(at, (name, _))| (name.clone(), at))
             .collect();
-        self.ready = (queues.len() > FEW).then(BTreeSet::new);
+        self.ready = (queues.len() > MAX_QUEUES_WITHOUT_SEARCH).then(BTreeSet::new);
         self.queues = queues;
         let is_next = |at: &usize| Some(&self.queues[*at].0) == whose.as_ref();
         self.next = self.turns.iter().position(is_next).unwrap_or(0);
@@ -153,7 +153,7 @@ impl Rotation {
         let mut request: Vec<(usize, u64)> = Vec::new();
         let mut requested: Vec<Option<usize>> = vec![None; self.queues.len()];
         for (step, queue) in turns.into_iter().enumerate() {
-            // How often this turn comes within the next `max_jobs` turns.
+            // The number of times that this turn comes within the next `max_jobs` turns.
             let share = max_jobs / length + u64::from((step as u64) < max_jobs % length);
             match requested[queue] {
                 Some(at) => request[at].1 += share,

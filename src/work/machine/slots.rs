@@ -4,7 +4,7 @@ use super::event::{Action, BadLineKind, DispatchMode, TerminationSignal};
 use crate::name::Name;
 
 /// A process that ends sooner than this after its start, in seconds, counts as dead at once.
-const QUICK: f64 = 1.0;
+const QUICK_DEATH_SECONDS: f64 = 1.0;
 
 /// Number of quick deaths after which a process waits before it is started again.
 const QUICK_DEATHS: u32 = 3;
@@ -45,7 +45,7 @@ pub(super) struct SlotProcess {
 }
 
 /// Maximum number of bad lines of one kind that are reported for a process. Further ones are only counted.
-const REPORTED: u64 = 5;
+const MAX_REPORTED_LINES: u64 = 5;
 
 /// Lines of a process that are no answers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,14 +55,14 @@ pub(super) struct BadLines {
 }
 
 impl BadLines {
-    /// Counts a line. Returns whether it is reported.
-    pub(super) fn count_line(&mut self, kind: BadLineKind) -> bool {
+    /// Counts a bad line. Returns whether it may still be reported.
+    pub(super) fn count_and_may_report(&mut self, kind: BadLineKind) -> bool {
         let count = match kind {
             BadLineKind::NoAnswer => &mut self.no_answer,
             BadLineKind::OtherJob => &mut self.other_job,
         };
         *count += 1;
-        *count <= REPORTED
+        *count <= MAX_REPORTED_LINES
     }
 
     /// The number of lines, by kind, that were counted but not reported.
@@ -71,7 +71,7 @@ impl BadLines {
             (BadLineKind::NoAnswer, self.no_answer),
             (BadLineKind::OtherJob, self.other_job),
         ];
-        let more = kinds.map(|(kind, count)| (kind, count.saturating_sub(REPORTED)));
+        let more = kinds.map(|(kind, count)| (kind, count.saturating_sub(MAX_REPORTED_LINES)));
         more.into_iter().filter(|(_, count)| *count > 0)
     }
 }
@@ -158,7 +158,7 @@ impl QuickDeathBackoff {
     /// Counts the end of a process. Returns how many seconds the next one waits: the wait doubles with
     /// each further quick death.
     pub(super) fn delay_after_end(&mut self, lifetime: f64, has_answered: bool) -> f64 {
-        self.0 = if lifetime < QUICK && !has_answered {
+        self.0 = if lifetime < QUICK_DEATH_SECONDS && !has_answered {
             self.0.saturating_add(1)
         } else {
             0

@@ -8,9 +8,8 @@ use crate::name::Name;
 use crate::text::duration;
 
 impl Machine {
-    /// Stops the processes that have had a job for too long, and returns what to do for that. It is called
-    /// after all events were noted: when this program stood still, an answer that came in time may only
-    /// have waited to be read.
+    /// Stops the processes that have had a job for too long, and returns the actions for that. It is called after all
+    /// events were noted: when this program stood still, an answer that came in time may only have waited to be read.
     pub fn stop_overdue_processes(&mut self, now: f64) -> Vec<Action> {
         let Some(limit) = self.config.time_limit.filter(|_| now >= self.limit_due) else {
             return Vec::new();

@@ -12,13 +12,13 @@ use rustix::path::Arg;
 use rustix::process::geteuid;
 
 /// Maximum number of passes over a tree until it is empty: a program may still write there.
-const ROUNDS: usize = 100;
+const MAX_PASSES: usize = 100;
 
 /// Maximum number of directories that are open at a time. A path may be much deeper.
-const OPEN: usize = 8;
+const MAX_OPEN_DIRECTORIES: usize = 8;
 
 /// All rights of the owner.
-const OWNER: u32 = 0o700;
+const RIGHTS_OF_OWNER: u32 = 0o700;
 
 /// A directory on the way from the top to the one that is being emptied.
 struct TreeLevel {
@@ -39,8 +39,8 @@ impl TreeLevel {
 }
 
 /// Removes everything in a directory. Returns whether it was empty in the end.
-pub(super) fn empty_directory(top: &OwnedFd) -> rustix::io::Result<bool> {
-    for _ in 0..ROUNDS {
+pub(super) fn try_to_empty_directory(top: &OwnedFd) -> rustix::io::Result<bool> {
+    for _ in 0..MAX_PASSES {
         remove_tree_once(top)?;
         if is_empty(top)? {
             return Ok(true);
@@ -75,7 +75,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
                 inner => inner?,
             };
             way.push(TreeLevel::new(entry.file_name().to_owned(), inner)?);
-            if let Some(above) = way.len().checked_sub(OPEN + 1) {
+            if let Some(above) = way.len().checked_sub(MAX_OPEN_DIRECTORIES + 1) {
                 way[above].entries = None;
             }
             continue;
@@ -148,7 +148,7 @@ pub(super) fn open_making_writable(
     path: impl Arg + Copy,
 ) -> rustix::io::Result<OwnedFd> {
     let is_ours = |found: &Stat| found.st_uid == geteuid().as_raw();
-    let all = Mode::from_raw_mode(OWNER);
+    let all = Mode::from_raw_mode(RIGHTS_OF_OWNER);
     let opened = match open_folder(&at, path) {
         Err(Errno::ACCESS) => {
             let found = statat(&at, path, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -161,7 +161,7 @@ pub(super) fn open_making_writable(
         opened => opened?,
     };
     let found = fstat(&opened)?;
-    if is_ours(&found) && found.st_mode & OWNER != OWNER {
+    if is_ours(&found) && found.st_mode & RIGHTS_OF_OWNER != RIGHTS_OF_OWNER {
         fchmod(&opened, all)?;
     }
     Ok(opened)

@@ -1,4 +1,4 @@
-//! The environment of a program: its job, and no password of ours.
+//! The environment of a program: its job, and no password of this process.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -33,7 +33,7 @@ pub struct Launch<'a> {
     pub directory: &'a Directory,
     /// The bytes that are written to the program's stdin at its start.
     pub stdin: Vec<u8>,
-    /// Whether stdin stays open after that, for [`super::Processes::write_stdin`].
+    /// Whether stdin stays open after these bytes, for [`super::Processes::write_stdin`].
     pub keeps_stdin: bool,
     pub stdout: StdoutMode,
 }

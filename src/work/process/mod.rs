@@ -39,17 +39,17 @@ use crate::error::{Error, Kind, io_message};
 /// The descriptor on which a program writes its answers.
 pub const ANSWER_DESCRIPTOR: i32 = 3;
 
-/// How much is read from a pipe at once: as much as a pipe holds.
-const BUFFER: usize = 64 * 1024;
+/// The number of bytes that one read takes from a pipe: as many as a pipe holds.
+const READ_SIZE: usize = 64 * 1024;
 
-/// How much is read from a pipe after the program has ended: the maximum that a pipe holds. A program that
-/// inherited the pipe and writes on is not waited for.
-const REST: usize = 1024 * 1024;
+/// The number of bytes that are read from a pipe after the program has ended: the maximum that a pipe holds. A
+/// program that inherited the pipe and writes on is not waited for.
+const MAX_READ_AFTER_END: usize = 1024 * 1024;
 
 /// The options of all processes.
 #[derive(Clone, Debug)]
 pub struct ProcessOptions {
-    /// How many bytes at the end of stderr are kept for the message of a failure.
+    /// The number of bytes at the end of stderr that are kept for the message of a failure.
     pub error_bytes: usize,
     /// The signals of this program that [`Processes::wait_for_events`] reports.
     pub signals: Vec<i32>,
@@ -98,15 +98,15 @@ pub struct ProcessEnd {
     /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// How many of the last lines sent to the process it did not read in full; 0 if its stdin was closed.
+    /// The number of the last lines that the process was sent and did not read in full; 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 
-/// The stdout of a program that was captured.
+/// What was captured of the stdout of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CapturedStdout {
-    /// The stdout of this program was not captured.
-    Nothing,
+    /// The launch of the program asked for no capture.
+    NotCaptured,
     Whole(Vec<u8>),
     /// The process wrote more than the launch allowed.
     TooLong,
@@ -122,7 +122,7 @@ pub struct Processes {
     signals: SignalPipes,
     wakeups: WakeupPipe,
     error_bytes: usize,
-    /// Whether output that is to be passed on stays in its pipes.
+    /// Whether the output of programs stays in its pipes for now, instead of being passed on.
     holds_output: bool,
     /// The variables that no program inherits.
     removed: Vec<OsString>,
@@ -185,7 +185,7 @@ impl Processes {
                 .chain(environment::variables_to_remove())
                 .collect(),
             sandboxes: Sandboxes::default(),
-            buffer: vec![0; BUFFER],
+            buffer: vec![0; READ_SIZE],
             sources: Vec::new(),
             ready: Vec::new(),
         };
@@ -239,8 +239,8 @@ impl Processes {
 
     /// Leaves output that is to be passed on in its pipes from now on, or reads it again. A program whose
     /// pipe is full waits.
-    pub fn pause_reading(&mut self, holds: bool) {
-        self.holds_output = holds;
+    pub fn set_output_paused(&mut self, is_paused: bool) {
+        self.holds_output = is_paused;
     }
 
     /// The variables of this program that no program inherits.
@@ -269,10 +269,10 @@ impl Processes {
             for source in &ready {
                 match *source {
                     PollSource::Signal(at) => {
-                        has_ended_child |= self.signals.report_signals(at, events)
+                        has_ended_child |= self.signals.reports_child_end(at, events)
                     }
                     PollSource::Wakeup => {
-                        if self.wakeups.clear_pending() {
+                        if self.wakeups.take_pending_wake() {
                             events.push(ProcessEvent::Woken);
                         }
                     }
@@ -452,7 +452,7 @@ impl RunningProgram {
             unread_lines: self.stdin.count_unread_lines(),
             stdout: match &mut stdout.sink {
                 PipeTarget::Capture(capture) => capture.take(),
-                _ => CapturedStdout::Nothing,
+                _ => CapturedStdout::NotCaptured,
             },
         }
     }

@@ -7,7 +7,7 @@ use std::process::ChildStdin;
 
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
-use super::{CapturedStdout, OutputStream, ProcessEvent, REST};
+use super::{CapturedStdout, MAX_READ_AFTER_END, OutputStream, ProcessEvent};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 
 /// The longest answer, as long as the data of a job can be.
@@ -21,7 +21,7 @@ const LONGEST_OUTPUT: usize = 8 * 1024;
 pub(super) struct InputPipe {
     pipe: Option<ChildStdin>,
     queue: VecDeque<Vec<u8>>,
-    /// How many bytes of the first element are written.
+    /// The number of bytes of the first element that are written.
     written: usize,
     /// The lengths of the last elements that were queued, to find those that the program has not read in full.
     sent: VecDeque<usize>,
@@ -72,8 +72,8 @@ impl InputPipe {
         }
     }
 
-    /// How many of the last elements the program has not read in full, as far as that is known:
-    /// it may have a buffer of its own.
+    /// The number of the last elements that the program has not read in full, as far as it is known: the program may
+    /// have a buffer of its own.
     pub(super) fn count_unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
             return 0;
@@ -175,7 +175,7 @@ impl OutputPipe {
         events: &mut Vec<ProcessEvent>,
     ) {
         let mut count = 0;
-        while count < REST && self.pipe.is_some() {
+        while count < MAX_READ_AFTER_END && self.pipe.is_some() {
             match self.read(buffer, slot, events) {
                 0 => break,
                 read => count += read,

@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, ren
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::emptying::{empty_directory, is_empty, open_making_writable};
+use super::emptying::{is_empty, open_making_writable, try_to_empty_directory};
 use super::start_fault::StartFault;
 use crate::command_line::chmod_command;
 use crate::error::{Error, Kind, io_message};
@@ -22,13 +22,13 @@ use crate::fs::trust;
 use crate::text::Sanitized;
 
 /// The mode of directories that are created here.
-const OWNER: u32 = 0o700;
+const DIRECTORY_MODE: u32 = 0o700;
 
 /// All rights of the group and of others.
-const OTHERS: u32 = 0o077;
+const RIGHTS_OF_OTHERS: u32 = 0o077;
 
 /// How long a start waits until what an earlier program left is removed.
-const WAIT: Duration = Duration::from_millis(100);
+const MAX_WAIT_FOR_REMOVAL: Duration = Duration::from_millis(100);
 
 /// The directory of a slot.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
     let opened = match openat(CWD, parent, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             let mut builder = DirBuilder::new();
-            let created = builder.mode(OWNER).recursive(true).create(parent);
+            let created = builder.mode(DIRECTORY_MODE).recursive(true).create(parent);
             created.map_err(|error| system(errno_of(&error).unwrap_or(Errno::IO)))?;
             openat(CWD, parent, flags, Mode::empty())
         }
@@ -180,7 +180,7 @@ impl Sandboxes {
             self.remove_in_thread(slot, left, Some((&parent, &used)), &faults)?;
         }
         for _ in 0..2 {
-            match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
+            match mkdirat(&parent, &name, Mode::from_raw_mode(DIRECTORY_MODE)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(faults.start_fault_of_errno("create", errno)),
             }
@@ -230,7 +230,7 @@ impl Sandboxes {
         };
         let (sender, receiver) = channel();
         let removal = move || {
-            let is_empty = empty_directory(&directory);
+            let is_empty = try_to_empty_directory(&directory);
             let removed = match (&is_empty, place) {
                 (Ok(true), Some((parent, name))) => {
                     match unlinkat(parent, name, AtFlags::REMOVEDIR) {
@@ -259,7 +259,7 @@ impl Sandboxes {
         let Some(removal) = self.removals.get(&slot) else {
             return Ok(());
         };
-        let result = removal.recv_timeout(WAIT);
+        let result = removal.recv_timeout(MAX_WAIT_FOR_REMOVAL);
         if let Err(RecvTimeoutError::Timeout) = result {
             let why = "what an earlier program left there is still being removed";
             return Err(faults.start_fault_for_now("empty", why));
@@ -292,8 +292,8 @@ fn open_own_directory(
         return Err(faults.start_fault("use", "it belongs to another user"));
     }
     // A program may have opened it to others.
-    if found.st_mode & OTHERS != 0 {
-        fchmod(&opened, Mode::from_raw_mode(OWNER)).map_err(fault)?;
+    if found.st_mode & RIGHTS_OF_OTHERS != 0 {
+        fchmod(&opened, Mode::from_raw_mode(DIRECTORY_MODE)).map_err(fault)?;
     }
     Ok(opened)
 }

@@ -77,9 +77,9 @@ impl SignalPipes {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
-    /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Returns
-    /// whether they are of ended children, which are not reported.
-    pub(super) fn report_signals(&mut self, at: usize, events: &mut Vec<ProcessEvent>) -> bool {
+    /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Signals of ended
+    /// children are not reported: the call returns true for them.
+    pub(super) fn reports_child_end(&mut self, at: usize, events: &mut Vec<ProcessEvent>) -> bool {
         let Some((signal, pipe)) = self.pipes.get_mut(at) else {
             return false;
         };
@@ -162,8 +162,9 @@ impl WakeupPipe {
         self.pipe.as_fd()
     }
 
-    /// Makes the next call of [`Waker::wake`] count again. Returns whether there was one.
-    pub(super) fn clear_pending(&mut self) -> bool {
+    /// Takes the pending call of [`Waker::wake`], so that the next one counts again. Returns whether a call was
+    /// pending.
+    pub(super) fn take_pending_wake(&mut self) -> bool {
         // The pipe is emptied first: a call that comes before the flag is cleared needs no byte,
         // since this wait ends anyway.
         let count = empty_pipe(&mut self.pipe);

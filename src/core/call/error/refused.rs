@@ -154,7 +154,7 @@ fn plain_err_refusal(
         ));
     }
     if message.contains("non local key") || message.contains("do not hash to the same slot") {
-        return Some(if script.is_tagged() {
+        return Some(if script.has_tagged_prefix() {
             address_is_cluster_node(target)
         } else {
             untagged_cluster_prefix(script.prefix(), target)
@@ -202,7 +202,7 @@ fn unsupported_server(message: &str, target: &Target, script: &Script) -> Option
         )
     };
     let (why, hint) = if says("undeclared key") {
-        let hint = if script.is_tagged() {
+        let hint = if script.has_tagged_prefix() {
             "a Dragonfly must run with `--cluster_mode=emulated --lock_on_hashtags`; \
                      serverless services cannot be used"
                 .to_owned()

@@ -19,7 +19,7 @@ use crate::fs::open;
 use crate::text::Sanitized;
 
 /// Maximum size of a file in bytes. The CAs of a system take about 250 KiB.
-const LARGEST: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The CAs to trust: those of a file, or those of the system.
 pub(super) fn read_root_certificates(file: Option<&Path>) -> Result<RootCertStore, Error> {
@@ -146,10 +146,10 @@ fn read_secret_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     let mut bytes = Zeroizing::new(Vec::new());
     let what = format!("cannot read `{}`", shown_path(path));
     let file = open::open_to_read(path).map_err(|why| why.into_error(&what, Kind::Config))?;
-    file.take(LARGEST + 1)
+    file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         Err(config_error(format!(
             "`{}` is longer than 16 MiB",
             shown_path(path)

@@ -13,14 +13,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The client of a stream.
 #[derive(Debug)]
-pub struct EventStream<'t> {
+pub struct ServerSentEvents<'t> {
     entry: &'t TableEntry<'t>,
     ignored: usize,
 }
 
-impl<'t> EventStream<'t> {
-    pub(super) fn new(entry: &'t TableEntry<'t>) -> EventStream<'t> {
-        EventStream { entry, ignored: 0 }
+impl<'t> ServerSentEvents<'t> {
+    pub(super) fn new(entry: &'t TableEntry<'t>) -> ServerSentEvents<'t> {
+        ServerSentEvents { entry, ignored: 0 }
     }
 
     /// Sends a part. Fails if the client has left or reads too slowly, or if the listener stops.
