@@ -5,21 +5,6 @@
 -- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
 
--- For a job that a throttle holds or held: the time since which it is due, as text. Nil if its score gives no time.
--- Takes: jid; queue
-local function held_since(jid, queue)
-  local number, base = need('value/number'), Keys.queue .. (queue or '')
-  local function score(part)
-    local text = redis.pcall('zscore', base .. part, jid)
-    return type(text) == 'string' and number(text)
-  end
-  local held, waiting = score(Keys.throttled), score(Keys.work)
-  local priority = number(redis.pcall('hget', Keys.job .. jid, 'priority'))
-  local value = held or waiting and -waiting
-  local due = value and priority and (value + priority) * 10000000000
-  return due and due > 0 and string.format('%.3f', due) or nil
-end
-
 local max_links = 20000
 
 return function(argv, now)
@@ -102,7 +87,7 @@ return function(argv, now)
       if wants('since') or wants('mark') then
         local mark, since, entry = mark_of(jid, job.state, job.queue)
         if wants('since') and entry and string.find(entry, '"throttled"', 1, true) then
-          since = held_since(jid, job.queue) or since
+          since = need('job/held_since')(jid, job.queue) or since
         elseif wants('since') and job.state == 'waiting' then
           since = need('job/waits_since')(now, jid, job.queue, since)
         end
