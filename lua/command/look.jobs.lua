@@ -1,23 +1,9 @@
 -- Stored fields of jobs and facts about them. Each job is read once. After 20000 dependencies and dependents the
 -- reply ends: the further jobs are left for the next call. Writes nothing.
--- Takes: brief|full|names separated by commas, jid ...
+-- Takes: brief|full|names separated by commas, jid ...; after `brief:N` or `full:N`, longer data is cut to N bytes,
+--   `data_length` is its whole length, and there are no payloads
 -- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
-
--- For a job that a throttle holds or held: the time since which it is due, as text. Nil if its score gives no time.
--- Takes: jid; queue
-local function held_since(jid, queue)
-  local number, base = need('value/number'), Keys.queue .. (queue or '')
-  local function score(part)
-    local text = redis.pcall('zscore', base .. part, jid)
-    return type(text) == 'string' and number(text)
-  end
-  local held, waiting = score(Keys.throttled), score(Keys.work)
-  local priority = number(redis.pcall('hget', Keys.job .. jid, 'priority'))
-  local value = held or waiting and -waiting
-  local due = value and priority and (value + priority) * 10000000000
-  return due and due > 0 and string.format('%.3f', due) or nil
-end
 
 local max_links = 20000
 
@@ -26,6 +12,8 @@ return function(argv, now)
   local what = argv[3]
   if not what then error('Look(): "brief", "full" or names missing') end
   if #argv - 3 > 500 then error('Look(): more than 500 jids') end
+  local word, longest = string.match(what, '^(%a+):(%d+)$')
+  what, longest = word or what, tonumber(longest)
   local wanted, fields, known = nil, {'jid', 'state', 'queue'}, {}
   local facts = 'shown since mark tracked due lock dependencies dependents unlisted history payloads slots'
   for name in string.gmatch(facts, '%a+') do
@@ -75,8 +63,13 @@ return function(argv, now)
       end
     else
       for n = 1, #stored, 2 do
-        job[stored[n]] = stored[n + 1]
-        add(stored[n] == 'history' and 'legacy' or stored[n], stored[n + 1])
+        local name, value = stored[n], stored[n + 1]
+        job[name] = value
+        if longest and name == 'data' and #value > longest then
+          add('data_length', '' .. #value)
+          value = string.sub(value, 1, longest)
+        end
+        add(name == 'history' and 'legacy' or name, value)
       end
     end
     if not job.jid then
@@ -94,7 +87,7 @@ return function(argv, now)
       if wants('since') or wants('mark') then
         local mark, since, entry = mark_of(jid, job.state, job.queue)
         if wants('since') and entry and string.find(entry, '"throttled"', 1, true) then
-          since = held_since(jid, job.queue) or since
+          since = need('job/held_since')(jid, job.queue) or since
         elseif wants('since') and job.state == 'waiting' then
           since = need('job/waits_since')(now, jid, job.queue, since)
         end
@@ -125,7 +118,7 @@ return function(argv, now)
         local history = pcall('lrange', key .. Keys.history, 0, -1)
         add('history', history.err and {} or history)
       end
-      if what == 'full' and job.dup == 'merge' or wanted and wanted.payloads then
+      if what == 'full' and not longest and job.dup == 'merge' or wanted and wanted.payloads then
         local payloads = pcall('zrange', key .. Keys.payloads, 0, -1, 'WITHSCORES')
         add('payloads', payloads[1] and payloads)
       end

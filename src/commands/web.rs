@@ -205,11 +205,17 @@ fn parse_base_path(given: &str) -> Result<String, Invalid> {
     let is_plain = path
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));
-    if is_plain && (path.is_empty() || path.starts_with('/')) && !path.contains("//") {
+    // A browser takes the segments `.` and `..` out of a path before it asks for it.
+    let mut segments = path
+        .strip_prefix('/')
+        .into_iter()
+        .flat_map(|rest| rest.split('/'));
+    let is_kept = !path.is_empty() && segments.all(|part| !matches!(part, "" | "." | ".."));
+    if path.is_empty() || (is_plain && path.starts_with('/') && is_kept) {
         Ok(path.to_owned())
     } else {
         Err(Invalid::expects(
-            "a path such as `/qless`, of letters, digits, `-`, `_`, `.` and `~`",
+            "a path such as `/qless`, of letters, digits, `-`, `_`, `.` and `~`, without the segments `.` and `..`",
         ))
     }
 }

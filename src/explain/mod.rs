@@ -141,7 +141,7 @@ fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<Backo
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);
     }
-    let jobs = core.jobs(now, JobFields::Full, std::slice::from_ref(&job.jid))?;
+    let jobs = core.jobs(now, JobFields::FullExcerpt, std::slice::from_ref(&job.jid))?;
     let read = jobs.into_iter().next().flatten();
     let history = read.and_then(|job| job.history).unwrap_or_default();
     let newest = history.last().map(|entry| entry.what.as_bytes());

@@ -126,7 +126,8 @@ pub(super) fn job_reasons(
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
         ) && !reasons.iter().any(DelayReason::blocks_pop);
         add_queue_reasons(facts, can_run, now, &mut reasons);
-        if Json::parse(job.data.as_bytes()).is_none() {
+        // The beginning of data does not tell.
+        if job.data_length.is_none() && Json::parse(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
             reasons.push(invalid.into_delay_only());

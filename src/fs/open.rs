@@ -1,10 +1,10 @@
 //! Opening files that another user may have put in place: without waiting, and only what is expected.
 //!
-//! A named pipe is refused, since opening it or reading it waits for another process. A path such as
-//! `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is accepted as it
-//! is.
+//! A named pipe is refused, since opening it or reading it waits for another process; only an input may be one of
+//! this user. A path such as `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is
+//! accepted as it is.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -20,6 +20,16 @@ use crate::command_line::chmod_command;
 /// Opens a file or a device to read it.
 pub(crate) fn open_to_read(path: &Path) -> Result<File, Unopened> {
     open_without_waiting(path, OpenOptions::new().read(true), OFlags::empty())
+}
+
+/// Opens the input of a command. A named pipe that this user or root made is waited for, as by cat(1).
+pub(crate) fn open_input(path: &Path) -> Result<File, Unopened> {
+    let is_own_pipe =
+        |about: &Metadata| about.file_type().is_fifo() && trust::is_own_or_root(about.uid());
+    match fs::metadata(path) {
+        Ok(about) if is_own_pipe(&about) => Ok(File::open(path)?),
+        _ => open_to_read(path),
+    }
 }
 
 /// Opens a file of which only this user knows, to read or write it as the options say: nobody else can

@@ -65,7 +65,7 @@ pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
 }
 
 /// Whether the number is the id of this user, or of root.
-fn is_own_or_root(id: u32) -> bool {
+pub(super) fn is_own_or_root(id: u32) -> bool {
     id == geteuid().as_raw() || id == 0
 }
 

@@ -1,7 +1,6 @@
 //! The source of a value: the argument itself, `@FILE`, or `-` for stdin.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,6 +8,7 @@ use std::path::Path;
 use super::jids::JidArgs;
 use crate::args::input_arg::InputArg;
 use crate::error::{Error, Kind};
+use crate::fs::open;
 use crate::text::Sanitized;
 
 /// The inputs of one command; stdin can be read only once.
@@ -246,7 +246,8 @@ impl OpenInput {
             what: format!("`{}`", Sanitized(path.as_os_str().as_bytes())),
             stdin: false,
         };
-        let file = File::open(path).map_err(|fault| input.unreadable_error(&fault))?;
+        let failed = format!("cannot read {}", input.what);
+        let file = open::open_input(path).map_err(|why| why.into_error(&failed, Kind::Usage))?;
         input.from = Box::new(file);
         Ok(input)
     }

@@ -14,6 +14,8 @@ use std::time::SystemTime;
 use super::source::ByteLimit;
 use crate::args::input_arg::FileArg;
 use crate::error::{Error, Kind, io_message};
+use crate::fs::open;
+use crate::fs::unopened::Unopened;
 use crate::text::Sanitized;
 
 /// A file that is read twice.
@@ -84,13 +86,13 @@ impl TwoPassFile {
             FileArg::Stream => TwoPassFile::open_stdin(max_line_bytes),
             FileArg::Path(path) => {
                 let what = format!("`{}`", Sanitized(path.as_os_str().as_encoded_bytes()));
-                let failed = |fault: &io::Error| {
-                    Error::from_io(Kind::Usage, &format!("cannot read {what}"), fault)
-                };
-                let file = File::open(path).map_err(|fault| failed(&fault))?;
-                let about = file.metadata().map_err(|fault| failed(&fault))?;
+                let failed =
+                    |why: Unopened| why.into_error(&format!("cannot read {what}"), Kind::Usage);
+                let file = open::open_input(path).map_err(failed)?;
+                let about = file.metadata().map_err(|fault| failed(fault.into()))?;
                 if about.is_dir() {
-                    return Err(failed(&io::ErrorKind::IsADirectory.into()));
+                    let fault = io::Error::from(io::ErrorKind::IsADirectory);
+                    return Err(failed(fault.into()));
                 }
                 if about.is_file() {
                     Ok(TwoPassFile::new(what, file, 0, max_line_bytes))

@@ -34,6 +34,12 @@ impl Data {
         &self.bytes
     }
 
+    /// Keeps the first bytes.
+    pub(crate) fn truncate(&mut self, max_bytes: usize) {
+        self.bytes.truncate(max_bytes);
+        self.bytes.shrink_to_fit();
+    }
+
     /// The data in a form that preserves each byte in a document. `is_plain` decides whether a
     /// document holds a text unchanged.
     pub fn preserving_bytes(self, is_plain: impl Fn(&str) -> bool) -> Data {

@@ -30,6 +30,7 @@ impl Access {
     /// Refuses a request for another host, or without the token.
     pub(super) fn verify_request(&self, head: &RequestHead) -> Result<(), Response<'static>> {
         self.verify_host(head)?;
+        verify_fetch_site(head)?;
         self.verify_token(head)
     }
 
@@ -74,6 +75,22 @@ impl Access {
         let schemes = "Basic realm=\"qless\", Bearer realm=\"qless\"";
         Err(refused.with_header("WWW-Authenticate", schemes))
     }
+}
+
+/// Refuses what a page of another site requests, such as an image: it cannot read the response, but can cause its cost.
+/// A link that a user follows is answered.
+fn verify_fetch_site(head: &RequestHead) -> Result<(), Response<'static>> {
+    let is_own = matches!(
+        head.header("sec-fetch-site")?,
+        None | Some(b"same-origin" | b"none")
+    );
+    let is_navigation = head.header("sec-fetch-mode")? == Some(b"navigate")
+        && head.header("sec-fetch-dest")? == Some(b"document");
+    if is_own || is_navigation {
+        return Ok(());
+    }
+    let why = "a page of another site requested this: open it in a tab of its own";
+    Err(Response::text(Status::Forbidden, why))
 }
 
 /// The token of a request: a bearer token, or the password that a browser asked for.

@@ -63,6 +63,7 @@ impl<'l> Connection<'l> {
         match response.body {
             _ if method == Method::Head => Ok(()),
             Body::Bytes(body) => socket.send(&body),
+            Body::Shared(body) => socket.send((*body).as_ref()),
             Body::Stream(produce) if self.entry.begin_stream_if_open() => {
                 produce(&mut ServerSentEvents::new(&self.entry))
             }

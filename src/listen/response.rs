@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use strum::IntoStaticStr;
 
@@ -40,7 +41,20 @@ type Producer<'a> = Box<dyn FnOnce(&mut ServerSentEvents<'_>) -> io::Result<()> 
 
 pub(super) enum Body<'a> {
     Bytes(Vec<u8>),
+    /// Bytes that other responses send, too.
+    Shared(Arc<dyn AsRef<[u8]> + Send + Sync>),
     Stream(Producer<'a>),
+}
+
+impl Body<'_> {
+    /// `None` if it is not known before the end.
+    fn length(&self) -> Option<usize> {
+        match self {
+            Body::Bytes(bytes) => Some(bytes.len()),
+            Body::Shared(bytes) => Some((**bytes).as_ref().len()),
+            Body::Stream(_) => None,
+        }
+    }
 }
 
 /// A response. No cache keeps it.
@@ -62,6 +76,18 @@ impl<'a> Response<'a> {
             content_type,
             headers: Vec::new(),
             body: Body::Bytes(body.into()),
+        }
+    }
+
+    /// A response whose bytes are not copied for each client.
+    pub fn shared(
+        status: Status,
+        content_type: &'static str,
+        body: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    ) -> Response<'a> {
+        Response {
+            body: Body::Shared(body),
+            ..Response::new(status, content_type, "")
         }
     }
 
@@ -103,8 +129,8 @@ impl<'a> Response<'a> {
             head.extend([name, ": ", value, "\r\n"]);
         };
         add("Content-Type", self.content_type);
-        if let Body::Bytes(body) = &self.body {
-            add("Content-Length", &body.len().to_string());
+        if let Some(length) = self.body.length() {
+            add("Content-Length", &length.to_string());
         }
         add("Cache-Control", "no-store");
         add("X-Content-Type-Options", "nosniff");

@@ -195,12 +195,18 @@ impl<'s> SnapshotServer<'s> {
         &self,
         read: impl FnOnce(&mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        self.refuse_if_away()?;
+        self.with_session(read)?
+    }
+
+    /// If the last snapshot failed, reads a new one, and returns its error.
+    pub(crate) fn refuse_if_away(&self) -> Result<(), Error> {
         let snapshot =
             self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs());
         if snapshot.has_failed() {
             self.snapshot().facts.as_ref().map_err(Error::clone)?;
         }
-        self.with_session(read)?
+        Ok(())
     }
 
     /// Uses the session. Nothing else uses it at the same time.

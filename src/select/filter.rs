@@ -141,8 +141,18 @@ impl<'a> Filter<'a> {
     /// state.
     pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();
-        if matches!(detail, JobFields::Brief | JobFields::Full) {
-            return base.into();
+        match detail {
+            // The condition needs the whole data.
+            JobFields::BriefExcerpt if !self.selector.wheres.is_empty() => {
+                return JobFields::Brief.into_str().into();
+            }
+            JobFields::Brief
+            | JobFields::BriefExcerpt
+            | JobFields::Full
+            | JobFields::FullExcerpt => {
+                return base.into();
+            }
+            _ => {}
         }
         let mut names: Vec<&str> = base.split(',').collect();
         let mut add = |name| {

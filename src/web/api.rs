@@ -27,11 +27,7 @@ impl WebServer<'_> {
                 json::compact_line(&error).unwrap_or_default(),
             ),
         };
-        SharedResponse {
-            status,
-            content_type: JSON,
-            text,
-        }
+        SharedResponse::new(status, JSON, text)
     }
 
     fn document(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
@@ -48,9 +44,9 @@ impl WebServer<'_> {
             [b"api", b"v1", b"workers"] => CommandLine::new("workers"),
             _ => return Err(Error::not_found("there is no such document")),
         };
-        let server = &self.contexts[page_request.context].server;
-        let CommandOutput { text, result } = server
-            .read_with_session(|session| Ok((self.run)(&command, RunMode::Document, session)))?;
+        let context = &self.contexts[page_request.context];
+        let CommandOutput { text, result } =
+            context.read_document(|session| (self.run)(&command, RunMode::Document, session))?;
         result.map(|_| text)
     }
 

@@ -291,6 +291,7 @@ impl WebServer<'_> {
             }
         };
         Ok(Content {
+            status: Status::Ok,
             title: change.question(),
             section: None,
             main,
@@ -421,15 +422,13 @@ fn failure_page(page: &Page, error: &Error, result_text: &str) -> Response<'stat
         p { a href=(page.link(".")) { "To the overview" } }
     };
     let content = Content {
+        status: super::status_of(error),
         title: title.to_owned(),
         section: None,
         main,
         footer: html! {},
     };
-    html_response(
-        super::status_of(error),
-        page.render_whole(content).into_string(),
-    )
+    html_response(content.status, page.render_whole(content).into_string())
 }
 
 /// The result of a change, shown above the content of the next page.

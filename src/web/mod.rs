@@ -13,6 +13,7 @@ mod pages;
 mod path;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -24,7 +25,7 @@ use crate::command_line::CommandLine;
 use crate::doctor;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::listen::{CachedValue, Method, Request, Response, Status};
+use crate::listen::{CachedValue, MAX_CONNECTIONS, Method, Request, Response, Status, lock_within};
 use crate::look::metrics::SeriesChoice;
 use crate::look::server::{PATIENCE, Snapshot, SnapshotServer, overdue_error};
 use crate::model::doctor::Diagnosis;
@@ -33,9 +34,20 @@ use crate::session::Session;
 use crate::session::shown_server::ShownServer;
 use crate::threads;
 
+/// Maximum size of the pages and documents that are shared, or that clients have not read to the end, in bytes. A
+/// larger one is sent if there is no other.
+const MAX_HELD_BYTES: usize = 64 << 20;
+
+/// The size up to which a response is always sent, in bytes.
+const SMALL: usize = MAX_HELD_BYTES / MAX_CONNECTIONS;
+
+/// How long a search waits for one that is running.
+const SEARCH_PATIENCE: Duration = Duration::from_millis(500);
+
 /// Maximum number of pages and documents that are shared at a time.
 const MAX_SHARED_RESPONSES: usize = 64;
 
+const TEXT: &str = "text/plain; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
 
 /// A page may load only files of this listener, and no page of another server may frame it.
@@ -77,6 +89,10 @@ pub(crate) struct WebOptions {
 struct WebContext<'s> {
     shown: ShownServer,
     server: SnapshotServer<'s>,
+    /// The sessions of searches, so that nothing else waits for them.
+    searches: [Mutex<Session>; 2],
+    /// Reads documents: those of jobs with much data take long.
+    documents: Mutex<Session>,
     /// Finds the steps to the server while its other sessions wait for it.
     doctor: Mutex<Session>,
     steps: CachedValue<Result<Diagnosis, Error>>,
@@ -91,19 +107,58 @@ pub(crate) struct WebServer<'s> {
     run: &'s RunCommand,
     token: FormToken,
     shared: Mutex<HashMap<ResponseKey, Arc<CachedValue<Arc<SharedResponse>>>>>,
+    /// The size of all responses that are shared or being sent.
+    held_bytes: Arc<AtomicUsize>,
 }
 
-/// The path and the query of a request.
-type ResponseKey = (String, Vec<(String, String)>);
+/// The parts of the path of a request, and its query.
+type ResponseKey = (Vec<Name>, Vec<(String, String)>);
 
 /// A page or a document that is ready to be sent.
 struct SharedResponse {
     status: Status,
     content_type: &'static str,
     text: Vec<u8>,
+    /// Where the bytes of the text are counted.
+    held_bytes: Option<Arc<AtomicUsize>>,
+}
+
+impl AsRef<[u8]> for SharedResponse {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
+    }
+}
+
+impl Drop for SharedResponse {
+    fn drop(&mut self) {
+        if let Some(held_bytes) = &self.held_bytes {
+            held_bytes.fetch_sub(self.text.len(), Ordering::Relaxed);
+        }
+    }
 }
 
 impl SharedResponse {
+    fn new(status: Status, content_type: &'static str, text: Vec<u8>) -> SharedResponse {
+        SharedResponse {
+            status,
+            content_type,
+            text,
+            held_bytes: None,
+        }
+    }
+
+    fn into_response(self: Arc<SharedResponse>) -> Response<'static> {
+        let (status, content_type) = (self.status, self.content_type);
+        let mut response = Response::shared(status, content_type, self);
+        if status == Status::ServiceUnavailable {
+            response = response.with_header("Retry-After", "5");
+        }
+        if content_type == HTML {
+            response = with_page_headers(response);
+        }
+        response
+    }
+
     /// Whether other requests within the interval get this response, too.
     fn is_shareable(&self) -> bool {
         self.status != Status::ServiceUnavailable
@@ -113,6 +168,8 @@ impl SharedResponse {
 /// A request, with the parts of its path and the context that its query names.
 struct PageRequest<'r> {
     request: &'r Request,
+    /// The values of the query that decide what the response is.
+    query: Vec<(String, String)>,
     /// The parts of the path.
     names: Vec<Name>,
     context: usize,
@@ -120,7 +177,8 @@ struct PageRequest<'r> {
 
 impl PageRequest<'_> {
     fn query(&self, name: &str) -> Option<&str> {
-        self.request.query_value(name)
+        let mut values = self.query.iter().filter(|(known, _)| known == name);
+        values.next().map(|(_, value)| value.as_str())
     }
 
     fn path_parts(&self) -> Vec<&[u8]> {
@@ -143,6 +201,8 @@ impl<'s> WebServer<'s> {
             };
             contexts.push(WebContext {
                 shown: ShownServer::of_session(session)?,
+                searches: [(); 2].map(|()| Mutex::new(session.with_own_connection())),
+                documents: Mutex::new(session.with_own_connection()),
                 doctor: Mutex::new(session.with_own_connection()),
                 server: SnapshotServer::new(session, choice, Vec::new(), options.interval),
                 steps: CachedValue::new(options.interval, |_| false),
@@ -157,6 +217,7 @@ impl<'s> WebServer<'s> {
             run,
             token: FormToken::new(),
             shared: Mutex::default(),
+            held_bytes: Arc::default(),
         })
     }
 
@@ -185,9 +246,11 @@ impl<'s> WebServer<'s> {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
         self.contexts[context].shown.direct_commands();
+        let names = path::decode_path(path);
         let page_request = PageRequest {
+            query: self.known_query(request, &names),
             request,
-            names: path::decode_path(path),
+            names,
             context,
         };
         match (request.method, path) {
@@ -202,8 +265,7 @@ impl<'s> WebServer<'s> {
             }
             // The plan is not shared with other requests: the user who decides must see the plan of this moment.
             _ if Change::from_path(&page_request.names).is_some() => {
-                let page = self.read_page(&page_request);
-                html_response(page.status, page.text)
+                Arc::new(self.read_page(&page_request)).into_response()
             }
             _ => self.shared_response(&page_request),
         }
@@ -223,6 +285,24 @@ impl<'s> WebServer<'s> {
             Some(name) => self.names.iter().position(|known| known == name),
             None => Some(0),
         }
+    }
+
+    /// The values of a query that decide what the response is, each name once and in one order, so that responses with
+    /// other values are not kept apart.
+    fn known_query(&self, request: &Request, names: &[Name]) -> Vec<(String, String)> {
+        let is_list = matches!(names, [name] if name.as_bytes() == b"jobs");
+        let is_known = |name: &str, value: &str| match name {
+            "context" => true,
+            "live" => value == "0",
+            "time" => value.parse::<TimeFormat>().is_ok(),
+            "did" => self.token.result_text(value).is_some(),
+            name => is_list && pages::jobs::is_search_value(name),
+        };
+        let mut query = request.query.clone();
+        query.retain(|(name, value)| is_known(name, value));
+        query.sort_by(|(one, _), (other, _)| one.cmp(other));
+        query.dedup_by(|(one, _), (other, _)| one == other);
+        query
     }
 
     /// Whether each of the servers answers.
@@ -264,10 +344,7 @@ impl<'s> WebServer<'s> {
 
     /// A page or a document, shared by all who ask for it within the interval.
     fn shared_response(&self, page_request: &PageRequest) -> Response<'static> {
-        let key = (
-            page_request.request.path.clone(),
-            page_request.request.query.clone(),
-        );
+        let key = (page_request.names.clone(), page_request.query.clone());
         let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = {
             let mut all = all();
@@ -280,43 +357,56 @@ impl<'s> WebServer<'s> {
         };
         let is_document = page_request.path_parts().first() == Some(&&b"api"[..]);
         let response = shared.get(PATIENCE, || {
-            Arc::new(if is_document {
+            self.hold(if is_document {
                 self.read_document(page_request)
             } else {
                 self.read_page(page_request)
             })
         });
         let Some(response) = response else {
-            let page = self.error_page(page_request, &overdue_error());
-            return html_response(page.status, page.text);
+            return Arc::new(self.error_page(page_request, &overdue_error())).into_response();
         };
         if !response.is_shareable() {
             // The snapshot shows whether Redis is away, and its failure is shared.
             all().remove(&key);
         }
-        if is_document {
-            Response::new(
-                response.status,
-                response.content_type,
-                response.text.clone(),
-            )
-        } else {
-            html_response(response.status, response.text.clone())
+        response.into_response()
+    }
+
+    /// Counts the bytes of a response until nobody needs it. If there are too many, the cache is emptied; if clients
+    /// have still to read too many, a large response is replaced by a refusal.
+    fn hold(&self, mut response: SharedResponse) -> Arc<SharedResponse> {
+        let size = response.text.len();
+        let held = || self.held_bytes.load(Ordering::Relaxed);
+        if held() + size > MAX_HELD_BYTES {
+            self.drop_shared();
+            if size > SMALL && held() > 0 && held() + size > MAX_HELD_BYTES {
+                let why = "other clients have not read their responses yet\n";
+                response = SharedResponse::new(Status::ServiceUnavailable, TEXT, why.into());
+            }
         }
+        self.held_bytes
+            .fetch_add(response.text.len(), Ordering::Relaxed);
+        response.held_bytes = Some(Arc::clone(&self.held_bytes));
+        Arc::new(response)
+    }
+
+    fn drop_shared(&self) {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        all.clear();
     }
 
     /// Drops all that is shared, so that the next page shows what was changed.
     fn forget_responses(&self, context: usize) {
         self.contexts[context].server.forget_snapshots();
-        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        all.clear();
+        self.drop_shared();
     }
 
     fn read_page(&self, page_request: &PageRequest) -> SharedResponse {
         let server = &self.contexts[page_request.context].server;
         let mut page = self.new_page(page_request, server.now());
         match self.content(page_request, server, &mut page) {
-            Ok(content) => page_response(&page, Status::Ok, content),
+            Ok(content) => page_response(&page, content),
             Err(error) => self.error_page(page_request, &error),
         }
     }
@@ -325,8 +415,11 @@ impl<'s> WebServer<'s> {
     fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedResponse {
         let context = &self.contexts[page_request.context];
         let page = self.new_page(page_request, context.server.now());
-        let content = pages::error::content(&page, error, || context.diagnosis());
-        page_response(&page, status_of(error), content)
+        let diagnose = || context.diagnosis();
+        page_response(
+            &page,
+            pages::error::content(&page, error, status_of(error), diagnose),
+        )
     }
 
     /// A page without content: where it is, what its links keep, and the format of its times.
@@ -348,7 +441,7 @@ impl<'s> WebServer<'s> {
         if !is_live {
             kept.push(("live", "0".to_owned()));
         }
-        let query = page_request.request.query.iter();
+        let query = page_request.query.iter();
         let query = query.filter(|(name, _)| !matches!(name.as_str(), "time" | "did"));
         Page {
             root: match page_request.names.len() {
@@ -390,9 +483,10 @@ impl<'s> WebServer<'s> {
             [b""] => pages::overview::content(page, server),
             [b"queues"] => pages::queues::content(page, server),
             [b"workers"] => pages::workers::content(page, server),
-            [b"jobs"] => {
-                read(&mut |session, page| pages::jobs::content(page, session, page_request.request))
-            }
+            [b"jobs"] => self.contexts[page_request.context].search(|session| {
+                page.now = session.connect()?;
+                pages::jobs::content(page, session, page_request)
+            }),
             [b"jobs", _] => read(&mut |session, page| {
                 pages::job::content(page, session, &page_request.names[1])
             }),
@@ -418,6 +512,32 @@ impl<'s> WebServer<'s> {
 }
 
 impl WebContext<'_> {
+    /// Searches with a session of its own. If all of them are searching, the page says so.
+    fn search(
+        &self,
+        read: impl FnOnce(&mut Session) -> Result<Content, Error>,
+    ) -> Result<Content, Error> {
+        self.server.refuse_if_away()?;
+        let [first, second] = &self.searches;
+        let free = lock_within(first, Duration::ZERO);
+        let Some(mut session) = free.or_else(|| lock_within(second, SEARCH_PATIENCE)) else {
+            return Ok(pages::jobs::busy_content());
+        };
+        session.core()?.report_loss_immediately();
+        read(&mut session)
+    }
+
+    /// Reads a document with the session of documents.
+    fn read_document(
+        &self,
+        read: impl FnOnce(&mut Session) -> CommandOutput,
+    ) -> Result<CommandOutput, Error> {
+        self.server.refuse_if_away()?;
+        let mut session = lock_within(&self.documents, PATIENCE).ok_or_else(overdue_error)?;
+        session.core()?.report_loss_immediately();
+        Ok(read(&mut session))
+    }
+
     /// The steps to the server, as `doctor` sees them.
     fn diagnosis(&self) -> Result<Diagnosis, Error> {
         let diagnose = || {
@@ -430,12 +550,10 @@ impl WebContext<'_> {
     }
 }
 
-fn page_response(page: &Page, status: Status, content: Content) -> SharedResponse {
-    SharedResponse {
-        status,
-        content_type: HTML,
-        text: page.render_whole(content).into_string().into_bytes(),
-    }
+fn page_response(page: &Page, content: Content) -> SharedResponse {
+    let status = content.status;
+    let text = page.render_whole(content).into_string().into_bytes();
+    SharedResponse::new(status, HTML, text)
 }
 
 /// The facts of a snapshot, or why there are none.
@@ -460,7 +578,11 @@ fn status_of(error: &Error) -> Status {
 }
 
 fn html_response(status: Status, text: impl Into<Vec<u8>>) -> Response<'static> {
-    Response::new(status, HTML, text)
+    with_page_headers(Response::new(status, HTML, text))
+}
+
+fn with_page_headers(response: Response<'static>) -> Response<'static> {
+    response
         .with_header("Content-Security-Policy", CONTENT_POLICY)
         .with_header("Referrer-Policy", "same-origin")
 }

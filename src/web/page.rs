@@ -6,6 +6,7 @@ use super::change::result_notice;
 use super::path;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
+use crate::listen::Status;
 use crate::model::job::State;
 use crate::model::overview::SystemFacts;
 use crate::name::{Name, escape_wildcards};
@@ -72,6 +73,7 @@ pub(super) struct Page<'p> {
 
 /// The parts in which pages differ.
 pub(super) struct Content {
+    pub status: Status,
     /// The first part of the browser's title.
     pub title: String,
     pub section: Option<Section>,
@@ -83,6 +85,7 @@ pub(super) struct Content {
 impl Content {
     pub(super) fn new(title: impl Into<String>, section: Section, main: Markup) -> Content {
         Content {
+            status: Status::Ok,
             title: title.into(),
             section: Some(section),
             main,

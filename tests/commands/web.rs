@@ -2,8 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use regex::Regex;
@@ -12,6 +18,7 @@ use serde_json::Value;
 
 use crate::support::config::ConfigHome;
 use crate::support::listening::Listening;
+use crate::support::proxy::listen;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 
@@ -578,6 +585,161 @@ fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
     let (ten, one) = (cost(10), cost(1));
     // Each connection may have to learn more of the server if it begins to read later.
     assert!(ten < one + one / 2, "{ten}, and {one} for one");
+}
+
+/// Forwards to a server, but holds each request with `slow` in it until the gate is open. Counts these.
+fn hold_slow_requests(mut client: TcpStream, socket: &Path, held: &AtomicUsize, gate: &AtomicBool) {
+    let mut server = UnixStream::connect(socket).unwrap();
+    let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    thread::spawn(move || std::io::copy(&mut from, &mut to));
+    let mut bytes = vec![0; 1 << 16];
+    while let Ok(read @ 1..) = client.read(&mut bytes) {
+        if bytes[..read].windows(4).any(|word| word == b"slow") {
+            held.fetch_add(1, Ordering::SeqCst);
+            while !gate.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+        if server.write_all(&bytes[..read]).is_err() {
+            return;
+        }
+    }
+    _ = server.shutdown(Shutdown::Both);
+}
+
+#[test]
+fn searches_are_two_at_a_time_and_nothing_else_waits_for_them() {
+    let redis = filled();
+    let (held, gate) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let (socket, counted, opened) = (redis.socket(), held.clone(), gate.clone());
+    let port = listen(move |client| hold_slow_requests(client, &socket, &counted, &opened));
+    let qless = redis
+        .qless()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    let web = Web::with(&qless, &redis, "--interval 1ms");
+    web.page("/");
+    thread::scope(|scope| {
+        for tag in ["slow1", "slow2"] {
+            let path = format!("/jobs?tag={tag}");
+            let web = &web;
+            scope.spawn(move || web.status(&path));
+        }
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while held.load(Ordering::SeqCst) < 2 {
+            assert!(Instant::now() < deadline, "no two searches run");
+            thread::sleep(Duration::from_millis(5));
+        }
+        let third = web.0.ask("GET /jobs?tag=slow3", "Host: localhost\r\n", "");
+        let others = ["/", "/jobs/first", "/api/v1/stats"].map(|path| web.status(path));
+        gate.store(true, Ordering::SeqCst);
+        assert_eq!(others, [200; 3]);
+        let (status, head, page) = third;
+        assert_eq!(status, 503, "{page}");
+        assert!(head.contains("Retry-After: "), "{head}");
+        let text = text_of(&page);
+        assert!(
+            text.starts_with("Another search is still running."),
+            "{text}"
+        );
+        assert!(!text.contains("Steps to the server"), "{text}");
+    });
+}
+
+#[test]
+fn values_of_the_query_that_decide_nothing_are_not_kept_apart() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 1h");
+    let page = web.page("/jobs/first");
+    let document = web.page("/api/v1/jobs/first");
+    let before = redis.scripts_run();
+    for query in [
+        "x=1",
+        "x=2&x=3",
+        "state=failed",
+        "did=none",
+        "live=1",
+        "time=never",
+    ] {
+        assert_eq!(web.page(&format!("/jobs/first?{query}")), page, "{query}");
+    }
+    assert_eq!(web.page("/jobs/%66irst"), page);
+    assert_eq!(web.page("/api/v1/jobs/first?x=1"), document);
+    assert_eq!(redis.scripts_run(), before);
+}
+
+#[test]
+fn of_long_data_a_page_has_the_beginning() {
+    let redis = Redis::start();
+    let file = redis.socket().with_file_name("data.json");
+    std::fs::write(&file, format!("{{\"a\":[{}1]}}", "1,".repeat(60_000))).unwrap();
+    let data = format!("@{}", file.display());
+    redis
+        .qless()
+        .args(["put", "q", "K", &data, "--jid", "a"])
+        .ok();
+    let web = Web::start(&redis, "");
+    let text = text_of(&web.page("/jobs/a"));
+    assert!(text.contains("The beginning of 120,009 bytes."), "{text}");
+    assert!(text.contains("{\n\"a\": [\n1,\n1,"), "{text:.900}");
+    assert!(text.contains("Now\nNothing keeps it."), "{text:.900}");
+    let list = web.page("/jobs");
+    assert!(list.contains("{&quot;a&quot;:[1,1,1"), "{list}");
+}
+
+#[test]
+fn a_client_that_reads_slowly_leaves_memory_for_others() {
+    let redis = Redis::start();
+    let file = redis.socket().with_file_name("data.json");
+    std::fs::write(&file, format!("\"{}\"", "x".repeat(34 << 20))).unwrap();
+    let data = format!("@{}", file.display());
+    for jid in ["a", "b"] {
+        let put = ["put", "q", "K", &data, "--jid", jid, "--max-data", "64MiB"];
+        redis.qless().args(put).ok();
+    }
+    let web = Web::start(&redis, "");
+    let mut slow = UnixStream::connect(&web.0.socket).unwrap();
+    slow.write_all(b"GET /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    let mut part = vec![0; 64 << 10];
+    slow.read_exact(&mut part).unwrap();
+    let is_over = AtomicBool::new(false);
+    let (status, body) = thread::scope(|scope| {
+        // A client that reads nothing at all is left after five seconds.
+        scope.spawn(|| {
+            while !is_over.load(Ordering::SeqCst) && slow.read_exact(&mut part).is_ok() {
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let refused = web.0.get("/api/v1/jobs/b", "localhost");
+        web.page("/jobs/b");
+        is_over.store(true, Ordering::SeqCst);
+        refused
+    });
+    assert_eq!(status, 503, "{body:.300}");
+    assert_eq!(body, "other clients have not read their responses yet\n");
+    drop(slow);
+    web.0.until("/api/v1/jobs/b", 200);
+}
+
+#[test]
+fn a_base_path_has_only_segments_that_browsers_keep() {
+    let redis = Redis::start();
+    for path in ["/../x", "/a/./b", "/a/..", "/.", "a", "/a//b"] {
+        let refused =
+            redis
+                .qless()
+                .args(["web", "--listen", "unix:never.sock", "--base-path", path]);
+        let refused = refused.exits(2);
+        let expects = "error: `--base-path` expects a path such as `/qless`";
+        assert!(
+            refused.stderr().starts_with(expects),
+            "{path}: {}",
+            refused.stderr()
+        );
+    }
 }
 
 #[test]

@@ -47,6 +47,23 @@ fn a_job_is_shown_with_its_stored_fields_by_their_names() {
 }
 
 #[test]
+fn longer_data_is_cut_on_request() {
+    let mut core = Core::new();
+    core.ok(r#"put 5 w q j K {"a":[1,2,3]} 0"#);
+    for (fields, data, length) in [
+        ("brief", r#"{"a":[1,2,3]}"#, None),
+        ("brief:13", r#"{"a":[1,2,3]}"#, None),
+        ("brief:12", r#"{"a":[1,2,3]"#, Some("13")),
+        ("full:1", "{", Some("13")),
+        ("full:0", "", Some("13")),
+    ] {
+        let job = row(&mut core, &format!("look.jobs 9 {fields} j"));
+        assert_eq!(of(&job, "data").as_deref(), Some(data), "{fields}");
+        assert_eq!(of(&job, "data_length").as_deref(), length, "{fields}");
+    }
+}
+
+#[test]
 fn dependencies_and_due_time_are_shown() {
     let mut core = super::errors::one_of_each();
     core.ok("track 9 track running");

@@ -73,6 +73,42 @@ fn a_header_of_an_answer_stays_one_line() {
 }
 
 #[test]
+fn a_page_of_another_site_may_only_link_here() {
+    let listener = TestListener::serve(bind("localhost:0", Access::default()), echo);
+    let requests = [
+        "none",
+        "same-origin",
+        "same-site",
+        "cross-site",
+        "cross-site\nSec-Fetch-Mode: no-cors\nSec-Fetch-Dest: image",
+        "cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: iframe",
+        "cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document",
+    ]
+    .map(|site| format!("GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: {site}\n\n"));
+    let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
+    check(
+        &listener,
+        &requests,
+        expect![[r#"
+        GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: none\n\n
+            200 OK: GET /a
+        GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: same-origin\n\n
+            200 OK: GET /a
+        GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: same-site\n\n
+            403 Forbidden: a page of another site requested this: open it in a tab of its own
+        GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: cross-site\n\n
+            403 Forbidden: a page of another site requested this: open it in a tab of its own
+        GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: no-cors\nSec-Fetch-Dest: image\n\n
+            403 Forbidden: a page of another site requested this: open it in a tab of its own
+        GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: iframe\n\n
+            403 Forbidden: a page of another site requested this: open it in a tab of its own
+        GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\n\n
+            200 OK: GET /a
+    "#]],
+    );
+}
+
+#[test]
 fn only_known_hosts_are_answered() {
     let mut access = Access::default();
     access.hosts.push(Host::parse("q.example").unwrap());

@@ -490,6 +490,45 @@ fn named_pipes_are_refused_and_not_waited_for() {
 }
 
 #[test]
+fn an_input_is_no_named_pipe_of_another_user() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid a").ok();
+    let dir = folder();
+    let pipe = fifo(&dir.path().join("pipe"));
+    let qless = redis.at(2).hide(dir.path().to_str().unwrap(), "TMP");
+    let lines = [
+        "import F",
+        "config load F --yes",
+        "put --from F",
+        "cancel @F --yes",
+        "put q K @F",
+        "get @F",
+    ];
+    // One of this user is waited for.
+    for line in lines {
+        let running = qless.start(&line.replace('F', &pipe));
+        fs::write(&pipe, "{}\n").unwrap();
+        let ended = running.end();
+        assert!(
+            !ended.stderr().contains("pipe\": it is"),
+            "{line}: {}",
+            ended.stderr()
+        );
+    }
+    if !give_away(&pipe) {
+        return;
+    }
+    for line in lines {
+        ends(&qless, &line.replace('F', &pipe)).shows(expect![[r#"
+            --- stderr
+            error: cannot read `TMP/pipe`: it is a named pipe
+            hint: name a file
+            --- exit 2
+        "#]]);
+    }
+}
+
+#[test]
 fn completion_does_not_wait_for_a_named_pipe() {
     let home = ConfigHome::empty();
     fs::create_dir_all(home.path().parent().unwrap()).unwrap();

@@ -105,27 +105,51 @@ fn pretend(mut client: TcpStream, socket: &Path, core: &str, other: &str) {
     _ = server.shutdown(Shutdown::Both);
 }
 
+/// A server that replies to every call of the core with what a script returns, and a client of it.
+struct OddServer {
+    redis: Redis,
+    /// The script that runs in place of the core, by its SHA.
+    script: Arc<Mutex<String>>,
+    qless: Qless,
+}
+
+impl OddServer {
+    fn start() -> OddServer {
+        let redis = Redis::start();
+        let core = load(&redis, core::script());
+        let script = Arc::new(Mutex::new(String::new()));
+        let (socket, shared) = (redis.socket(), script.clone());
+        let port = listen(move |client| {
+            let script = shared.lock().unwrap().clone();
+            pretend(client, &socket, &core, &script);
+        });
+        let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+        OddServer {
+            redis,
+            script,
+            qless,
+        }
+    }
+
+    fn replies(&self, script: &str) {
+        *self.script.lock().unwrap() = load(&self.redis, script);
+    }
+}
+
+fn load(redis: &Redis, script: &str) -> String {
+    redis::from_redis_value(redis.send(&["SCRIPT", "LOAD", script])).unwrap()
+}
+
 #[test]
 fn nonsense_in_reply_to_a_call_is_a_fault_of_the_server() {
-    let redis = Redis::start();
-    let load = |script: &str| -> String {
-        redis::from_redis_value(redis.send(&["SCRIPT", "LOAD", script])).unwrap()
-    };
-    let core = load(core::script());
-    let other = Arc::new(Mutex::new(String::new()));
-    let (socket, shared) = (redis.socket(), other.clone());
-    let port = listen(move |client| {
-        let other = shared.lock().unwrap().clone();
-        pretend(client, &socket, &core, &other);
-    });
-    let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    let server = OddServer::start();
     let (mut seen, mut faults) = ([0; 129], Vec::new());
     // In `make test` the commands share the replies among them.
     let step = if random::soaking() { 1 } else { 3 };
     for (at, reply) in NONSENSE.into_iter().enumerate() {
-        *other.lock().unwrap() = load(reply);
+        server.replies(reply);
         for line in COMMANDS.into_iter().skip(at % step).step_by(step) {
-            let ran = qless.run(&format!("{line} --yes --timeout=1s"));
+            let ran = server.qless.run(&format!("{line} --yes --timeout=1s"));
             let (code, error) = (ran.code(), ran.stderr());
             if error.contains("internal") || code == 2 || code > 128 {
                 faults.push(format!("{line} {reply:?}: {code} {error}"));
@@ -136,4 +160,54 @@ fn nonsense_in_reply_to_a_call_is_a_fault_of_the_server() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(seen[6] > COMMANDS.len() * 3 / step, "{seen:?}");
+}
+
+#[test]
+fn what_a_reply_does_not_say_is_not_taken_for_nothing() {
+    let server = OddServer::start();
+    let documents = ["failed -o json", "config list", "config dump", "stats q"];
+    // Nothing is known of what is named.
+    let named = [
+        "get a",
+        "retry a",
+        "cancel a",
+        "priority --to 5 a",
+        "tag a --add t",
+        "track a",
+        "timeout a",
+        "complete a",
+        "heartbeat a",
+        "fail a --group g --message m",
+        "move a --to q",
+        "promote a",
+        "bury a --group g --message m",
+        "depends a",
+        "log a m",
+        "queues q",
+        "lag q",
+        "stats q",
+        "workers w",
+        "recur get r",
+        "recur rm r",
+        "recur put q K --every 60s",
+    ];
+    let cases = [
+        ("return 7", &documents[..]),
+        ("return string.rep('[', 100000)", &documents),
+        ("return '[1e999,5]'", &documents),
+        ("return '[{\"jid\":\"a\",\"klass\":5}]'", &documents),
+        ("return '{\"jid\":\"a\"}'", &["failed -o json"]),
+        ("return {}", &named),
+    ];
+    let mut faults = Vec::new();
+    for (script, lines) in cases {
+        server.replies(script);
+        for line in lines {
+            let ran = server.qless.run(&format!("{line} --yes --timeout=1s"));
+            if ran.code() != 6 {
+                faults.push(format!("{script}: {line}: {} {}", ran.code(), ran.stderr()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -427,6 +427,27 @@ fn a_retry_without_a_delay_waits_for_the_retry_delay() {
 }
 
 #[test]
+fn a_retry_with_a_wrong_delay_fails_its_job_and_uses_no_retry() {
+    for delay in ["-5", r#"\"1e9999d\""#, r#"\"soon\""#] {
+        let mut site = WorkSite::new();
+        site.put("mail", "a", "{}");
+        let script = format!(
+            r#"while read -r line; do
+                echo x >> $D/runs; echo "{{\"jid\":\"a\",\"result\":\"retry\",\"delay\":{delay}}}" >&3
+            done"#
+        );
+        site.work("mail --drain --persistent", &script);
+        assert_eq!(site.file("runs"), "x\n", "{delay}");
+        assert!(
+            site.failure("a").starts_with("failed bad-answer: "),
+            "{delay}"
+        );
+        assert_eq!(site.job("a")["remaining"], 5, "{delay}");
+        site.must_be_clean();
+    }
+}
+
+#[test]
 fn progress_is_logged_to_the_history_once_in_ten_seconds() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");

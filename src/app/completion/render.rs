@@ -54,7 +54,13 @@ fn bash_insertion(word: &str, typed: &TypedLine) -> String {
     let rest = word.get(typed.kept..).unwrap_or(word);
     match typed.quote {
         Some('\'') => rest.replace('\'', "'\\''"),
-        Some(_) => escaped(rest, &|c| "\"\\$`!".contains(c)),
+        // In double quotes, bash keeps a backslash before `!` in the word, and without one takes it for its history:
+        // close them, quote `!` singly, and open them again. Readline lets a quote at the start replace the open one.
+        Some(_) => {
+            let text = escaped(rest, &|c| "\"\\$`".contains(c)).replace('!', "\"'!'\"");
+            let open = if rest.starts_with('!') { "\"" } else { "" };
+            format!("{open}{text}")
+        }
         None => {
             let plain = |c: char| c.is_alphanumeric() || "-_.,/@%+:=".contains(c);
             escaped(rest, &|c| !plain(c))
@@ -97,6 +103,8 @@ mod tests {
             ("a:b:c", None, 2, "b:c"),
             ("--queue=my mail", None, 8, r"my\ mail"),
             ("a:b", Some('"'), 0, "a:b"),
+            ("a!b", Some('"'), 0, r#"a"'!'"b"#),
+            ("!b", Some('"'), 0, r#"""'!'"b"#),
             (r"a\*", None, 0, r"a\\\*"),
             ("日本 x", None, 0, "日本\\ x"),
             ("~x", None, 0, r"\~x"),

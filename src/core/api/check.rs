@@ -13,7 +13,7 @@ use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::CallSpec;
 use crate::core::call::info::InfoText;
-use crate::core::call::{Call, Core, calls};
+use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
 use crate::model::finding::{FindingId, VerdictDetail};
@@ -234,7 +234,7 @@ impl Core {
         for rows in self.call_all::<Vec<Option<MarkRow>>>(now, &calls) {
             marks.extend(rows?.into_iter().map(|row| row.map(|row| row.mark)));
         }
-        Ok(marks)
+        reply::require_row_per_item(calls::LOOK_JOBS.name, marks, jids.len())
     }
 
     /// The first waiting job of each queue, for up to 500 queues. A key of another type has

@@ -1,20 +1,16 @@
 //! Reading the configuration.
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply::Bytes;
-use crate::core::call::{Call, Core, calls};
+use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::json::Json;
 use crate::model::config::{ConfigOption, SETTINGS, known_option};
 use crate::name::Name;
 
 impl Core {
     /// Every option that is set or known, by name. The value of a known one without a default is empty.
     pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
-        let Bytes(text) = self.call(now, Call::new(calls::CONFIG_GET))?;
-        let options = Json::parse(&text)
-            .and_then(|options| options.object())
-            .unwrap_or_default();
+        let text = self.call(now, Call::new(calls::CONFIG_GET))?;
+        let options = reply::read_json_object(calls::CONFIG_GET.name, &text)?;
         let mut items: Vec<ConfigOption> = options
             .into_iter()
             .map(|(key, value)| {

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use super::index::Index;
 use super::job::JobFields;
 use crate::clock::moment::Moment;
-use crate::core::call::reply::Bytes;
-use crate::core::call::{Call, Core, calls};
+use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::json::Json;
 use crate::model::failure::FailureGroup;
 use crate::model::job::Job;
 use crate::name::Name;
@@ -27,15 +25,14 @@ fn sample_offsets(jobs: u64) -> Vec<u64> {
 impl Core {
     /// The groups with the number of their jobs, largest first.
     pub fn failed_jobs_by_group(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
-        let Bytes(text) = self.call(now, Call::new(calls::FAILED))?;
-        let groups = Json::parse(&text)
-            .and_then(|groups| groups.object())
-            .unwrap_or_default();
-        let counted = groups.into_iter().map(|(group, jobs)| {
-            let jobs = jobs.number().map_or(0, |jobs| jobs as u64);
-            (group, jobs)
+        const CALL: &str = calls::FAILED.name;
+        let text = self.call(now, Call::new(calls::FAILED))?;
+        let groups = reply::read_json_object(CALL, &text)?.into_iter();
+        let counted = groups.map(|(group, jobs)| match jobs.number() {
+            Some(jobs) => Ok((group, jobs as u64)),
+            None => Err(reply::unexpected_reply(CALL, "a group without a number")),
         });
-        let mut groups: Vec<(Name, u64)> = counted.collect();
+        let mut groups: Vec<(Name, u64)> = counted.collect::<Result<_, Error>>()?;
         groups.sort_unstable_by(|(one, jobs), (other, more)| {
             more.cmp(jobs).then_with(|| one.cmp(other))
         });
@@ -119,7 +116,7 @@ impl Core {
         let mut slice = self.index_range(now, &index, total.saturating_sub(limit), limit)?;
         // The list has the oldest first.
         slice.members.reverse();
-        let jobs = self.jobs(now, JobFields::Brief, &slice.members)?;
+        let jobs = self.jobs(now, JobFields::BriefExcerpt, &slice.members)?;
         Ok((jobs.into_iter().flatten().collect(), slice.total))
     }
 }

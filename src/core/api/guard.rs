@@ -207,8 +207,9 @@ impl Core {
         now: Moment,
         fields: &str,
         jids: &[J],
-    ) -> Result<T, Error> {
-        self.call(now, Call::new(calls::LOOK_JOBS).arg(fields).args(jids))
+    ) -> Result<Vec<Option<T>>, Error> {
+        let rows = self.call(now, Call::new(calls::LOOK_JOBS).arg(fields).args(jids))?;
+        reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())
     }
 
     /// Puts jobs into a queue again, each at its due time, or immediately if it has none: retry,
@@ -250,7 +251,9 @@ impl Core {
         }
         let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
-        let mut outcomes: Vec<GuardReply<RequeueResult>> = reply.read()?;
+        let outcomes: Vec<GuardReply<RequeueResult>> = reply.read()?;
+        let call = calls::GUARD_REQUEUE.name;
+        let mut outcomes = reply::require_row_per_item(call, outcomes, jobs.len())?;
         if repeated {
             let jids = jobs.iter().map(|(job, _)| &job.jid);
             let requeued = |job: Job| RequeueResult {

@@ -24,6 +24,12 @@ pub enum JobFields {
     Brief,
     #[strum(serialize = "full")]
     Full,
+    /// [`JobFields::Brief`], with the first 400 bytes of longer data: for a line about each job.
+    #[strum(serialize = "brief:400")]
+    BriefExcerpt,
+    /// [`JobFields::Full`], with the first 80,000 bytes of longer data: for a page about a job. There are no payloads.
+    #[strum(serialize = "full:80000")]
+    FullExcerpt,
     /// The fields that decide whether the job may be changed, and its mark.
     #[strum(
         serialize = "jid,queue,state,worker,priority,retries,failure,scheduled,shown,since,mark,due"
@@ -96,6 +102,7 @@ impl Core {
         let Value::Array(rows) = self.call_for_reply(now, call)?.result? else {
             return Err(reply::unexpected_reply(calls::LOOK_JOBS.name, "not a list"));
         };
+        let rows = reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())?;
         let rows = jids.iter().zip(rows).map(|(jid, row)| match row {
             Value::Nil => Ok(None),
             fields => read_job_row(jid, fields).map(Some),
@@ -304,6 +311,11 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                     .unwrap_or_default()
             }
             b"data" => job.data = Data::from(text),
+            b"data_length" => {
+                job.data_length = std::str::from_utf8(&text)
+                    .ok()
+                    .and_then(|text| text.parse().ok());
+            }
             b"failure" => job.failure = Failure::from_stored(&text),
             b"spawned_from_jid" => job.spawned_from = Some(Name::from(text)),
             b"since" => job.since = Moment::from_decimal(&text),

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::index::Index;
 use crate::clock::moment::Moment;
-use crate::core::call::reply::RowsIfFew;
+use crate::core::call::reply::{self, RowsIfFew};
 use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::name::Name;
@@ -27,6 +27,18 @@ impl Core {
             .collect()
     }
 
+    /// The rows of a call about names, one for each.
+    pub(super) fn rows_by_name<T: DeserializeOwned>(
+        &mut self,
+        now: Moment,
+        call: &Call,
+        names: &[Name],
+    ) -> Result<Vec<T>, Error> {
+        let replies: Vec<Vec<T>> = self.call_in_slices(now, call, names)?;
+        let rows = replies.into_iter().flatten().collect();
+        reply::require_row_per_item(call.name(), rows, names.len())
+    }
+
     /// The rows of a call about names, or without names about all members of an index.
     pub(super) fn rows_by_name_or_all<T: DeserializeOwned>(
         &mut self,
@@ -39,8 +51,7 @@ impl Core {
             let listed = self.call(now, call.clone())?;
             return self.all_index_rows(now, call, index, listed);
         }
-        let replies: Vec<Vec<T>> = self.call_in_slices(now, call, names)?;
-        Ok(replies.into_iter().flatten().collect())
+        self.rows_by_name(now, call, names)
     }
 
     /// The rows of a reply about all members of an index. If there were too many for one reply, reads them by name.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply::Bytes;
-use crate::core::call::{Call, Core, calls};
+use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::json::Json;
 use crate::model::queue_patterns::{IdentifierPatterns, PriorityPattern};
@@ -14,10 +13,9 @@ impl Core {
     /// The stored identifier patterns by name. Patterns that cannot be read are left out.
     pub fn identifier_patterns(&mut self, now: Moment) -> Result<IdentifierPatterns, Error> {
         let call = Call::new(calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL);
-        let Bytes(text) = self.call(now, call)?;
-        let stored = Json::parse(&text)
-            .and_then(|stored| stored.object())
-            .unwrap_or_default();
+        let text = self.call(now, call)?;
+        let name = calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL.name;
+        let stored = reply::read_json_object(name, &text)?;
         let patterns = stored.into_iter().filter_map(|(name, list)| {
             let list = Json::parse(list.text()?.as_bytes())?.names()?;
             Some((name, list))
@@ -29,10 +27,9 @@ impl Core {
     /// The stored priority patterns in their order. Patterns that cannot be read are left out.
     pub fn priority_patterns(&mut self, now: Moment) -> Result<Vec<PriorityPattern>, Error> {
         let call = Call::new(calls::QUEUE_PRIORITY_PATTERNS_GET_ALL);
-        let Bytes(text) = self.call(now, call)?;
-        let stored = Json::parse(&text)
-            .and_then(|stored| stored.array())
-            .unwrap_or_default();
+        let text = self.call(now, call)?;
+        let name = calls::QUEUE_PRIORITY_PATTERNS_GET_ALL.name;
+        let stored = reply::read_json_array(name, &text)?;
         let patterns = stored.iter().filter_map(|stored| {
             let fields = Json::parse(stored.text()?.as_bytes())?.object()?;
             let field = |wanted: &str| {

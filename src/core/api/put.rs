@@ -218,11 +218,9 @@ impl Core {
             .zip(restored);
         let results = replies.map(|(reply, restored)| {
             let repeated = reply.repeated;
-            let mut outcomes: Vec<GuardReply<PutResult>> = reply.read()?;
-            if outcomes.len() != restored.len() {
-                let call = calls::GUARD_PUT.name;
-                return Err(reply::unexpected_reply(call, "not an outcome for each job"));
-            }
+            let outcomes: Vec<GuardReply<PutResult>> = reply.read()?;
+            let call = calls::GUARD_PUT.name;
+            let mut outcomes = reply::require_row_per_item(call, outcomes, restored.len())?;
             if repeated {
                 for (outcome, restored) in outcomes.iter_mut().zip(restored) {
                     outcome.correct_put(now, restored);

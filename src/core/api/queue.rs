@@ -11,8 +11,7 @@ use super::not_found;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::SubjectArgs;
-use crate::core::call::reply::{self, Bytes};
-use crate::core::call::{Call, Core, calls};
+use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{Keys, QueueKey};
 use crate::error::{Error, Kind};
 use crate::json::Json;
@@ -41,10 +40,8 @@ impl Core {
     pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
         let call = Call::new(calls::LAG.with_subject(SubjectArgs::Nothing));
-        for Bytes(lags) in self.call_in_slices(now, &call, names)? {
-            let lags = Json::parse(&lags).and_then(|lags| lags.object());
-            seconds
-                .extend(lags.ok_or_else(|| reply::unexpected_reply(calls::LAG.name, "not lags"))?);
+        for lags in self.call_in_slices(now, &call, names)? {
+            seconds.extend(reply::read_json_object(calls::LAG.name, &lags)?);
         }
         let lag = |queue| seconds.get(queue).and_then(Json::number);
         Ok(names
@@ -55,9 +52,9 @@ impl Core {
 
     /// The lag of each named queue, in their order.
     pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
-        let rows: Vec<Vec<Option<LagRow>>> =
-            self.call_in_slices(now, &Call::new(calls::LOOK_LAG), names)?;
-        let lags = names.iter().zip(rows.into_iter().flatten());
+        let rows: Vec<Option<LagRow>> =
+            self.rows_by_name(now, &Call::new(calls::LOOK_LAG), names)?;
+        let lags = names.iter().zip(rows);
         let lags = lags.map(|(queue, row)| row.unwrap_or_default().into_lag(queue, now));
         Ok(lags.collect())
     }

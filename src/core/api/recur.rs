@@ -56,6 +56,7 @@ impl Core {
             let Value::Array(templates) = self.call_for_reply(now, call)?.result? else {
                 return Err(reply::unexpected_reply(CALL, "not a list"));
             };
+            let templates = reply::require_row_per_item(CALL, templates, slice.len())?;
             for (jid, template) in slice.iter().zip(templates) {
                 recurs.push(match template {
                     Value::Nil => None,

@@ -2,7 +2,7 @@
 
 use crate::clock::moment::Moment;
 use crate::core::call::reply::Bytes;
-use crate::core::call::{Call, Core, calls};
+use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::json::{Json, Number};
 use crate::model::stats::{DurationSpread, Histogram, Stats};
@@ -36,7 +36,8 @@ impl Core {
                     day: day.clone(),
                     ..Stats::default()
                 };
-                fill_stats_from_json(&mut stats, &reply?.0);
+                let fields = reply::read_json_object(calls::STATS.name, &reply?)?;
+                fill_stats_from_json(&mut stats, fields);
                 stats.set_completed_per_hour((now.since(*of) / 3600.0).clamp(0.0, 24.0));
                 all.push(stats);
             }
@@ -45,10 +46,7 @@ impl Core {
     }
 }
 
-fn fill_stats_from_json(stats: &mut Stats, text: &[u8]) {
-    let fields = Json::parse(text)
-        .and_then(|fields| fields.object())
-        .unwrap_or_default();
+fn fill_stats_from_json(stats: &mut Stats, fields: Vec<(Name, Json)>) {
     for (field, value) in fields {
         match field.as_bytes() {
             b"retries" => stats.retries = count_from_json(&value),

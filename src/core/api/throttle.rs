@@ -614,10 +614,8 @@ fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
 }
 
 /// Reads `{"id","maximum","ttl"}`: ttl -1 is no expiry, -2 no maximum of its own.
-fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
-    let members = Json::parse(&text).and_then(|throttle| throttle.object());
-    let members = members
-        .ok_or_else(|| reply::unexpected_reply(calls::THROTTLE_GET.name, "not a throttle"))?;
+fn read_throttle(id: &Name, text: Bytes) -> Result<Throttle, Error> {
+    let members = reply::read_json_object(calls::THROTTLE_GET.name, &text)?;
     let number = |name: &str| {
         let mut members = members.iter();
         let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
@@ -636,9 +634,8 @@ fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
 }
 
 /// Reads `{"key","jobs":[{"jid","state","queue"}]}`.
-fn read_lane(Bytes(text): Bytes) -> Result<Vec<Neighbor>, Error> {
-    let lane = Json::parse(&text).and_then(|lane| lane.object());
-    let lane = lane.ok_or_else(|| reply::unexpected_reply(calls::KEY_GET.name, "not a lane"))?;
+fn read_lane(text: Bytes) -> Result<Vec<Neighbor>, Error> {
+    let lane = reply::read_json_object(calls::KEY_GET.name, &text)?;
     let jobs = lane.into_iter().find(|(key, _)| key.as_bytes() == b"jobs");
     let jobs = jobs.and_then(|(_, jobs)| jobs.array()).unwrap_or_default();
     let job = |job: &Json| {

@@ -10,6 +10,7 @@ use super::calls;
 use super::deserialize::ValueDeserializer;
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
+use crate::json::Json;
 use crate::lenient;
 use crate::name::Name;
 
@@ -34,6 +35,35 @@ pub(super) fn unexpected_reply_to(call: &str, only_reads: bool, why: impl Displa
     }
     let message = format!("{message}; the change may or may not have happened");
     Error::new(Kind::Unknown, message)
+}
+
+/// Refuses a reply that has not one row for each item of the call: an item without a row would look like one that does
+/// not exist.
+pub(crate) fn require_row_per_item<T>(
+    call: &str,
+    rows: Vec<T>,
+    items: usize,
+) -> Result<Vec<T>, Error> {
+    if rows.len() == items {
+        Ok(rows)
+    } else {
+        Err(unexpected_reply(call, "not a row for each item"))
+    }
+}
+
+/// Reads a reply that is a JSON object: its fields in their order.
+pub(crate) fn read_json_object(
+    call: &str,
+    Bytes(text): &Bytes,
+) -> Result<Vec<(Name, Json)>, Error> {
+    let fields = Json::parse(text).and_then(|json| json.object());
+    fields.ok_or_else(|| unexpected_reply(call, "not a JSON object"))
+}
+
+/// Reads a reply that is a JSON array.
+pub(crate) fn read_json_array(call: &str, Bytes(text): &Bytes) -> Result<Vec<Json>, Error> {
+    let items = Json::parse(text).and_then(|json| json.array());
+    items.ok_or_else(|| unexpected_reply(call, "not a JSON array"))
 }
 
 /// The moment that TIME replies: seconds, and the microseconds after them.

@@ -93,6 +93,11 @@ impl Call {
         call.packed_args(self.packed_args)
     }
 
+    /// The name of the call on the wire.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Whether the call may change something, if only in passing.
     pub fn may_write(&self) -> bool {
         self.spec().may_write

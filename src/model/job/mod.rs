@@ -114,6 +114,9 @@ pub struct Job {
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
+    /// The length of the stored data if `data` is only its beginning
+    #[serde(skip)]
+    pub data_length: Option<usize>,
     /// The job's last failure
     pub failure: Option<Failure>,
     /// The jobs that the job depends on

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use crate::command_line::add_destination_to_commands;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::listen::Status;
 use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
 use crate::text::{Sanitized, capitalize, clean_line};
 use crate::web::page::{Content, Page};
@@ -13,6 +14,7 @@ use crate::web::page::{Content, Page};
 pub(in crate::web) fn content(
     page: &Page,
     error: &Error,
+    status: Status,
     diagnose: impl FnOnce() -> Result<Diagnosis, Error>,
 ) -> Content {
     let is_away = error.exit() == Exit::Server;
@@ -35,6 +37,7 @@ pub(in crate::web) fn content(
         @if !is_away { p { a href=(page.link(".")) { "To the overview" } } }
     };
     Content {
+        status,
         title: title.to_owned(),
         section: None,
         main,

@@ -18,7 +18,9 @@ use crate::model::recur::Recurring;
 use crate::model::recur::text::format_interval;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
+use crate::text::{
+    Sanitized, clean_line, clean_text, decisive_line, duration, with_thousands_separators,
+};
 use crate::web::chart;
 use crate::web::page::{Content, NONE, Page, Section, job_path, visible_name};
 
@@ -43,14 +45,17 @@ pub(in crate::web) fn content(
 ) -> Result<Content, Error> {
     let core = session.core()?;
     let jids = std::slice::from_ref(jid);
-    let Some(mut job) = core.jobs(page.now, JobFields::Full, jids)?.pop().flatten() else {
+    let Some(mut job) = core
+        .jobs(page.now, JobFields::FullExcerpt, jids)?
+        .pop()
+        .flatten()
+    else {
         let recurring = core.recurring_jobs(page.now, jids)?.pop().flatten();
         return match recurring {
             Some(recurring) => Ok(recurring_content(page, &recurring)),
             None => Err(not_found::missing_job_error(jid)),
         };
     };
-    core.add_payloads(page.now, std::iter::once(&mut job))?;
     job.neighbors = core.first_neighbors(page.now, &job, MAX_NEIGHBORS)?;
     let explanation = match explain::explain_single_job(core, page.now, &job) {
         // The job can be shown although a key of its queue is damaged.
@@ -79,7 +84,7 @@ pub(in crate::web) fn content(
                     (reason_list(page, explanation.as_ref()))
                 }
             }
-            section { h2 { "Data" } (data_block(job.data.as_bytes())) }
+            section { h2 { "Data" } (data_block(job.data.as_bytes(), job.data_length)) }
         }
         div.two.even {
             section { h2 { "Story" } (history_table(page, history)) }
@@ -241,21 +246,60 @@ fn failure_block(message: &Name) -> Markup {
     }
 }
 
-/// Data as JSON with a line for each member, or as it is if it is none.
-fn data_block(bytes: &[u8]) -> Markup {
-    let text = match Json::parse(bytes) {
+/// Data as JSON with a line for each member, or as it is if it is none. `whole_length` is the length of longer data of
+/// which these are the first bytes.
+fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
+    let start = &bytes[..bytes.len().min(MAX_DATA_BYTES)];
+    let whole_length = whole_length.unwrap_or(bytes.len());
+    let is_cut = start.len() < whole_length;
+    let json = if is_cut {
+        parse_json_start(start)
+    } else {
+        Json::parse(start)
+    };
+    let text = match json {
         Some(json) => {
             let mut text = String::new();
             lay_out_json(&json, 0, &mut text);
             text
         }
-        None => clean_text(&bytes[..bytes.len().min(MAX_DATA_BYTES)]),
+        None => clean_text(start),
     };
-    let cut = text.char_indices().nth(MAX_DATA_CHARS);
-    let cut = cut.map_or(&*text, |(at, _)| &text[..at]);
+    let shown = text.char_indices().nth(MAX_DATA_CHARS);
+    let shown = shown.map_or(&*text, |(at, _)| &text[..at]);
     html! {
-        pre tabindex="0" { (cut) @if cut.len() < text.len() { "…" } }
+        pre tabindex="0" { (shown) @if is_cut || shown.len() < text.len() { "…" } }
+        @if is_cut {
+            p.dim { "The beginning of " (with_thousands_separators(whole_length as u64)) " bytes." }
+        }
     }
+}
+
+/// The members of JSON whose end is missing, up to the last one that is complete.
+fn parse_json_start(start: &[u8]) -> Option<Json> {
+    let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
+    // The end of the last complete member, and the number of lists and objects that are open there.
+    let mut complete = (0, 0);
+    for (at, byte) in start.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' => open.push(b']'),
+            b'{' => open.push(b'}'),
+            b']' | b'}' => {
+                open.pop();
+                complete = (at + 1, open.len());
+            }
+            b',' => complete = (at, open.len()),
+            _ => {}
+        }
+    }
+    let (end, depth) = complete;
+    let closed = open.get(..depth)?.iter().rev();
+    let text: Vec<u8> = start[..end].iter().chain(closed).copied().collect();
+    Json::parse(&text)
 }
 
 /// Writes JSON on one line as long as it is short, else with a line for each member, until there is more text than is
@@ -488,7 +532,7 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
                     @if !job.tags.is_empty() { dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } } }
                 }
             }
-            section { h2 { "Data" } (data_block(job.data.as_bytes())) }
+            section { h2 { "Data" } (data_block(job.data.as_bytes(), None)) }
         }
     };
     Content::new(klass, Section::Recurring, main)
@@ -502,6 +546,24 @@ mod tests {
         let mut text = String::new();
         lay_out_json(&Json::parse(data.as_bytes()).unwrap(), 0, &mut text);
         text
+    }
+
+    #[test]
+    fn the_start_of_json_is_laid_out_up_to_its_last_complete_member() {
+        for (start, read) in [
+            (
+                r#"{"a":[1,{"b":"x,]y\"","c":12"#,
+                Some(r#"{"a":[1,{"b":"x,]y\""}]}"#),
+            ),
+            ("[1,[2],[3,4", Some("[1,[2],[3]]")),
+            ("[[1,2]", Some("[[1,2]]")),
+            ("[[1,2],", Some("[[1,2]]")),
+            (r#"{"a":"long"#, None),
+            ("no json, at all", None),
+        ] {
+            let read = read.map(|text| Json::parse(text.as_bytes()).unwrap());
+            assert_eq!(parse_json_start(start.as_bytes()), read, "{start}");
+        }
     }
 
     #[test]

@@ -13,17 +13,21 @@ use crate::args::shared::Selector;
 use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
 use crate::error::Error;
-use crate::listen::Request;
+use crate::listen::Status;
 use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, plural, with_thousands_separators};
+use crate::web::PageRequest;
 use crate::web::page::{Content, NONE, Page, Section, state_word};
 use crate::web::path;
 
 /// How many jobs one page has.
 const JOBS_PER_PAGE: u64 = 50;
+
+/// The beginning of a job's data that a list needs.
+const MAX_DATA_BYTES: usize = 400;
 
 /// The longest time of a search.
 const MAX_SEARCH_TIME: Duration = Duration::from_secs(4);
@@ -42,9 +46,9 @@ const FORM_FIELDS: [(&str, &str, &str); 7] = [
 pub(in crate::web) fn content(
     page: &Page,
     session: &mut Session,
-    request: &Request,
+    request: &PageRequest,
 ) -> Result<Content, Error> {
-    let query = |name: &str| request.query_value(name).unwrap_or_default().trim();
+    let query = |name: &str| request.query(name).unwrap_or_default().trim();
     let offset: u64 = query("offset").parse().unwrap_or(0);
     let mut flags: Vec<String> = Vec::new();
     for name in FORM_FIELDS.iter().map(|(name, ..)| *name).chain(["state"]) {
@@ -106,6 +110,23 @@ pub(in crate::web) fn content(
     Ok(Content::new(title, Section::Jobs, main))
 }
 
+/// Whether the search reads this value of the query.
+pub(in crate::web) fn is_search_value(name: &str) -> bool {
+    matches!(name, "state" | "offset") || FORM_FIELDS.iter().any(|(known, ..)| *known == name)
+}
+
+/// The page in place of a search that would be one too many.
+pub(in crate::web) fn busy_content() -> Content {
+    let main = html! {
+        h1 { "Another search is still running." }
+        p { "Two searches run at a time, for up to 4 seconds each. Load this page again." }
+    };
+    Content {
+        status: Status::ServiceUnavailable,
+        ..Content::new("Another search is still running", Section::Jobs, main)
+    }
+}
+
 /// The jobs of a page of the list.
 struct FoundJobs {
     jobs: Vec<Job>,
@@ -127,9 +148,13 @@ fn find_jobs(
     selector.refuse_contradictions()?;
     let begun = Instant::now();
     let core = session.core()?;
-    let mut selection = Selection::open(core, page.now, &selector, JobFields::Brief)?;
+    let mut selection = Selection::open(core, page.now, &selector, JobFields::BriefExcerpt)?;
     let (mut jobs, mut was_cut) = (Vec::new(), false);
     while let Some(mut slice) = selection.next_jobs(core)? {
+        // With a condition on the data, all of it was read.
+        slice
+            .iter_mut()
+            .for_each(|job| job.data.truncate(MAX_DATA_BYTES));
         jobs.append(&mut slice);
         if begun.elapsed() > MAX_SEARCH_TIME {
             was_cut = true;
@@ -163,7 +188,7 @@ fn parse_selector(flags: &[String]) -> Result<Selector, Error> {
     Selector::from_arg_matches(&matches).map_err(refused)
 }
 
-fn job_list(page: &Page, found: &FoundJobs, offset: u64, request: &Request) -> Markup {
+fn job_list(page: &Page, found: &FoundJobs, offset: u64, request: &PageRequest) -> Markup {
     let shown = found.jobs.len() as u64;
     let has_more = shown == JOBS_PER_PAGE && found.total.is_none_or(|total| offset + shown < total);
     html! {
@@ -187,7 +212,7 @@ fn job_list(page: &Page, found: &FoundJobs, offset: u64, request: &Request) -> M
 }
 
 /// The query of the part of this list that begins at an offset.
-fn query_from_offset(request: &Request, offset: u64) -> String {
+fn query_from_offset(request: &PageRequest, offset: u64) -> String {
     let mut query = format!("?offset={offset}");
     for (name, value) in request.query.iter().filter(|(name, _)| name != "offset") {
         let (name, value) = (

@@ -39,7 +39,7 @@ pub(in crate::web) fn content(
         let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];
         let slices = core.index_ranges(now, &indexes.map(|index| (index, 0)), MAX_JOBS)?;
         let jids: Vec<Name> = slices.into_iter().flat_map(|slice| slice.members).collect();
-        let jobs = core.jobs(now, JobFields::Brief, &jids)?;
+        let jobs = core.jobs(now, JobFields::BriefExcerpt, &jids)?;
         Ok((explanation, jobs))
     })?;
     let jobs: Vec<Job> = jobs.into_iter().flatten().collect();

@@ -120,7 +120,8 @@ fn read_answer_kind(
         }
         b"retry" => {
             note_ignored_fields(fields, "retry", RETRY, ignored);
-            let delay = value_or_ignored(read_delay(fields), ignored);
+            // Without a delay, a job may run again at once: a wrong one is not ignored, so that retries are not used up.
+            let delay = read_delay(fields)?;
             let group = value_or_ignored(read_new_name(fields, "group"), ignored);
             let message = value_or_ignored(
                 fields.read_field("message").map_err(describe_field_fault),
@@ -414,7 +415,7 @@ mod tests {
             r#"{"jid":"a","result":"complete","group":"g","dta":1,"delay":5,"depends":["b"]}"#,
             r#"{"jid":"a","result":"complete","depends":[],"delay":null}"#,
             r#"{"jid":"a","result":"complete","progress":1}"#,
-            r#"{"jid":"a","result":"retry","data":{},"delay":"soon","group":"","message":"m"}"#,
+            r#"{"jid":"a","result":"retry","data":{},"group":"","message":"m"}"#,
             r#"{"jid":"a","result":"fail","group":"g","message":"m","next":"q"}"#,
             r#"{"jid":"a","progress":"1","dta":1}"#,
         ];
@@ -436,7 +437,6 @@ mod tests {
               `progress` is not allowed in a `complete` answer
             Ending(Retry { delay: 7s, why: Some(FailureReason { group: Name([]), message: Name([109]) }) })
               `data` is not allowed in a `retry` answer
-              `delay` expects a duration such as `90s`, `15m` or `2h`, not `"soon"`
               `group` is empty
             Ending(Fail { why: FailureReason { group: Name([103]), message: Name([109]) }, data: None })
               `next` is not allowed in a `fail` answer
@@ -489,6 +489,8 @@ mod tests {
             r#"{"jid":"a","result":"complete","next":"q","delay":-1}"#,
             r#"{"jid":"a","result":"complete","next":"q","delay":"soon"}"#,
             r#"{"jid":"a","result":"complete","next":"q","delay":[1]}"#,
+            r#"{"jid":"a","result":"retry","delay":-5}"#,
+            r#"{"jid":"a","result":"retry","delay":"1e9999d"}"#,
             r#"{"jid":"a","result":"fail","message":"m"}"#,
             r#"{"jid":"a","result":"fail","group":"g"}"#,
         ];
@@ -541,6 +543,10 @@ mod tests {
               `delay` expects a duration such as `90s`, `15m` or `2h`, not `"soon"`
             a {"jid":"a","result":"complete","next":"q","delay":[1]}
               `delay` expects seconds or a text, not an array
+            a {"jid":"a","result":"retry","delay":-5}
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `-5`
+            a {"jid":"a","result":"retry","delay":"1e9999d"}
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `"1e9999d"`
             a {"jid":"a","result":"fail","message":"m"}
               there is no `group` in it
             a {"jid":"a","result":"fail","group":"g"}
