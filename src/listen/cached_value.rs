@@ -108,7 +108,7 @@ impl<T: Clone> CachedValue<T> {
         Some(value)
     }
 
-    /// The last value, if it fits the interval and the moment.
+    /// The last value, if `fits` accepts it at the present interval and moment.
     fn last_value_if(&self, fits: impl Fn(&LastValue<T>, Duration, Instant) -> bool) -> Option<T> {
         let state = self.lock_state();
         let last = state.last.as_ref();

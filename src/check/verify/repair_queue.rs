@@ -74,7 +74,7 @@ impl RepairQueue {
         verdict: &Verdict,
     ) {
         if self.has_capacity() {
-            self.expected.add_expected_repair(verdict);
+            self.expected.expect_repair_of(verdict);
         }
         if has_lost_dependencies(verdict) {
             return self.push_lost_dependency(verdict);

@@ -296,7 +296,7 @@ fn require_outcome_per_job(
         if let (EndingAction::Retry { delay, .. }, EndingOutcome::Done { state, remaining }) =
             (&job.way, outcome)
         {
-            let left = Number::parse(state.as_bytes());
+            let left = Number::from_decimal(state.as_bytes());
             let left = left.ok_or_else(|| unexpected("not a number of retries"))?.0 as i64;
             let now = match (left < 0, delay.is_zero()) {
                 (true, _) => "failed",

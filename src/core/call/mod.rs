@@ -272,13 +272,13 @@ impl Core {
         };
         let exchanged = connection.exchange(packed, deadline);
         if exchanged.fault.is_some() {
-            self.lose_connection();
+            self.drop_broken_connection();
         }
         exchanged.replies
     }
 
-    /// Drops a connection that broke.
-    fn lose_connection(&mut self) {
+    /// Drops the connection, which broke, and counts the loss.
+    fn drop_broken_connection(&mut self) {
         self.connection = None;
         self.losses += 1;
     }
@@ -411,7 +411,7 @@ impl Core {
                 self.forget_master();
             }
             if let Some(fault) = fault {
-                self.lose_connection();
+                self.drop_broken_connection();
                 round.note_lost_replies(fault);
                 self.trace_lost_connection(&round, begun.elapsed());
             }

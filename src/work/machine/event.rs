@@ -194,7 +194,7 @@ impl LeftJobs {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
-            // A job whose lock was revoked can be popped.
+            // A job whose lock was revoked counts as running in its queue, but a pop can get it: count it as waiting.
             waiting: queue.waiting
                 + (queue.running + queue.stalled).saturating_sub(locks.lock_count()),
             scheduled: queue.scheduled,

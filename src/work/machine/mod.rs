@@ -527,8 +527,8 @@ impl Machine {
         }
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
         let has_requests = self.recovery.is_some() || !self.released.is_empty();
-        // When no job is left, a server that is away is not waited for much longer: locks expire.
-        // One that refuses turns only may take the jobs.
+        // When no job is left, do not wait much longer for a server that is away: locks expire. Wait for one that
+        // only refuses to end and pop jobs: it may still take the given-up ones back.
         let is_gone = matches!(
             self.link,
             ServerLink::Away { since, refused, .. }

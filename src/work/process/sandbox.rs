@@ -234,7 +234,7 @@ impl Sandboxes {
             let removed = match (&is_empty, place) {
                 (Ok(true), Some((parent, name))) => {
                     match unlinkat(parent, name, AtFlags::REMOVEDIR) {
-                        // Another worker with the same directory was faster.
+                        // Another worker with the same directory has removed it, or has put files into it: no error.
                         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
                         removed => removed,
                     }
