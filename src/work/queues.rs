@@ -47,7 +47,7 @@ pub(super) fn read_queues(
     now: Moment,
     names: &[Name],
 ) -> Result<Vec<Queue>, Error> {
-    // Without names, the core would return all queues.
+    // Do not call without names: the core would return all queues.
     if names.is_empty() {
         return Ok(Vec::new());
     }

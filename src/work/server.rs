@@ -82,7 +82,7 @@ impl ServerThread {
             connection: 0,
         };
         calls.core.use_caller_thread();
-        // The machine tries again by itself.
+        // Do not wait for a new connection: the machine tries again by itself.
         calls.core.report_loss_immediately();
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
@@ -121,7 +121,7 @@ impl ServerThread {
         drop(self.orders);
         let end = Instant::now() + LEAVING;
         let left = || end.saturating_duration_since(Instant::now());
-        // The thread ends after the last order, and with it the replies.
+        // Wait until the thread has ended, after its last order. Its late replies are dropped.
         while self.replies.recv_timeout(left()).is_ok() {}
     }
 
@@ -191,7 +191,7 @@ impl ServerCalls {
                     .core
                     .index_members(now, &Index::Worker(self.worker.clone()));
                 if held.is_ok_and(|held| held.is_empty()) {
-                    // If the name stays in the list of workers, the core forgets it after `max-worker-age`.
+                    // A failure is ignored: the core forgets a worker that stays in the list after `max-worker-age`.
                     _ = self.core.deregister_worker(now, &self.worker);
                 }
                 return None;

@@ -86,7 +86,7 @@ impl RepairQueue {
         }
         let failed;
         let location = match location.kind {
-            // The marks are read again.
+            // The repair searches the failure lists again, and splits off the jobs that are in none.
             ItemKind::Unlisted => {
                 failed = Location::new(ItemKind::Failed, location.name.clone());
                 &failed

@@ -329,7 +329,7 @@ impl Core {
     pub fn no_key_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::redis_command("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {
-            // Without this right the caller reads the expiry of each key.
+            // Without this right, say no: the caller then reads the expiry of each key.
             Err(error) if error.kind() == Kind::NoPerm => return Ok(false),
             info => info?,
         };

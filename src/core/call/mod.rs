@@ -469,7 +469,7 @@ impl Core {
                 round.make_pending_again(&["MOVED"]);
                 true
             }
-            // The master became a replica, and the Sentinels know its successor.
+            // The master became a replica: connect again, since the Sentinels know its successor.
             Address::Sentinel(_) if round.first_error(&["READONLY"]).is_some() => {
                 self.connection = None;
                 round.make_pending_again(&["READONLY"]);

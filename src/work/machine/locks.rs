@@ -24,7 +24,7 @@ impl Machine {
                 || recovery.is_some_and(|endings| names(endings))
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             if is_sent {
-                // The reply says what became of it.
+                // Keep the job for another second: the reply says what became of it.
                 if let Some(job) = self.held.get_mut(&jid) {
                     job.expires = now + 1.0;
                 }

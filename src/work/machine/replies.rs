@@ -78,7 +78,7 @@ impl Machine {
         }
         let due_at = due_in.map_or(f64::INFINITY, |left| now + left);
         self.due_at = if self.rotation.is_popping_only_ready() {
-            // Other queues were not asked.
+            // Queues that were not asked may have the earlier due time that is known: keep it.
             self.due_at.min(due_at)
         } else {
             due_at
@@ -130,7 +130,7 @@ impl Machine {
                     self.is_recovering = false;
                     return;
                 };
-                // The search after a search finds what came late.
+                // Search once more: a call that arrived late may have popped more jobs.
                 if !endings.is_empty() || !reply.jobs.is_empty() {
                     self.search_at = now + SEARCH_AGAIN;
                 }
