@@ -265,7 +265,7 @@ impl Machine {
         self.queue_ending(now, jid, EndingAction::Fail { why, data: None }, exit);
     }
 
-    /// Ends a job, in the next turn.
+    /// Ends a job, with the next finish-and-pop call.
     pub(super) fn queue_ending(
         &mut self,
         now: f64,
