@@ -39,11 +39,11 @@ pub(crate) struct OutputThread {
 }
 
 impl OutputThread {
-    /// Starts the thread. It calls `on_drained` when everything is written, if [`OutputThread::is_full`] or
+    /// Starts the thread. It calls `wake` when everything is written, if [`OutputThread::is_full`] or
     /// [`OutputThread::is_empty`] said otherwise before.
     pub(crate) fn start(
         status: Option<LiveLines>,
-        on_drained: impl Fn() + Send + 'static,
+        wake: impl Fn() + Send + 'static,
     ) -> OutputThread {
         let (chunks, inbox) = channel();
         let state = Arc::new(OutputState {
@@ -53,7 +53,7 @@ impl OutputThread {
             fault: Mutex::new(None),
         });
         let shared = state.clone();
-        thread::spawn(move || write_chunks(&inbox, status, &shared, on_drained));
+        thread::spawn(move || write_chunks(&inbox, status, &shared, wake));
         OutputThread { chunks, state }
     }
 
@@ -97,7 +97,7 @@ impl OutputThread {
         }
         self.state.is_awaited.store(true, Ordering::SeqCst);
         // Check once more: the thread may have written the last bytes before the flag was set, and then it does
-        // not call `on_drained`.
+        // not call `wake`.
         waiting()
     }
 
@@ -123,7 +123,7 @@ fn write_chunks(
     inbox: &Receiver<OutputChunk>,
     mut status: Option<LiveLines>,
     state: &OutputState,
-    on_drained: impl Fn(),
+    wake: impl Fn(),
 ) {
     let mut has_failed = false;
     while let Ok(chunk) = inbox.recv() {
@@ -158,7 +158,7 @@ fn write_chunks(
             drop(lock.lock());
             written.notify_all();
             if state.is_awaited.swap(false, Ordering::SeqCst) {
-                on_drained();
+                wake();
             }
         }
     }

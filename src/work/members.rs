@@ -154,7 +154,7 @@ impl MemberWorkers<'_> {
     /// Starts the process, in a process group of its own, so that a signal of the terminal reaches it once,
     /// from here.
     fn spawn_process(&self, index: usize, session: &Session) -> io::Result<Option<Pid>> {
-        // The file may be replaced while this process runs: where Linux still has the old one, start that.
+        // The file may be replaced while this process runs; Linux still knows the old one.
         let own = if cfg!(target_os = "linux") {
             "/proc/self/exe".into()
         } else {
