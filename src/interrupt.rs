@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 
-use crate::error::Kind;
+use crate::error::{Error, Kind};
+use crate::threads;
 
 /// Time between two checks of the signals.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
@@ -57,10 +58,13 @@ impl Interrupt {
             interrupted: Arc::default(),
             terminated: Arc::default(),
         };
-        // Signals that cannot be handled keep their default action.
+        // Without the thread that ends the process at the second signal, signals keep their default action.
         let Ok((received, sender)) = io::pipe() else {
             return interrupt;
         };
+        if interrupt.end_at_second_signal(received).is_err() {
+            return interrupt;
+        }
         let signals = [
             (SIGINT, &interrupt.interrupted),
             (SIGTERM, &interrupt.terminated),
@@ -72,14 +76,13 @@ impl Interrupt {
                 _ = low_level::pipe::register(signal, OwnedFd::from(sender));
             }
         }
-        interrupt.end_at_second_signal(received);
         interrupt
     }
 
     /// Ends the process at the second signal. A thread waits for it, since the command may wait for a server.
-    fn end_at_second_signal(&self, mut received: io::PipeReader) {
+    fn end_at_second_signal(&self, mut received: io::PipeReader) -> Result<(), Error> {
         let interrupt = self.clone();
-        thread::spawn(move || {
+        threads::spawn(move || {
             let mut requests = SignalDebouncer::default();
             let mut counted = 0;
             while counted < 2 && received.read_exact(&mut [0]).is_ok() {
@@ -88,14 +91,15 @@ impl Interrupt {
             if let Some(kind) = interrupt.kind_of_received_signal() {
                 low_level::exit(kind.exit().code().into());
             }
-        });
+        })?;
+        Ok(())
     }
 
     /// Ends the process if the command has not ended by itself this long after a signal: it may wait
     /// for a server. For commands that have nothing left to finish.
-    pub(crate) fn end_after_signal(&self, patience: Duration) {
+    pub(crate) fn end_after_signal(&self, patience: Duration) -> Result<(), Error> {
         let interrupt = self.clone();
-        thread::spawn(move || {
+        threads::spawn(move || {
             let kind = loop {
                 thread::sleep(SIGNAL_CHECK_INTERVAL);
                 if let Some(kind) = interrupt.kind_of_received_signal() {
@@ -104,7 +108,8 @@ impl Interrupt {
             };
             thread::sleep(patience);
             low_level::exit(kind.exit().code().into());
-        });
+        })?;
+        Ok(())
     }
 
     /// The error kind for the signal that came: interrupted or terminated. `None` if none came.

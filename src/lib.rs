@@ -34,6 +34,7 @@ mod session;
 mod settings;
 mod submit;
 mod text;
+mod threads;
 mod top;
 mod trace;
 mod ui;

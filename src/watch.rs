@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::text::{Sanitized, duration, format_measured_duration};
+use crate::threads;
 use crate::ui::keyboard::QuitKeyReader;
 use crate::ui::screen;
 use crate::ui::screen::Screen;
@@ -32,8 +33,9 @@ pub(crate) fn run_repeatedly(
 ) -> Result<Exit, Error> {
     let frames = session.ui.begin_frames_or_documents()?;
     let signals = WatchSignals::listen();
-    signals.watch_keyboard();
-    let ended = repeat_until_stopped(every, frames, &signals, session, run_once);
+    let started = signals.watch_keyboard();
+    let ended =
+        started.and_then(|()| repeat_until_stopped(every, frames, &signals, session, run_once));
     signals.ended.store(true, Ordering::Relaxed);
     session.ui.end_repeated_output();
     ended
@@ -164,9 +166,9 @@ impl WatchSignals {
 
     /// Reads the keyboard, for which q and Esc are what Ctrl-C is. Ends the process if the loop cannot:
     /// it may wait for a server while Ctrl-C must not.
-    fn watch_keyboard(&self) {
+    fn watch_keyboard(&self) -> Result<(), Error> {
         let signals = self.clone();
-        thread::spawn(move || {
+        threads::spawn(move || {
             let mut quit = QuitKeyReader::default();
             let exit = loop {
                 thread::sleep(SIGNAL_CHECK_INTERVAL);
@@ -184,7 +186,8 @@ impl WatchSignals {
                 }
                 low_level::exit(exit.code().into());
             }
-        });
+        })?;
+        Ok(())
     }
 
     /// The exit code if a signal asked the process to end.

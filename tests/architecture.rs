@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("leaves", &["exit", "lenient", "text"]),
     ("leaves", &["name"]),
     ("leaves", &["command_line", "error"]),
+    ("leaves", &["threads"]),
     (
         "leaves",
         &[

@@ -128,11 +128,11 @@ fn a_server_that_closes_the_connection_is_reported() {
     at_port(port)
         .run("length q")
         .shows(expect![[r#"
-        --- stderr
-        error: `127.0.0.1:PORT` closed the connection immediately
-        hint: is it a Redis server, and the right port? if it requires TLS, use `rediss://`
-        --- exit 6
-    "#]])
+            --- stderr
+            error: `127.0.0.1:PORT` closed the connection immediately
+            hint: if it is restarting, try again; is it a Redis server, and the right port? if it requires TLS, use `rediss://`
+            --- exit 6
+        "#]])
         .row(
             "closed at once",
             "listener that drops",
@@ -494,7 +494,7 @@ fn a_write_without_reply_is_reported_as_unknown() {
     at_port(port).run("--timeout 1s api priority j 7").shows(expect![[r#"
         --- stderr
         error: no reply from `redis://127.0.0.1:PORT/0` within 1s while changing the priority of `j`; the change may or may not have happened
-        hint: `qless get j` shows it
+        hint: `qless get j` shows it; `--timeout` gives it more time
         --- exit 6
     "#]]).row("timed out, not settled", "proxy holds the reply", 6, "may or may not have happened");
 }
@@ -1173,10 +1173,11 @@ mod streams {
         let mut command = Qless::bare().command();
         RunOutput::of(command.arg("script").stdout(full))
             .shows(expect![[r#"
-            --- stderr
-            error: cannot write to stdout: no space left on device
-            --- exit 1
-        "#]])
+                --- stderr
+                error: cannot write to stdout: no space left on device
+                hint: make room on the disk
+                --- exit 1
+            "#]])
             .row("stdout full", "/dev/full", 1, "no space left on device");
     }
 
@@ -1185,6 +1186,19 @@ mod streams {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
         let mut command = redis.at(5).command();
         RunOutput::of(command.args(line.split(' ')).stdout(full.unwrap())).exits(1)
+    }
+
+    #[test]
+    fn a_command_that_changed_nothing_does_not_say_that_it_made_changes() {
+        let redis = Redis::start();
+        for line in [
+            "check --repair --yes -o json",
+            "retry --state failed --yes -o json",
+        ] {
+            let stderr = full(&redis, line).stderr();
+            assert!(stderr.contains("no space left on device"), "{stderr}");
+            assert!(!stderr.contains("changes were made"), "{stderr}");
+        }
     }
 
     #[test]

@@ -346,7 +346,7 @@ mod other_ports {
             .shows(expect![[r#"
                 --- stderr
                 error: `localhost:PORT` closed the connection immediately
-                hint: is it a Redis server, and the right port? if it has no TLS, use `redis://`
+                hint: if it is restarting, try again; is it a Redis server, and the right port? if it has no TLS, use `redis://`
                 --- exit 6
             "#]]);
     }
@@ -358,11 +358,11 @@ mod other_ports {
         qless
             .run("length q")
             .shows(expect![[r#"
-            --- stderr
-            error: `localhost:PORT` closed the connection immediately
-            hint: is it a Redis server, and the right port? if it requires TLS, use `rediss://`
-            --- exit 6
-        "#]])
+                --- stderr
+                error: `localhost:PORT` closed the connection immediately
+                hint: if it is restarting, try again; is it a Redis server, and the right port? if it requires TLS, use `rediss://`
+                --- exit 6
+            "#]])
             .row(
                 "TLS port, plain asked",
                 "redis-server with TLS",

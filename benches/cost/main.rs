@@ -5,6 +5,7 @@
 //! Microseconds belong to one machine and one hour. Counts of commands and ratios are results.
 
 #![allow(unreachable_pub)] // A program exports nothing.
+#![allow(clippy::disallowed_methods)] // A panic for want of a thread is a failed benchmark.
 
 mod binary;
 mod calls;

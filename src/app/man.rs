@@ -7,7 +7,7 @@ use super::generate::GeneratedFile;
 use super::{generate, parse};
 use crate::args::value;
 use crate::commands::{ConfigFileUse, Group, Spec};
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::fs;
 use crate::session::Session;
@@ -56,11 +56,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let shown = Sanitized(dir.as_os_str().as_encoded_bytes());
     create_dir_all(&dir).map_err(|fault| {
-        let why = io_message(&fault);
-        Error::new(
-            Kind::File,
-            format!("cannot create directory `{shown}`: {why}"),
-        )
+        let what = format!("cannot create directory `{shown}`");
+        Error::from_io(Kind::File, &what, &fault)
     })?;
     for page in &pages {
         fs::write_public(&dir.join(page.file_name()), &page.bytes)?;

@@ -28,6 +28,7 @@ use crate::name::Name;
 use crate::session::{MemberPart, Session, StreamShare};
 use crate::settings::members::{ContextMember, ContextMembers};
 use crate::text::{Sanitized, plural};
+use crate::threads;
 use crate::ui::Ui;
 use crate::ui::member::{
     MemberMessage, MemberQuestion, MemberSender, MemberStreams, label_with_member,
@@ -207,10 +208,14 @@ impl<'g> MemberGroup<'g> {
                 };
                 let ui = Ui::for_member(&member.globals, &session.ui, streams);
                 let mut own = session.for_member(member, ui, part);
-                scope.spawn(move || {
+                let of_thread = sender.clone();
+                let started = threads::spawn_scoped(scope, move || {
                     let result = self.command.run(&mut own);
-                    sender.send(MemberMessage::Ended(result));
+                    of_thread.send(MemberMessage::Ended(result));
                 });
+                if let Err(error) = started {
+                    sender.send(MemberMessage::Ended(Err(error)));
+                }
             }
             drop(to);
             let mut collected = Collector {
@@ -374,7 +379,7 @@ impl<'g> MemberGroup<'g> {
                 };
                 let ui = Ui::for_member(&member.globals, &session.ui, streams);
                 let mut own = session.for_member(member, ui, MemberPart::default());
-                scope.spawn(move || {
+                threads::spawn_scoped(scope, move || {
                     let now = own.connect()?;
                     own.core()
                         .and_then(|core: &mut Core| core.jids_in_use(now, jids))
@@ -385,7 +390,7 @@ impl<'g> MemberGroup<'g> {
             let panicked = |_| Err(Error::internal("a thread ended"));
             let found = lookups.into_iter();
             found
-                .map(|one| one.join().unwrap_or_else(panicked))
+                .map(|one| one.and_then(|one| one.join().unwrap_or_else(panicked)))
                 .collect()
         })
     }
@@ -635,7 +640,7 @@ impl Collector<'_> {
                 ) => {
                     self.show_immediately(index, shown, session)?;
                 }
-                MemberMessage::DryRun => session.ui.mark_dry_run(),
+                MemberMessage::DryRun => session.ui.mark_unchanged(),
                 MemberMessage::ViewOutput(shown) => self.shown[index].push(shown),
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
                     self.show_immediately(index, ViewOutput::Lines(bytes), session)?;

@@ -7,7 +7,7 @@ use super::plan::{ExcludedJob, TargetSource};
 use super::restart::RestartWatch;
 use super::{BulkOptions, BulkPlan, BulkTally, JobOutcome, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
+use crate::core::call::{Core, blocks_writes};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -40,7 +40,7 @@ impl BulkPlan {
                 self.options.verb,
                 targeting,
                 totals,
-                session.now(),
+                session.clock().start_stopwatch(),
             ),
             options: self.options,
         };
@@ -59,10 +59,9 @@ impl BulkPlan {
                 let outcome = JobOutcome::planned(job).mark_cascaded();
                 recorder.report.add_outcome(&mut session.ui, outcome)?;
             }
-            let now = session.now();
             return recorder
                 .report
-                .write_totals(&mut session.ui, now, not_tried, None);
+                .write_totals(&mut session.ui, not_tried, None);
         }
         if let Some(ledger) = &mut recorder.options.report {
             ledger.write_head(session)?;
@@ -82,10 +81,9 @@ impl BulkPlan {
             not_tried,
         };
         let (remaining, stopped_by) = recorder.change_and_count_untried(session, jobs, change)?;
-        let now = session.now();
         recorder
             .report
-            .write_totals(&mut session.ui, now, remaining, stopped_by)
+            .write_totals(&mut session.ui, remaining, stopped_by)
     }
 
     /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
@@ -255,17 +253,19 @@ impl OutcomeRecorder {
             stopped_by =
                 restarts.check_at_end(stopped_by, self.report.done_count(), again, session)?;
         }
-        let stopped_by =
-            stopped_by.map(|error| with_resume_hint(error, single, remaining, session));
+        let done = self.report.done_count();
+        let stopped_by = stopped_by.map(|error| match error.kind() {
+            // With many jobs, inspecting one of them does not help.
+            Kind::Unknown if !single => error.hint(resume_hint(remaining, session)),
+            _ if done > 0 && blocks_writes(&error) => {
+                let page = session.ui.render_options();
+                let (done, all) = (page.count(done as u64), page.count(matched as u64));
+                let stopped = error.stopped_after(&done, &all);
+                stopped.further_hint(&resume_hint(remaining, session))
+            }
+            _ => error,
+        });
         Ok((remaining, stopped_by))
-    }
-}
-
-/// Replaces the hint of an unknown outcome: with many jobs, inspecting one of them does not help.
-fn with_resume_hint(error: Error, is_single: bool, remaining: usize, session: &Session) -> Error {
-    match (is_single, error.kind()) {
-        (false, Kind::Unknown) => error.hint(resume_hint(remaining, session)),
-        _ => error,
     }
 }
 

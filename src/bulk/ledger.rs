@@ -11,13 +11,12 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FallocateFlags;
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::checksum::{self, ChecksumVerifier};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, limit_hint};
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open;
 use crate::fs::trust;
@@ -410,22 +409,21 @@ impl Ledger {
     }
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.failure_message("read"), io_message(fault));
-        Error::new(Kind::File, format!("{what}: {why}"))
+        Error::from_io(Kind::File, &self.failure_message("read"), fault)
     }
 
     fn unwritable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.failure_message("write"), io_message(fault));
-        let hint = match &self.file {
-            None if is_out_of_descriptors(fault) => {
-                "nothing was changed; a higher limit (`ulimit -n`) lets more files be open"
+        let error = Error::from_io(Kind::File, &self.failure_message("write"), fault);
+        let hint = match (&self.file, limit_hint(fault)) {
+            (None, _) if fault.kind() == ErrorKind::WouldBlock => {
+                "run again when it has ended".to_owned()
             }
-            None if fault.kind() != ErrorKind::WouldBlock => {
-                "nothing was changed; name a file that can be written"
-            }
-            _ => "run again with the same file",
+            (None, Some(limit)) => format!("nothing was changed; {limit}"),
+            (None, None) => "nothing was changed; name a file that can be written".to_owned(),
+            (Some(_), Some(limit)) => format!("{limit}, then run again with the same file"),
+            (Some(_), None) => "run again with the same file".to_owned(),
         };
-        Error::new(Kind::File, format!("{what}: {why}")).hint(hint)
+        error.hint(hint)
     }
 }
 
@@ -445,12 +443,6 @@ impl Drop for Ledger {
             _ = file.set_len(about.len());
         }
     }
-}
-
-/// Whether too many files are open, here or in the whole system.
-fn is_out_of_descriptors(fault: &io::Error) -> bool {
-    let errno = Errno::from_io_error(fault);
-    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// Whether this is the beginning of a first line that was cut off.

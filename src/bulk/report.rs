@@ -5,7 +5,7 @@ use super::exit;
 use super::exit::Codes;
 use super::plan::TargetSource;
 use crate::args::format::Format;
-use crate::clock::moment::Moment;
+use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
@@ -24,7 +24,7 @@ pub(crate) struct BulkTally {
     targeting: TargetSource,
     /// Whether the document also lists the jobs that were changed.
     all: bool,
-    begun: Moment,
+    stopwatch: Stopwatch,
     codes: Codes,
     reasons: ReasonTally,
     doc: BulkReport,
@@ -54,7 +54,7 @@ impl BulkTally {
         verb: &'static Verb,
         targeting: TargetSource,
         sum: BulkTotals,
-        begun: Moment,
+        stopwatch: Stopwatch,
     ) -> BulkTally {
         BulkTally {
             verb,
@@ -62,7 +62,7 @@ impl BulkTally {
             all: targeting == TargetSource::OneJid
                 || ui.is_verbose()
                 || (sum.dry_run && ui.format() != Format::Table),
-            begun,
+            stopwatch,
             codes: Codes::default(),
             reasons: ReasonTally::default(),
             doc: BulkReport {
@@ -162,12 +162,14 @@ impl BulkTally {
     pub(crate) fn write_totals(
         mut self,
         ui: &mut Ui,
-        now: Moment,
         remaining: usize,
         stopped_by: Option<Error>,
     ) -> Result<Exit, Error> {
+        if self.doc.sum.done == 0 {
+            ui.mark_unchanged();
+        }
         self.doc.sum.remaining = remaining;
-        self.doc.sum.elapsed_s = RoundedSeconds(now.since(self.begun));
+        self.doc.sum.elapsed_s = RoundedSeconds(self.stopwatch.seconds());
         match ui.format() {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {

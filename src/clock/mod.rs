@@ -82,9 +82,35 @@ impl Clock {
         }
     }
 
+    pub(crate) fn start_stopwatch(&self) -> Stopwatch {
+        Stopwatch {
+            begun: SteadyInstant::now(),
+            is_pinned: self.pinned.is_some(),
+        }
+    }
+
     /// Whether QLESS_NOW pins the time.
     pub(crate) fn is_pinned(&self) -> bool {
         self.pinned.is_some()
+    }
+}
+
+/// Measures how long something takes, whatever becomes of the server's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch {
+    begun: SteadyInstant,
+    /// Whether QLESS_NOW pins the time, so that none passes.
+    is_pinned: bool,
+}
+
+impl Stopwatch {
+    /// The seconds since it was started.
+    pub(crate) fn seconds(&self) -> f64 {
+        if self.is_pinned {
+            0.0
+        } else {
+            self.begun.elapsed().as_secs_f64()
+        }
     }
 }
 

@@ -317,7 +317,13 @@ impl ExportWriter {
         loop {
             if let Some(kind) = self.stop.kind_of_received_signal() {
                 let jobs = plural(self.jobs, "job", "jobs");
-                return Err(Error::new(kind, format!("interrupted after {jobs}")));
+                let error = Error::new(kind, format!("interrupted after {jobs}"));
+                return Err(match &self.to {
+                    Some(to) if to.is_replaced_at_end() => {
+                        error.hint("the file was left as it was")
+                    }
+                    _ => error,
+                });
             }
             let (core, ui) = session.core_and_ui()?;
             let now = core.now();

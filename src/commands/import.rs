@@ -41,7 +41,8 @@ use crate::submit::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 /// · `qless import all.ndjson --failed waiting --rate 100/s --dry-run`
 /// · `qless cancel --queue tmp --save tmp.ndjson --yes && qless import tmp.ndjson --yes`
 ///
-/// Exit codes: 0, 2 the file is invalid, 3 some failed or the server may have lost jobs, 4 a dependency does not exist, 5 a job
+/// Exit codes: 0, 2 the file is invalid, 3 some failed, the file was cut
+/// short or the server may have lost jobs, 4 a dependency does not exist, 5 a job
 /// exists already, or the dependencies form a cycle, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {

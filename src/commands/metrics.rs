@@ -177,7 +177,7 @@ fn serve_metrics(
     let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
     server.require_snapshot()?;
     let interrupt = Interrupt::listen();
-    interrupt.end_after_signal(PATIENCE);
+    interrupt.end_after_signal(PATIENCE)?;
     listener.serve(
         |request| server.respond(request),
         || interrupt.kind_of_received_signal().is_some(),

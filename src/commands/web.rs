@@ -15,7 +15,7 @@ use super::{
 use crate::args::invalid::Invalid;
 use crate::args::{plain, value};
 use crate::command_line::CommandLine;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::fs;
 use crate::fs::open::open_to_read;
@@ -139,7 +139,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     server.try_snapshots()?;
     let interrupt = Interrupt::listen();
-    interrupt.end_after_signal(PATIENCE);
+    interrupt.end_after_signal(PATIENCE)?;
     let (saved, is_failing) = (Cell::new(Instant::now()), Cell::new(false));
     listener.serve(
         |request| server.respond(request),
@@ -185,7 +185,7 @@ fn read_history(path: &Path) -> Result<History, Error> {
     let mut text = Vec::new();
     file.take(LONGEST_HISTORY + 1)
         .read_to_end(&mut text)
-        .map_err(|why| Error::new(Kind::File, format!("{what}: {}", io_message(&why))))?;
+        .map_err(|fault| Error::from_io(Kind::File, &what, &fault))?;
     let history = serde_json::from_slice(&text).ok();
     let history = history.filter(|_| text.len() as u64 <= LONGEST_HISTORY);
     history.ok_or_else(|| {

@@ -267,7 +267,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         WorkResult::Vanished(count) => {
             let jobs = plural(count, "running job does", "running jobs do");
-            let why = format!("{jobs} not exist any more, and nobody cancelled them");
+            let object = if count == 1 { "it" } else { "them" };
+            let why = format!("{jobs} not exist any more, and nobody cancelled {object}");
             let hint = "the data of the server was deleted or lost; other jobs may be gone, too";
             Err(Error::new(Kind::JobFailed, why).hint(hint))
         }

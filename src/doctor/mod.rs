@@ -123,8 +123,6 @@ fn default_hint(kind: Kind) -> &'static str {
         }
         Kind::Loading => "`redis-cli INFO persistence` shows how far it is",
         Kind::Stale => "`redis-cli INFO replication` shows its primary",
-        Kind::Misconf => "make room on its disk; `redis-cli INFO persistence` shows what failed",
-        Kind::NoReplicas => "start its replicas, or lower `min-replicas-to-write`",
         Kind::Unsupported => "use Redis 6.2 or later, or Valkey",
         _ => "`-v` shows each call and the server's own message",
     }

@@ -103,7 +103,7 @@ pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
         DoctorItem::error(check, &core.refusal_error("OOM"), default_hint(Kind::Oom))
     } else if let Some(full) = facts.problem_sentence(ProblemCode::Memory) {
         let hint = "raise `maxmemory`, or shorten `jobs-history`";
-        DoctorItem::warning(check, format!("{full}: {sizes}"), hint)
+        DoctorItem::warning(check, full, hint)
     } else {
         DoctorItem::ok(check, sizes)
     };
@@ -124,11 +124,11 @@ pub(super) fn persistence_item(
     let facts = &report.facts;
     let refuses =
         settings.is_some_and(|settings| settings.stops_writes && !settings.save.is_empty());
+    let error = core.refusal_error("MISCONF");
     let item = if report.append_failed || facts.save_failed && refuses {
-        let error = core.refusal_error("MISCONF");
         DoctorItem::error(check, &error, default_hint(error.kind()))
     } else if let Some(failed) = facts.problem_sentence(ProblemCode::Persistence) {
-        DoctorItem::warning(check, failed, default_hint(Kind::Misconf))
+        DoctorItem::warning(check, failed, error.hint_text().unwrap_or_default())
     } else if facts.append_only {
         append_only_item(settings)
     } else {

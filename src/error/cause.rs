@@ -20,6 +20,8 @@ pub enum Cause {
         redis: Option<String>,
         prefix: Option<String>,
     },
+    /// A limit of this process, user or machine: of threads, of open files.
+    OwnLimit,
     /// Nothing listens where the address points.
     NotThere,
     /// Waiting does not help.

@@ -2,6 +2,7 @@
 
 mod cause;
 mod kind;
+mod limit;
 
 use std::borrow::Cow;
 
@@ -10,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use self::cause::{Cause, EffectOnData, Refusal};
 pub use self::kind::Kind;
+pub(crate) use self::limit::{connection_limit_error, limit_hint, no_thread_error};
 use crate::exit::Exit;
 use crate::name::Name;
 use crate::text;
@@ -74,6 +76,12 @@ impl Error {
             .hint("please report this with what `qless version` prints")
     }
 
+    /// An error of the system about a file: `what` failed. The hint names the limit, if there is one.
+    pub(crate) fn from_io(kind: Kind, what: &str, fault: &std::io::Error) -> Error {
+        let hint = limit_hint(fault).map(str::to_owned);
+        Error::new(kind, format!("{what}: {}", io_message(fault))).hint_if(hint)
+    }
+
     /// Adds the cause.
     pub fn caused_by(mut self, cause: Cause) -> Error {
         self.cause = Some(Box::new(cause));
@@ -90,10 +98,30 @@ impl Error {
     /// changed.
     pub fn after_doing(mut self, done: &str) -> Error {
         self.reason = format!("{done}, and then: {}", self.reason);
+        self.after_changes()
+    }
+
+    /// Leaves out that the failed call changed nothing: the command had changed something before.
+    pub(crate) fn after_changes(mut self) -> Error {
         self.effect = self
             .effect
             .filter(|effect| *effect != EffectOnData::Unchanged);
         self
+    }
+
+    /// Says how many of all items were done before the error.
+    pub(crate) fn stopped_after(mut self, done: &str, all: &str) -> Error {
+        self.reason = format!("{} after {done} of {all}", self.reason);
+        self.after_changes()
+    }
+
+    /// Adds a step that follows the one of the hint, if there is one.
+    pub(crate) fn further_hint(self, step: &str) -> Error {
+        let hint = match &self.hint {
+            Some(hint) => format!("{hint}; {step}"),
+            None => step.to_owned(),
+        };
+        self.hint(hint)
     }
 
     /// Adds the next step, ideally a command to type.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::args::format::Format;
 use crate::args::moment::TypedMoment;
+use crate::clock::Stopwatch;
 use crate::clock::moment::Moment;
 use crate::core::api::event::{EventNotice, EventStream};
 use crate::core::call::{ConnectionLoss, may_answer_later};
@@ -49,7 +50,7 @@ pub(crate) fn run(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let interrupt = Interrupt::listen();
-    interrupt.end_after_signal(TIME_AFTER_SIGNAL);
+    interrupt.end_after_signal(TIME_AFTER_SIGNAL)?;
     let mut watcher = EventWatcher {
         filter,
         count: limits.count,
@@ -89,6 +90,14 @@ struct EventWatcher<'e> {
     share: Arc<StreamShare>,
 }
 
+/// A time for which events were missed.
+struct Gap {
+    since: Moment,
+    /// How long it lasted before it was noticed.
+    unnoticed_s: f64,
+    noticed: Stopwatch,
+}
+
 impl EventWatcher<'_> {
     /// Sets the deadline, counted from `now`: the clock of this host until the server has told its time.
     fn set_deadline(&mut self, limits: &EventLimits, now: Moment) {
@@ -122,7 +131,7 @@ impl EventWatcher<'_> {
         stream: Result<EventStream, Error>,
         session: &mut Session,
     ) -> Result<Exit, Error> {
-        let (stream, lost_since) = match stream {
+        let (stream, gap) = match stream {
             Ok(stream) => (stream, None),
             Err(error) if may_answer_later(&error) => {
                 session.note_unreached();
@@ -136,16 +145,16 @@ impl EventWatcher<'_> {
                     at: since,
                     reason,
                 };
-                self.report_gap(&loss, session)?;
+                let gap = self.report_gap(&loss, session)?;
                 match self.subscribe_again(error, session)? {
-                    Some(stream) => (stream, Some(since)),
+                    Some(stream) => (stream, Some(gap)),
                     None => return Ok(Exit::Partial),
                 }
             }
             Err(error) => return Err(error),
         };
-        if let Some(since) = lost_since {
-            self.report_reconnection(since, session.now(), session)?;
+        if let Some(gap) = gap {
+            self.report_reconnection(gap, session.now(), session)?;
         } else {
             session
                 .ui
@@ -184,7 +193,7 @@ impl EventWatcher<'_> {
     }
 
     fn show_events(&self, stream: &EventStream, session: &mut Session) -> Result<Exit, Error> {
-        let mut lost_since = None;
+        let mut gap = None;
         loop {
             if let Some(exit) = self.exit_if_ended()? {
                 return Ok(exit);
@@ -194,12 +203,11 @@ impl EventWatcher<'_> {
             match stream.next_event(until).transpose()? {
                 None => {}
                 Some(EventNotice::Lost(loss)) => {
-                    self.report_gap(&loss, session)?;
-                    lost_since = Some(loss.since);
+                    gap = Some(self.report_gap(&loss, session)?);
                 }
                 Some(EventNotice::Back(at)) => {
-                    if let Some(since) = lost_since.take() {
-                        self.report_reconnection(since, at, session)?;
+                    if let Some(gap) = gap.take() {
+                        self.report_reconnection(gap, at, session)?;
                     }
                 }
                 Some(EventNotice::Event(event)) => self.show_event(&event, session)?,
@@ -255,7 +263,7 @@ impl EventWatcher<'_> {
     }
 
     /// Says that events are missed from now on.
-    fn report_gap(&self, loss: &ConnectionLoss, session: &mut Session) -> Result<(), Error> {
+    fn report_gap(&self, loss: &ConnectionLoss, session: &mut Session) -> Result<Gap, Error> {
         let since = session.ui.render_options().time_of_day(loss.since);
         let reason = &loss.reason;
         session.ui.note(&format!(
@@ -263,19 +271,25 @@ impl EventWatcher<'_> {
         ));
         let mut gap = Event::new(loss.at, EventKind::Gap);
         gap.message = Some(Name::from(reason.as_str()));
-        self.show_own_event_in_documents(gap, loss.since, session)
+        self.show_own_event_in_documents(gap, loss.since, session)?;
+        Ok(Gap {
+            since: loss.since,
+            unnoticed_s: loss.at.since(loss.since),
+            noticed: session.clock().start_stopwatch(),
+        })
     }
 
     /// Says that the gap has ended.
     fn report_reconnection(
         &self,
-        since: Moment,
+        gap: Gap,
         at: Moment,
         session: &mut Session,
     ) -> Result<(), Error> {
+        let Gap { since, .. } = gap;
         let page = session.ui.render_options();
         let (begun, ended) = (page.time_of_day(since), page.time_of_day(at));
-        let lasted = format_duration_with_fraction(at.since(since).max(0.0));
+        let lasted = format_duration_with_fraction(gap.unnoticed_s + gap.noticed.seconds());
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"
         ));

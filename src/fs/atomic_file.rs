@@ -4,13 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempPath;
-
+use super::PRIVATE_FILE;
 use super::open;
+use super::replacement::Replacement;
 use super::trust::ResolvedPath;
 use super::trust::is_descriptor;
 use super::unopened::Unopened;
-use super::{PRIVATE_FILE, temporary_file_for};
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
@@ -19,9 +18,8 @@ use crate::text::Sanitized;
 pub(crate) struct AtomicFile {
     file: BufWriter<File>,
     path: PathBuf,
-    /// The temporary file, removed unless it is persisted. `None` for a pipe or a device, which is
-    /// written directly.
-    temporary: Option<TempPath>,
+    /// `None` for a pipe or a device, which is written directly.
+    replacement: Option<Replacement>,
 }
 
 impl AtomicFile {
@@ -41,7 +39,7 @@ impl AtomicFile {
         {
             route.refuse_foreign_links()?;
         }
-        let (file, path, temporary) = match fs::metadata(path) {
+        let (file, path, replacement) = match fs::metadata(path) {
             // Refuse a file that the caller opened: replacing it would lose what else is written to it.
             Ok(found) if found.is_file() && is_descriptor(path) => {
                 let refused = Unopened::refused("it is a file that is open already");
@@ -52,15 +50,15 @@ impl AtomicFile {
             _ => {
                 // The target of a link is replaced, not the link.
                 let path = route.map_or_else(|| path.to_owned(), |route| route.target);
-                let (file, temporary) = temporary_file_for(&path, mode)?.into_parts();
-                (file, path, Some(temporary))
+                let (file, replacement) = Replacement::create(&path, mode)?;
+                (file, path, Some(replacement))
             }
         };
         let file = BufWriter::with_capacity(1 << 16, file);
         Ok(AtomicFile {
             file,
             path,
-            temporary,
+            replacement,
         })
     }
 
@@ -69,13 +67,17 @@ impl AtomicFile {
         written.map_err(|fault| unwritable_error(&self.path, fault.into()))
     }
 
+    /// Whether the old content stays until the end, which it does not on a device.
+    pub(crate) fn is_replaced_at_end(&self) -> bool {
+        self.replacement.is_some()
+    }
+
     /// Replaces the old content.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         let finish = || {
             self.file.flush()?;
-            if let Some(temporary) = self.temporary {
-                self.file.get_ref().sync_all()?;
-                temporary.persist(&self.path)?;
+            if let Some(replacement) = self.replacement {
+                replacement.persist(self.file.get_ref())?;
             }
             Ok(())
         };

@@ -4,17 +4,17 @@
 
 pub(crate) mod atomic_file;
 pub(crate) mod open;
+mod replacement;
 pub(crate) mod trust;
 pub(crate) mod unopened;
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
-
 use self::atomic_file::AtomicFile;
+use self::replacement::Replacement;
 use crate::error::Error;
 
 /// The mode of a file for its owner only.
@@ -46,24 +46,12 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
 /// Rewrites a file of the user, which appears when it is complete. An existing file keeps its mode and owner.
 pub(crate) fn rewrite_keeping_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
-    let mut new = temporary_file_for(path, PRIVATE_FILE)?;
-    new.write_all(bytes)?;
-    let file = new.as_file();
+    let (mut file, replacement) = Replacement::create(path, PRIVATE_FILE)?;
+    file.write_all(bytes)?;
     if let Some(existing) = existing {
         // Only root can change the owner. Otherwise the file belongs to the current user.
-        _ = fchown(file, Some(existing.uid()), Some(existing.gid()));
+        _ = fchown(&file, Some(existing.uid()), Some(existing.gid()));
         file.set_permissions(existing.permissions())?;
     }
-    file.sync_all()?;
-    new.persist(path)?;
-    Ok(())
-}
-
-/// Creates a temporary file in the directory of a path that it can replace. Its mode is within the
-/// user's umask.
-fn temporary_file_for(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new()
-        .prefix(".qless-")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(path.parent().unwrap_or(path))
+    replacement.persist(&file)
 }

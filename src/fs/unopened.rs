@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind};
 
 /// Why a file was not opened.
 #[derive(Debug)]
@@ -51,14 +51,10 @@ impl Unopened {
     /// The error that begins with `what` and has this kind, also for a refused file.
     pub(crate) fn into_error_of_kind(self, what: &str, kind: Kind) -> Error {
         let (why, hint) = match self {
-            Unopened::Failed(fault) => (io_message(&fault), None),
+            Unopened::Failed(fault) => return Error::from_io(kind, what, &fault),
             Unopened::Refused { why, hint } => (why, hint),
         };
-        let error = Error::new(kind, format!("{what}: {why}"));
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        Error::new(kind, format!("{what}: {why}")).hint_if(hint)
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::jids::JidArgs;
 use crate::args::input_arg::InputArg;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
 /// The inputs of one command; stdin can be read only once.
@@ -252,11 +252,11 @@ impl OpenInput {
     }
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (&self.what, io_message(fault));
+        let what = &self.what;
         if self.stdin {
-            Error::new(Kind::File, format!("cannot read {what} from stdin: {why}"))
+            Error::from_io(Kind::File, &format!("cannot read {what} from stdin"), fault)
         } else {
-            Error::usage(format!("cannot read {what}: {why}"))
+            Error::from_io(Kind::Usage, &format!("cannot read {what}"), fault)
         }
     }
 }

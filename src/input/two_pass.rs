@@ -85,7 +85,7 @@ impl TwoPassFile {
             FileArg::Path(path) => {
                 let what = format!("`{}`", Sanitized(path.as_os_str().as_encoded_bytes()));
                 let failed = |fault: &io::Error| {
-                    Error::usage(format!("cannot read {what}: {}", io_message(fault)))
+                    Error::from_io(Kind::Usage, &format!("cannot read {what}"), fault)
                 };
                 let file = File::open(path).map_err(|fault| failed(&fault))?;
                 let about = file.metadata().map_err(|fault| failed(&fault))?;
@@ -109,10 +109,8 @@ impl TwoPassFile {
                     .hint("pipe them in, one JSON object per line, or name a file"),
             );
         }
-        let failed = |fault: io::Error| {
-            let why = io_message(&fault);
-            Error::new(Kind::File, format!("cannot read jobs from stdin: {why}"))
-        };
+        let failed =
+            |fault: io::Error| Error::from_io(Kind::File, "cannot read jobs from stdin", &fault);
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
         let regular = file.metadata().is_ok_and(|about| about.is_file());
         // Begins at the present position: another program may have read the beginning of a file that the shell
@@ -297,8 +295,7 @@ impl TwoPassFile {
     }
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (&self.what, io_message(fault));
-        Error::new(Kind::File, format!("cannot read {what}: {why}"))
+        Error::from_io(Kind::File, &format!("cannot read {}", self.what), fault)
     }
 }
 

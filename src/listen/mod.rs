@@ -37,6 +37,7 @@ pub use self::server_sent_events::ServerSentEvents;
 use self::server_socket::ServerSocket;
 use self::socket::ClientSocket;
 use crate::error::Error;
+use crate::threads;
 
 /// Time between two checks of whether to stop.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -102,7 +103,7 @@ impl Listener {
                         let connection = Connection::new(entry, &self.access, self.takes_posts);
                         let run = || connection.run(&respond);
                         // Without a thread, the connection is dropped, which closes it.
-                        _ = thread::Builder::new().spawn_scoped(scope, run);
+                        _ = threads::spawn_scoped(scope, run);
                     }
                     Err(socket) => refuse_busy(&socket),
                 }

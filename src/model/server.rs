@@ -65,7 +65,8 @@ impl ServerFacts {
             ProblemCode::Memory => (
                 limit > 0 && self.memory_bytes > limit / 10 * 9,
                 format!(
-                    "the server's memory is nearly full: {} of {}",
+                    "the server's memory is {}: {} of {}",
+                    if self.memory_bytes < limit { "nearly full" } else { "full" },
                     format_bytes(self.memory_bytes),
                     format_bytes(limit)
                 ),

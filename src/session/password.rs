@@ -21,6 +21,7 @@ use crate::input::secret_file;
 use crate::settings::ContextSettings;
 use crate::text;
 use crate::text::Sanitized;
+use crate::threads;
 use crate::ui::Ui;
 
 /// The name of the file of `--password-file` in errors.
@@ -126,12 +127,17 @@ fn run_password_command(words: &[String]) -> Result<Secret, String> {
     let mut child = command.spawn().map_err(cannot)?;
     let (sender, line) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || {
+        let reader = threads::spawn(move || {
             let mut stdout = BufReader::new(stdout);
             _ = sender.send(secret_file::read_first_line(&mut stdout));
             // Further output is read and dropped, so that the program can end.
             _ = io::copy(&mut stdout, &mut io::sink());
         });
+        if let Err(error) = reader {
+            _ = child.kill();
+            _ = child.wait();
+            return Err(format!("cannot be run: {}", error.message()));
+        }
     }
     let too_slow = |child: &mut std::process::Child| {
         _ = child.kill();

@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, Item, RawString, Table, TableLike, Value, value};
 use super::read::ConfigContents;
 use super::values::ConfigValues;
 use super::{ConfigFile, ConfigSource};
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message, limit_hint};
 use crate::fs::trust::ResolvedPath;
 use crate::fs::unopened::Unopened;
 use crate::fs::{self, PRIVATE_DIRECTORY};
@@ -32,7 +32,10 @@ pub(crate) fn edit_config_file(
         let error = Error::new(Kind::File, format!("{what}: {why}"));
         error.hint("`--config FILE` names another file")
     };
-    let failed = |fault: std::io::Error| unwritable(io_message(&fault));
+    let failed = |fault: std::io::Error| {
+        let hint = limit_hint(&fault).map(str::to_owned);
+        unwritable(io_message(&fault)).hint_if(hint)
+    };
     let untrusted = |why: Unopened| why.into_error(&what, Kind::File);
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::address;
 use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, limit_hint};
 use crate::fs::open;
 use crate::fs::trust;
 use crate::fs::unopened::Unopened;
@@ -202,7 +202,8 @@ impl ConfigSource {
         };
         let what = format!("cannot read config file `{}`", self.display_path());
         let failed = |fault: io::Error| {
-            Error::usage(format!("{what}: {}", io_message(&fault))).hint(NO_FILE)
+            let hint = limit_hint(&fault).unwrap_or(NO_FILE);
+            Error::from_io(Kind::Usage, &what, &fault).hint(hint)
         };
         let file = match open::open_to_read(path) {
             Ok(file) => file,

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind};
 use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_as_new_jid};
 use crate::json::object::{offset_of, string_text};
 use crate::json::path::JsonPath;
@@ -206,8 +206,7 @@ impl UuidSource {
 }
 
 fn random_error(fault: &io::Error) -> Error {
-    let why = io_message(fault);
-    Error::new(Kind::Error, format!("cannot read `/dev/urandom`: {why}"))
+    Error::from_io(Kind::Error, "cannot read `/dev/urandom`", fault)
 }
 
 #[cfg(test)]

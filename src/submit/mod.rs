@@ -23,6 +23,7 @@ use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::put::{PutPolicy, PutResult, ThrottleMaxima};
+use crate::core::call::blocks_writes;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
@@ -35,6 +36,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::settings::members::ContextMembers;
 use crate::text::plural;
+use crate::threads;
 use crate::ui::Progress;
 
 mod check;
@@ -224,13 +226,15 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         jobs,
         options.policy.dry_run,
         sorted.is_some(),
-        begun,
+        session.clock().start_stopwatch(),
     );
     tally.keep_jids_if(options.keep_jids);
     let (to, rounds) = sync_channel(ROUNDS_PACKED_AHEAD);
     thread::scope(|scope| {
         let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());
-        scope.spawn(move || pack::pack_lines(file, defaults, sorted, state, limits, &to));
+        threads::spawn_scoped(scope, move || {
+            pack::pack_lines(file, defaults, sorted, state, limits, &to)
+        })?;
         let mut sender = RoundSender {
             options,
             file,
@@ -249,20 +253,13 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let stopped_by = sender.send_rounds(session, &rounds);
         // Dropping the receiver stops the packing.
         drop(rounds);
-        let now = session.now();
         if sender.tally.has_planned_lines() {
             sender.maxima.note_planned_maxima(session);
         }
         let stopped_by = stopped_by?;
         let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
-        let stopped_by = stopped_by.map(|error| match error.kind() {
-            Kind::Unknown => error.hint(sender.resume_hint(session)),
-            kind if kind.exit() == Exit::Server && !sender.resumable => {
-                sender.with_repetition_warning(error, session)
-            }
-            _ => error,
-        });
-        sender.tally.write_totals(&mut session.ui, now, stopped_by)
+        let stopped_by = stopped_by.map(|error| sender.with_progress(error, session));
+        sender.tally.write_totals(&mut session.ui, stopped_by)
     })
 }
 
@@ -496,19 +493,31 @@ impl RoundSender<'_> {
             .hint(self.resume_hint(session))
     }
 
-    /// Adds to the hint of an error that the same command would put the first jobs again.
-    fn with_repetition_warning(&self, error: Error, session: &Session) -> Error {
-        let done = self.tally.done_count();
-        if done == 0 {
+    /// Adds to an error that stopped the sending how many jobs were put, and how to submit the rest.
+    fn with_progress(&self, error: Error, session: &Session) -> Error {
+        let (done, resume) = (self.tally.done_count(), self.resume_hint(session));
+        let kind = error.kind();
+        if kind == Kind::Unknown {
+            return error.hint(resume);
+        }
+        if done == 0 || kind.exit() != Exit::Server {
             return error;
         }
-        let done = plural(done as u64, "job was", "jobs were");
-        let warning = format!("{done} put: {}", self.resume_hint(session));
-        let hint = match error.hint_text() {
-            Some(hint) => format!("{hint}; {warning}"),
-            None => warning,
+        let is_refused = blocks_writes(&error);
+        let error = if is_refused {
+            let page = session.ui.render_options();
+            error.stopped_after(&page.count(done as u64), &page.count(self.jobs as u64))
+        } else {
+            error
         };
-        error.hint(hint)
+        match (self.resumable, is_refused) {
+            (true, true) => error.further_hint(&resume),
+            (true, false) => error,
+            (false, _) => {
+                let done = plural(done as u64, "job was", "jobs were");
+                error.further_hint(&format!("{done} put: {resume}"))
+            }
+        }
     }
 
     /// How to submit the rest.

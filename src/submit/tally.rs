@@ -3,7 +3,7 @@
 use crate::args::format::Format;
 use crate::bulk::exit;
 use crate::bulk::exit::Codes;
-use crate::clock::moment::Moment;
+use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::model::bulk::text::{ReasonTally, put_summary};
 use crate::model::bulk::{
@@ -25,7 +25,7 @@ pub(super) struct PutTally {
     done_before: usize,
     codes: Codes,
     reasons: ReasonTally,
-    begun: Moment,
+    stopwatch: Stopwatch,
     /// Whether the document also lists the jobs that were put.
     all: bool,
     /// Jids with their lines, if they are sent in another order than they are written in.
@@ -86,7 +86,7 @@ impl PutTally {
         matched: usize,
         dry_run: bool,
         is_sorted: bool,
-        begun: Moment,
+        stopwatch: Stopwatch,
     ) -> PutTally {
         PutTally {
             doc: BulkReport {
@@ -99,7 +99,7 @@ impl PutTally {
             done_before: 0,
             codes: Codes::default(),
             reasons: ReasonTally::default(),
-            begun,
+            stopwatch,
             all: dry_run || ui.is_verbose(),
             jids: is_sorted.then(Vec::new),
             kept: None,
@@ -194,13 +194,15 @@ impl PutTally {
     pub(super) fn write_totals(
         mut self,
         ui: &mut Ui,
-        now: Moment,
         stopped_by: Option<Error>,
     ) -> Result<SubmitResult, Error> {
+        if self.doc.sum.done == 0 {
+            ui.mark_unchanged();
+        }
         let remaining = self.remaining_lines();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
-        sum.elapsed_s = RoundedSeconds(now.since(self.begun));
+        sum.elapsed_s = RoundedSeconds(self.stopwatch.seconds());
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {

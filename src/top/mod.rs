@@ -18,7 +18,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use base64::Engine;
@@ -45,6 +44,7 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::shown_server::ShownServer;
+use crate::threads;
 
 /// Time between two checks of the keyboard and of the replies.
 const POLL_INTERVAL: Duration = Duration::from_millis(30);
@@ -107,13 +107,10 @@ fn start_reader(
 ) -> Result<Sender<ReadRequest>, Error> {
     let shown = ShownServer::of_session(&session)?;
     let (sender, requests) = channel();
-    thread::Builder::new()
-        .name("reader".into())
-        .spawn(move || {
-            shown.direct_commands();
-            reader::answer_requests(session, &requests, &answers);
-        })
-        .map_err(terminal_error)?;
+    threads::spawn(move || {
+        shown.direct_commands();
+        reader::answer_requests(session, &requests, &answers);
+    })?;
     Ok(sender)
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 
 use super::{Ui, is_closed_pipe, stdout_error};
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind};
 use crate::text;
 
 /// Maximum size of the output that is kept, in bytes.
@@ -59,15 +59,15 @@ impl Ui {
 
     /// Why output was lost, if it was.
     pub(crate) fn lost_output(&self) -> Option<Error> {
-        let message = match (&self.lost.fault, &self.member) {
-            (Some(fault), _) => format!("cannot write to stdout: {}", io_message(fault)),
+        let what = "cannot write to stdout";
+        let error = match (&self.lost.fault, &self.member) {
+            (Some(fault), _) => Error::from_io(Kind::File, what, fault),
             (None, Some(member)) if member.stdout_lost.load(Ordering::Relaxed) => {
-                "cannot write to stdout".to_owned()
+                Error::new(Kind::File, what)
             }
             (None, _) => return None,
         };
-        let error = Error::new(Kind::File, message);
-        Some(if self.rehearsed {
+        Some(if self.is_unchanged {
             error
         } else {
             error.hint("the changes were made")

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use super::Ui;
 use super::pager::is_installed;
 use crate::error::Error;
+use crate::threads;
 
 impl Ui {
     /// Writes a page as `man` renders it. Without `man`, or if it fails, the page is written in roff.
@@ -36,7 +37,7 @@ fn render_page(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
     let mut stdin = man.stdin.take()?;
     let roff = roff.to_vec();
     // A thread writes to `man`, so that writing and reading do not wait for each other.
-    let writer = std::thread::spawn(move || stdin.write_all(&roff));
+    let writer = threads::spawn(move || stdin.write_all(&roff)).ok()?;
     let output = man.wait_with_output().ok()?;
     let written = writer.join().is_ok_and(|written| written.is_ok());
     (written && output.status.success() && !output.stdout.is_empty()).then_some(output.stdout)

@@ -116,9 +116,9 @@ impl Ui {
         self.consent_or_error(yes)
     }
 
-    /// Notes that the command of a member was a dry run, so that this one is, too.
-    pub(crate) fn mark_dry_run(&mut self) {
-        self.rehearsed = true;
+    /// Notes that the command changes nothing: it is a dry run, or there was nothing to change.
+    pub(crate) fn mark_unchanged(&mut self) {
+        self.is_unchanged = true;
     }
 
     /// An empty result in the format of the output.

@@ -12,7 +12,7 @@ use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
 use crate::command_line::add_destination_to_commands;
 use crate::env;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::model::jid_list;
 use crate::name::Name;
@@ -90,8 +90,8 @@ pub(crate) struct Ui {
     unlisted_jids: Vec<Name>,
     /// The widths of the columns of a table whose rows are written as they arrive.
     streamed_widths: Vec<usize>,
-    /// Whether the command was a dry run.
-    rehearsed: bool,
+    /// Whether the command changes nothing: a dry run, or nothing to change.
+    is_unchanged: bool,
     /// If the command runs on one of several members, the channel to the command as a whole.
     member: Option<MemberStreams>,
     /// The settings that a capture has replaced, while there is one.
@@ -180,7 +180,7 @@ impl Ui {
             unlisted: 0,
             unlisted_jids: Vec::new(),
             streamed_widths: Vec::new(),
-            rehearsed: false,
+            is_unchanged: false,
             member: None,
             replaced: None,
         };
@@ -448,7 +448,7 @@ impl Ui {
         } else {
             ("that fit no line", "`-0` or `-o ndjson`")
         };
-        let way = if command_writes && !self.rehearsed {
+        let way = if command_writes && !self.is_unchanged {
             format!("the command was carried out; next time, {way} prints all")
         } else {
             format!("{way} prints all")
@@ -514,9 +514,13 @@ impl Ui {
 
     /// Writes by a thread from now on, so that a reader who stops reading does not stop the program.
     /// The thread calls `wake` as [`OutputThread::start`] says.
-    pub(crate) fn write_by_thread(&mut self, wake: impl Fn() + Send + 'static) {
-        let thread = OutputThread::start(self.live_lines(), wake);
+    pub(crate) fn write_by_thread(
+        &mut self,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<(), Error> {
+        let thread = OutputThread::start(self.live_lines(), wake)?;
         self.stdout.set_output_thread(thread);
+        Ok(())
     }
 
     /// Shows a status line on a terminal, below what the thread writes.
@@ -580,7 +584,7 @@ impl Ui {
 
     /// Writes to stderr what a dry run would change, after the context's label.
     pub(crate) fn note_dry_run(&mut self, line: &str) {
-        self.rehearsed = true;
+        self.is_unchanged = true;
         if let Some(member) = &self.member {
             member.sender.send(MemberMessage::DryRun);
         }
@@ -717,8 +721,7 @@ fn stdout_error(error: io::Error) -> Error {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
     }
-    let words = io_message(&error);
-    Error::new(Kind::File, format!("cannot write to stdout: {words}"))
+    Error::from_io(Kind::File, "cannot write to stdout", &error)
 }
 
 fn document_error(error: serde_json::Error) -> Error {

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
 use std::time::Duration;
 
 use super::LiveLines;
+use crate::error::Error;
+use crate::threads;
 
 /// Number of waiting bytes from which nothing more should be added.
 const FULL: usize = 256 * 1024;
@@ -44,7 +45,7 @@ impl OutputThread {
     pub(crate) fn start(
         status: Option<LiveLines>,
         wake: impl Fn() + Send + 'static,
-    ) -> OutputThread {
+    ) -> Result<OutputThread, Error> {
         let (chunks, inbox) = channel();
         let state = Arc::new(OutputState {
             waiting: AtomicUsize::new(0),
@@ -53,8 +54,8 @@ impl OutputThread {
             fault: Mutex::new(None),
         });
         let shared = state.clone();
-        thread::spawn(move || write_chunks(&inbox, status, &shared, wake));
-        OutputThread { chunks, state }
+        threads::spawn(move || write_chunks(&inbox, status, &shared, wake))?;
+        Ok(OutputThread { chunks, state })
     }
 
     pub(crate) fn queue_stdout(&self, bytes: Vec<u8>) {

@@ -90,7 +90,7 @@ impl Waiter {
     pub(crate) fn subscribe(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
         let begun = Instant::now();
         let interrupt = Interrupt::listen();
-        interrupt.end_after_signal(TIME_AFTER_SIGNAL);
+        interrupt.end_after_signal(TIME_AFTER_SIGNAL)?;
         let deadline = options.deadline.and_then(|left| begun.checked_add(left));
         let (core, ui) = session.core_and_ui()?;
         core.set_call_deadline(deadline);

@@ -31,6 +31,7 @@ use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::shown_server::ShownServer;
+use crate::threads;
 
 /// Maximum number of pages and documents that are shared at a time.
 const MAX_SHARED_RESPONSES: usize = 64;
@@ -226,16 +227,23 @@ impl<'s> WebServer<'s> {
 
     /// Whether each of the servers answers.
     fn readiness_response(&self) -> Response<'static> {
-        let snapshots: Vec<Arc<Snapshot>> = thread::scope(|scope| {
+        let snapshots: Result<Vec<Arc<Snapshot>>, Error> = thread::scope(|scope| {
             let servers = self.contexts.iter().map(|context| &context.server);
             let snapshots: Vec<_> = servers
-                .map(|server| scope.spawn(|| server.snapshot()))
+                .map(|server| threads::spawn_scoped(scope, || server.snapshot()))
                 .collect();
             snapshots
                 .into_iter()
-                .filter_map(|snapshot| snapshot.join().ok())
+                .filter_map(|snapshot| snapshot.map(|thread| thread.join().ok()).transpose())
                 .collect()
         });
+        let snapshots = match snapshots {
+            Ok(snapshots) => snapshots,
+            Err(error) => {
+                let why = error.message().into_owned();
+                return Response::text(Status::ServiceUnavailable, why);
+            }
+        };
         let mut failed = self.contexts.iter().zip(&snapshots);
         let failed =
             failed.find_map(|(context, snapshot)| Some((context, snapshot.facts.as_ref().err()?)));

@@ -4,7 +4,6 @@ use std::collections::{HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::io::retry_on_intr;
@@ -16,6 +15,7 @@ use super::options::HookCommands;
 use super::process::{Directory, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker};
 use crate::error::{Error, Kind, io_message};
 use crate::text::{Sanitized, plural};
+use crate::threads;
 
 /// How many hooks run at a time.
 pub(super) const MAX_RUNNING: usize = 4;
@@ -82,12 +82,17 @@ pub(super) fn run_start_hook(
     };
     let group = Pid::from_child(&child);
     let on_end = waker.clone();
-    thread::spawn(move || {
+    let waiting = threads::spawn(move || {
         // NOWAIT leaves the process to `child.wait` below, so that its number stays its own.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         _ = retry_on_intr(|| waitid(WaitId::Pid(group), options));
         on_end.wake();
     });
+    if let Err(error) = waiting {
+        _ = kill_process_group(group, Signal::KILL);
+        _ = child.wait();
+        return Err(error);
+    }
     let mut outcome = StartHookResult::Succeeded;
     let mut kill_at = None;
     let mut events = Vec::new();

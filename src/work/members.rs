@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level;
 
@@ -24,6 +24,7 @@ use crate::exit::Exit;
 use crate::session::{Session, secrets};
 use crate::settings::members::{ContextMembers, MEMBER_VARIABLE};
 use crate::text::plural;
+use crate::threads;
 use crate::ui::member::label_with_member;
 use crate::view::joined::with_first_field;
 
@@ -107,7 +108,7 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
     let note = format!("a worker for each of {count}");
     session.ui.note_on_terminal(&note);
     // Write by a thread: a reader of stdout that does not read must not delay the signals to the workers.
-    session.ui.write_by_thread(|| {});
+    session.ui.write_by_thread(|| {})?;
     for index in 0..members.list.len() {
         let worker = all.start_worker(index, session);
         all.list.push(worker);
@@ -138,8 +139,8 @@ impl MemberWorkers<'_> {
                 pid,
                 ..MemberWorker::default()
             },
-            Err(fault) => {
-                let why = format!("cannot start a worker: {}", io_message(&fault));
+            Err(error) => {
+                let why = format!("cannot start a worker: {}", error.message());
                 let name = &self.members.list[index].name;
                 session.ui.warn(&label_with_member(name, &why));
                 MemberWorker {
@@ -153,12 +154,13 @@ impl MemberWorkers<'_> {
 
     /// Starts the process, in a process group of its own, so that a signal of the terminal reaches it once,
     /// from here.
-    fn spawn_process(&self, index: usize, session: &Session) -> io::Result<Option<Pid>> {
+    fn spawn_process(&self, index: usize, session: &Session) -> Result<Option<Pid>, Error> {
+        let failed = |fault: io::Error| Error::new(Kind::Error, io_message(&fault));
         // The file may be replaced while this process runs; Linux still knows the old one.
         let own = if cfg!(target_os = "linux") {
             "/proc/self/exe".into()
         } else {
-            env::current_exe()?
+            env::current_exe().map_err(failed)?
         };
         let mut command = Command::new(own);
         if let Some(context) = session.file.as_ref().and_then(|file| file.context.as_ref()) {
@@ -173,21 +175,22 @@ impl MemberWorkers<'_> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            .spawn()?;
+            .spawn()
+            .map_err(failed)?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let readers = [
-            child
-                .stdout
-                .take()
-                .map(|out| self.read_lines(out, move |line| MemberEvent::Stdout(index, line))),
-            child
-                .stderr
-                .take()
-                .map(|out| self.read_lines(out, move |line| MemberEvent::Stderr(index, line))),
-        ];
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let read_out = |out| self.read_lines(out, move |line| MemberEvent::Stdout(index, line));
+        let read_err = |err| self.read_lines(err, move |line| MemberEvent::Stderr(index, line));
         let to = self.to.clone();
-        thread::spawn(move || wait_for_end(index, child, readers, &to));
-        Ok(pid)
+        let watched = stdout.map(read_out).transpose().and_then(|stdout| {
+            let readers = [stdout, stderr.map(read_err).transpose()?];
+            threads::spawn(move || wait_for_end(index, child, readers, &to))
+        });
+        if let (Err(_), Some(pid)) = (&watched, pid) {
+            _ = kill_process_group(pid, Signal::KILL);
+            _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+        watched.map(|_| pid)
     }
 
     /// Sends each line of a stream, until it ends or nobody receives.
@@ -195,9 +198,9 @@ impl MemberWorkers<'_> {
         &self,
         stream: impl Read + Send + 'static,
         event: impl Fn(Vec<u8>) -> MemberEvent + Send + 'static,
-    ) -> thread::JoinHandle<()> {
+    ) -> Result<thread::JoinHandle<()>, Error> {
         let (to, is_congested) = (self.to.clone(), self.is_congested.clone());
-        thread::spawn(move || {
+        threads::spawn(move || {
             let mut stream = BufReader::new(stream);
             loop {
                 while is_congested.load(Ordering::Relaxed) {
@@ -344,11 +347,11 @@ fn pass_signals(to: &Sender<MemberEvent>) -> Result<(), Error> {
         let (mut received, sender) = io::pipe().map_err(failed)?;
         low_level::pipe::register(signal, OwnedFd::from(sender)).map_err(failed)?;
         let to = to.clone();
-        thread::spawn(move || {
+        threads::spawn(move || {
             while received.read_exact(&mut [0]).is_ok()
                 && to.send(MemberEvent::Signal(signal)).is_ok()
             {}
-        });
+        })?;
     }
     Ok(())
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::monitor::WorkMonitor;
-use crate::error::{Error, Kind, io_message};
+use crate::error::Error;
 use crate::listen::{ListenOptions, Listener, Request, Response, Status};
 use crate::model::metrics::{PROMETHEUS_TYPE, prometheus_text};
 use crate::session::Session;
+use crate::threads;
 
 /// A listener that answers in a thread. Dropping it ends it.
 pub(super) struct MetricsServer {
@@ -44,14 +45,7 @@ impl MetricsServer {
             let respond = |request: &Request| respond(request, &monitor);
             listener.serve(respond, || stop_flag.load(Ordering::Relaxed));
         };
-        let thread = thread::Builder::new().spawn(serve).map_err(|fault| {
-            let why = io_message(&fault);
-            Error::new(
-                Kind::Error,
-                format!("cannot start the thread of `--metrics`: {why}"),
-            )
-            .hint("no job was popped; this user or machine runs too many threads")
-        })?;
+        let thread = threads::spawn(serve)?;
         let note = format!("listening on {url} for /metrics, /livez and /readyz");
         session.ui.note(&note);
         Ok(MetricsServer {

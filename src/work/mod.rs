@@ -50,7 +50,7 @@ use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::Core;
-use crate::error::{Error, Kind};
+use crate::error::{Cause, Error, Kind};
 use crate::model::event::EventChannel;
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::Queue;
@@ -71,6 +71,9 @@ const AWAKE: Duration = Duration::from_secs(1);
 
 /// Maximum number of queues that are named in notes of one kind. The others are counted.
 const MAX_NAMED: usize = 10;
+
+/// The server's clock is reported to have jumped if it is further off than this, in seconds.
+const JUMP: f64 = 5.0;
 
 /// The lock and the grace period of a queue without settings, in seconds.
 const HEARTBEAT: f64 = 60.0;
@@ -147,12 +150,12 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         hears_cancels: false,
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
-    let time = ServerClock::new(now);
+    let time = WorkClock::new(now);
     let arrangement = PopArrangement::new(options.order, &found);
     let rotation = Rotation::new(options.order, found.queues.clone());
     let core = session.take_core()?;
     let (notify, notices) = channel();
-    let watch = subscribe_to_notices(&core, &worker, notify, &waker, session);
+    let watch = subscribe_to_notices(&core, &worker, notify, &waker, session)?;
     config.hears_cancels = watch.is_some();
     let machine = Machine::new(config, rotation, time.now());
     let mut work = WorkLoop {
@@ -179,7 +182,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
             arrangement,
             monitor.clone(),
             waker.clone(),
-        ),
+        )?,
         monitor,
         awaited_since: None,
         signal: SIGTERM,
@@ -192,7 +195,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         gives_up_readers: false,
     };
     // A reader that does not read the output must not keep locks from being extended.
-    session.ui.write_by_thread(move || waker.wake());
+    session.ui.write_by_thread(move || waker.wake())?;
     let result = work.run(session);
     work.write_summary_once(session);
     work.warn_of_write_fault(session);
@@ -357,55 +360,64 @@ fn subscribe_to_notices(
     events: Sender<Event>,
     waker: &Waker,
     session: &mut Session,
-) -> Option<PutWatch> {
+) -> Result<Option<PutWatch>, Error> {
     match core.subscribe_to_events(&[EventChannel::Worker(worker.clone())]) {
         Ok(notices) => {
-            notices::forward_notices(notices, events.clone(), waker.clone());
+            notices::forward_notices(notices, events.clone(), waker.clone())?;
             let core = core.unconnected_copy();
-            Some(PutWatch::start(core, events, waker.clone()))
+            Ok(Some(PutWatch::start(core, events, waker.clone())?))
         }
+        Err(error) if error.cause() == Some(&Cause::OwnLimit) => Err(error),
         Err(error) => {
             let poll = "new jobs are found by polling, lost locks by heartbeats";
             session
                 .ui
                 .note(&format!("note: {}; {poll}", error.message()));
-            None
+            Ok(None)
         }
     }
 }
 
-/// The time of the server, continued by the clock of this host.
-struct ServerClock {
-    server: f64,
+/// The time of the worker: that of the server when the work began, continued by the clock of this host. The
+/// server's clock may be set, or be that of another server.
+struct WorkClock {
+    start: f64,
     at: SteadyInstant,
+    /// How many seconds the server's clock is ahead of this one.
+    server_ahead: f64,
 }
 
-impl ServerClock {
-    fn new(now: Moment) -> ServerClock {
-        ServerClock {
-            server: now.seconds(),
+impl WorkClock {
+    fn new(now: Moment) -> WorkClock {
+        WorkClock {
+            start: now.seconds(),
             at: SteadyInstant::now(),
+            server_ahead: 0.0,
         }
     }
 
-    /// Seconds since the epoch.
+    /// Seconds, which no change of the server's clock affects.
     fn now(&self) -> f64 {
-        self.server + self.at.elapsed().as_secs_f64()
+        self.start + self.at.elapsed().as_secs_f64()
     }
 
+    /// The server's time.
     fn moment(&self) -> Moment {
-        Moment::from_seconds(self.now()).unwrap_or(Moment::from_micros(0))
+        let now = self.now() + self.server_ahead;
+        Moment::from_seconds(now).unwrap_or(Moment::from_micros(0))
     }
 
-    /// Follows the server, which may have been replaced by one with another clock.
-    fn follow_server_time(&mut self, now: Moment) {
-        if (self.now() - now.seconds()).abs() > 0.25 {
-            *self = ServerClock::new(now);
+    /// Follows the server's clock. Returns by how many seconds it was set ahead, if that is much.
+    fn follow_server_time(&mut self, now: Moment) -> Option<f64> {
+        let jump = now.seconds() - self.now() - self.server_ahead;
+        if jump.abs() > 0.25 {
+            self.server_ahead += jump;
         }
+        (jump.abs() > JUMP).then_some(jump)
     }
 
-    /// When the host's clock reaches a time of the server.
-    fn instant_of_server_time(&self, time: f64) -> Option<Instant> {
+    /// When the clock of this host reaches a time of this clock.
+    fn instant_of(&self, time: f64) -> Option<Instant> {
         let left = (time - self.now()).max(0.0);
         let left = Duration::try_from_secs_f64(left).ok()?;
         Instant::now().checked_add(left)
@@ -427,7 +439,7 @@ struct WorkLoop {
     monitor: Option<Arc<WorkMonitor>>,
     /// The time since which the loop has waited for a reply of the server.
     awaited_since: Option<Instant>,
-    time: ServerClock,
+    time: WorkClock,
     retry_delay: Duration,
     /// Whether each line that the programs write gets a label.
     has_labels: bool,
@@ -491,11 +503,18 @@ impl WorkLoop {
                 self.machine.handle_event(self.time.now(), event);
             }
             while let Some(reply) = self.server.next_reply()? {
-                self.time.follow_server_time(reply.now);
+                let jump = self.time.follow_server_time(reply.now);
                 if reply.is_successor {
                     self.reporter.warn_of_new_server();
                 }
+                // The call was sent by the clock of before, and its locks expire by that.
                 self.machine.handle_event(self.time.now(), reply.event);
+                self.machine.set_server_ahead(self.time.server_ahead);
+                if let Some(jump) = jump {
+                    self.reporter.note_clock_jump(jump, session);
+                    // For the server and other workers, locks by the earlier clock may be over.
+                    self.machine.handle_event(self.time.now(), Event::Missed);
+                }
             }
             // This machine may have been frozen: programs whose locks are over are stopped before anything
             // else is done.
@@ -569,7 +588,7 @@ impl WorkLoop {
             .watch
             .as_mut()
             .and_then(|watch| watch.watch_if_idle(is_idle));
-        let mut due = self.time.instant_of_server_time(self.machine.next_due());
+        let mut due = self.time.instant_of(self.machine.next_due());
         // The clock of a wait stands still while the machine sleeps, so wake up often to look at the time.
         if self.machine.running_count() > 0 {
             let soon = Instant::now() + AWAKE;

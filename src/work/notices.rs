@@ -1,14 +1,15 @@
 //! Messages that the server publishes to a worker: lost locks, cancelled jobs, and new jobs in its queues.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::machine::event::Event;
 use super::process::Waker;
 use crate::core::api::event::{EventNotice, EventStream, PutNotice};
 use crate::core::call::Core;
+use crate::error::Error;
 use crate::model::event::EventKind;
+use crate::threads;
 
 /// How long a thread waits for a notice before it checks whether it is still needed.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
@@ -17,8 +18,12 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
 /// Passes on which jobs this worker lost, as long as the receiver exists.
-pub(super) fn forward_notices(notices: EventStream, events: Sender<Event>, waker: Waker) {
-    thread::spawn(move || {
+pub(super) fn forward_notices(
+    notices: EventStream,
+    events: Sender<Event>,
+    waker: Waker,
+) -> Result<(), Error> {
+    threads::spawn(move || {
         loop {
             let notice = notices.next_event(Instant::now() + NOTICE_WAIT);
             let Some(event) = notice.and_then(Result::ok).and_then(event_of_notice) else {
@@ -29,7 +34,8 @@ pub(super) fn forward_notices(notices: EventStream, events: Sender<Event>, waker
             }
             waker.wake();
         }
-    });
+    })?;
+    Ok(())
 }
 
 /// The event for a notice to this worker.
@@ -66,15 +72,19 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 impl PutWatch {
     /// Starts the thread, with a connection of its own.
-    pub(super) fn start(core: Core, events: Sender<Event>, waker: Waker) -> PutWatch {
+    pub(super) fn start(
+        core: Core,
+        events: Sender<Event>,
+        waker: Waker,
+    ) -> Result<PutWatch, Error> {
         let (orders, inbox) = channel();
-        thread::spawn(move || watch_for_jobs(&core, &inbox, &events, &waker));
-        PutWatch {
+        threads::spawn(move || watch_for_jobs(&core, &inbox, &events, &waker))?;
+        Ok(PutWatch {
             is_idle: false,
             since: Instant::now(),
             is_watching: false,
             orders,
-        }
+        })
     }
 
     /// Watches if the worker has been idle for a moment, and no longer if it has been busy for one. Returns

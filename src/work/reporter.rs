@@ -122,6 +122,16 @@ impl Reporter {
         );
     }
 
+    /// Notes that the server's clock was set ahead by this many seconds, or back.
+    pub(super) fn note_clock_jump(&mut self, seconds: f64, session: &Session) {
+        let way = if seconds < 0.0 { " back" } else { "" };
+        let by = duration(seconds.abs());
+        self.add_note_unless_quiet(
+            &format!("note: the server's clock jumped{way} by {by}"),
+            session,
+        );
+    }
+
     /// Adds a line for stderr that is no warning: with `-q` it is left out.
     fn add_note_unless_quiet(&mut self, line: &str, session: &Session) {
         if !session.ui.is_quiet() {

@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::arrangement::PopArrangement;
@@ -24,6 +23,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
+use crate::threads;
 
 /// Minimum number of queues that a call pops from, if more queues than the maximum may have jobs.
 const FIRST_QUEUES: usize = 32;
@@ -67,7 +67,7 @@ impl ServerThread {
         arrangement: PopArrangement,
         monitor: Option<Arc<WorkMonitor>>,
         waker: Waker,
-    ) -> ServerThread {
+    ) -> Result<ServerThread, Error> {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
         let mut calls = ServerCalls {
@@ -84,7 +84,7 @@ impl ServerThread {
         calls.core.use_caller_thread();
         // Do not wait for a new connection: the machine tries again by itself.
         calls.core.report_loss_immediately();
-        thread::spawn(move || {
+        threads::spawn(move || {
             while let Ok(order) = inbox.recv() {
                 let event = calls.carry_out_order(order);
                 if let Some(monitor) = &monitor {
@@ -105,8 +105,8 @@ impl ServerThread {
                 }
                 waker.wake();
             }
-        });
-        ServerThread { orders, replies }
+        })?;
+        Ok(ServerThread { orders, replies })
     }
 
     pub(super) fn send_order(&self, order: ServerOrder) -> Result<(), Error> {

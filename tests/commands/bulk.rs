@@ -386,7 +386,7 @@ fn one_job_with_an_unknown_outcome_is_an_error() {
         .shows(expect![[r#"
             --- stderr
             error: no reply from `redis://127.0.0.1:PORT/0` within 1s while retrying `j000`; the change may or may not have happened
-            hint: `qless get j000` shows it
+            hint: `qless get j000` shows it; `--timeout` gives it more time
             --- exit 6
         "#]]);
 }
@@ -890,7 +890,7 @@ fn a_report_that_cannot_be_written_is_an_error_before_any_change() {
     retry("/dev/full").shows(expect![[r#"
         --- stderr
         error: cannot write `/dev/full`: no space left on device
-        hint: run again with the same file
+        hint: make room on the disk, then run again with the same file
         --- exit 1
     "#]]);
     for device in ["/dev/null", "/dev/zero"] {
@@ -999,7 +999,7 @@ fn two_runs_do_not_write_one_report() {
         .shows(expect![[r#"
             --- stderr
             error: cannot write `FILE`: another run is using it
-            hint: run again with the same file
+            hint: run again when it has ended
             --- exit 1
         "#]]);
     drop(held);

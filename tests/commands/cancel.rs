@@ -373,7 +373,7 @@ fn jobs_that_cannot_be_saved_are_not_deleted() {
         .shows(expect![[r#"
             --- stderr
             error: cannot write `/dev/full`: no space left on device
-            hint: run again with the same file
+            hint: make room on the disk, then run again with the same file
             --- exit 1
         "#]]);
     redis.at(10).run("cancel x --save /no/where").exits(1);

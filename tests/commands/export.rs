@@ -308,11 +308,40 @@ fn an_export_file_appears_when_it_is_complete() {
     export("--queue img --file /dev/full").shows(expect![[r#"
         --- stderr
         error: cannot write `/dev/full`: no space left on device
+        hint: make room on the disk
         --- exit 1
     "#]]);
     export("--queue img --file ''").exits(2);
     let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
     assert_eq!(left.len(), 1);
+}
+
+#[test]
+fn a_killed_export_leaves_nothing() {
+    let redis = Redis::start();
+    let data = format!(r#"{{"text":"{}"}}"#, "x".repeat(100_000));
+    redis
+        .at(1)
+        .args(["put", "q", "K", "--jid", "a", "--data", &data])
+        .ok();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("out"), "before").unwrap();
+    // SIGXFSZ ends the process at once, as SIGKILL does.
+    let line = r#"ulimit -c 0; ulimit -f 100; exec "$0" export --queue q --file "$1/out""#;
+    let qless = redis.at(2).command();
+    let mut shell = std::process::Command::new("sh");
+    let variables = qless.get_envs();
+    shell.env_clear();
+    shell.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+    shell
+        .args(["-c", line])
+        .arg(qless.get_program())
+        .arg(dir.path());
+    RunOutput::of(&mut shell).exits(128 + 25);
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let kept = std::fs::read_to_string(dir.path().join("out")).unwrap();
+    assert_eq!(kept, "before");
 }
 
 #[test]
@@ -448,6 +477,7 @@ fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
     RunOutput::of(command.args(["export", "--queue", "q"]).stdout(full)).shows(expect![[r#"
         --- stderr
         error: cannot write to stdout: no space left on device
+        hint: make room on the disk
         --- exit 1
     "#]]);
 }

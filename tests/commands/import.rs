@@ -816,8 +816,9 @@ fn a_truncated_export_is_detected() {
         .run("import - --yes")
         .shows(expect![[r#"
             --- stderr
-            warning: the file announces 3 jobs, but has 2
+            warning: the file announces 3 jobs, but has 2: it may have been cut short
             2 imported
+            --- exit 3
         "#]]);
 }
 

@@ -369,6 +369,7 @@ fn a_private_server_that_syncs_each_change_refuses_changes_at_once_on_a_full_dis
     expect![[r#"
         before
         error: `local:DIR/s` cannot write to its disk and refuses changes
+        hint: make room on its disk; `redis-cli INFO persistence` shows what failed
         exit 6
         1
         after

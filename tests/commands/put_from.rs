@@ -1442,8 +1442,101 @@ fn too_few_descriptors_are_told_from_a_file_that_cannot_be_written() {
     let ran = RunOutput::of(shell.arg(file).arg(&journal)).exits(1);
     let printed = format!(
         "error: cannot write `{}`: too many open files\n\
-         hint: nothing was changed; a higher limit (`ulimit -n`) lets more files be open\n",
+         hint: nothing was changed; raise `ulimit -n`, the number of open files\n",
         journal.display()
     );
     assert_eq!(ran.stderr(), printed);
+    let line = r#"ulimit -n 4; exec "$0" put q K --from "$1""#;
+    let file = workspace.file("one", "{}\n");
+    let ran = RunOutput::of(limited_shell(&workspace, line).arg(file)).exits(1);
+    expect![[r#"
+        error: cannot open a connection: too many open files
+        hint: raise `ulimit -n`, the number of open files
+    "#]]
+    .assert_eq(&ran.stderr());
+}
+
+/// A shell that sets a limit and then becomes the binary.
+fn limited_shell(workspace: &Workspace, line: &str) -> Command {
+    let qless = workspace.qless().command();
+    let mut shell = Command::new("sh");
+    shell.env_clear().envs(
+        qless
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    shell.args(["-c", line]).arg(qless.get_program());
+    shell
+}
+
+#[test]
+fn a_limit_of_threads_is_an_error_that_names_it() {
+    let workspace = Workspace::new();
+    let file = workspace.file("one", "{}\n");
+    // Of the superuser the system takes any number of threads, so it runs as somebody without processes.
+    let user = 2_000_000_000 + std::process::id();
+    let line = format!(
+        r#"for command in "put q K --from $1" queues check "work q -- true" "events"; do
+               if [ "$(id -u)" = 0 ]; then
+                   setpriv --reuid {user} --clear-groups prlimit --nproc=1 "$0" $command
+               else
+                   prlimit --nproc=1 "$0" $command
+               fi
+               echo "exit $?"
+           done"#
+    );
+    let output = limited_shell(&workspace, &line)
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .arg(file)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if stderr.contains("not found") || stderr.contains("ermission denied") {
+        eprintln!("skipped: {stderr}");
+        return;
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(stdout, "exit 1\n".repeat(5), "{stderr}");
+    let error = "error: cannot start a thread: resource temporarily unavailable\nhint: too many \
+                 processes and threads run for this user (`ulimit -u`)";
+    assert_eq!(stderr.matches(error).count(), 5, "{stderr}");
+}
+
+#[test]
+fn a_server_that_gets_full_midway_says_how_far_it_came() {
+    let workspace = Workspace::new();
+    let redis = &workspace.redis;
+    let text: String = (0..6000)
+        .map(|at| format!(r#"{{"queue":"m","klass":"K","data":{{"at":{at}}}}}"#) + "\n")
+        .collect();
+    let file = workspace.file("jobs", text).display().to_string();
+    let leave_room = |bytes: u64| {
+        let info: String = redis::from_redis_value(redis.send(&["INFO", "memory"])).unwrap();
+        let used = info
+            .lines()
+            .find_map(|line| line.strip_prefix("used_memory:"));
+        let limit = used.unwrap().parse::<u64>().unwrap() + bytes;
+        redis.send(&["CONFIG", "SET", "maxmemory", &limit.to_string()]);
+    };
+    let check = |ran: RunOutput, again: &str| {
+        let stderr = ran.exits(6).stderr();
+        let error = stderr.lines().find(|line| line.starts_with("error: "));
+        let error = error.unwrap();
+        assert!(error.contains(" is out of memory after "), "{stderr}");
+        assert!(error.ends_with(" of 6000"), "{stderr}");
+        assert!(!stderr.contains("nothing was changed"), "{stderr}");
+        assert!(stderr.contains(again), "{stderr}");
+    };
+    leave_room(2_500_000);
+    let put = format!("put --from {file} --jid-from content");
+    check(
+        workspace.qless().run(&put),
+        "; run the same command again to go on: `qless put",
+    );
+    redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
+    workspace.qless().run(&put).ok();
+    assert_eq!(workspace.qless().run("length m").ok(), "6000");
+    leave_room(200_000);
+    let moved = workspace.qless().run("move --queue m --to n --yes");
+    check(moved, "; run the same command again to go on: `qless move");
 }

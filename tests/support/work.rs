@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -89,11 +89,15 @@ impl WorkSite {
 
     /// Starts it with another environment, such as another address of the server.
     pub fn start_as(&mut self, qless: &Qless, line: &str, script: &str) -> Worker {
+        let mut command = qless.command();
+        self.start_command(command.args(arguments(line, script)))
+    }
+
+    /// Starts a prepared command that works.
+    pub fn start_command(&mut self, command: &mut Command) -> Worker {
         self.started += 1;
         let stderr = self.dir().join(format!("stderr-{}", self.started));
-        let mut command = qless.command();
         command
-            .args(arguments(line, script))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&stderr).unwrap());

@@ -4,12 +4,15 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use expect_test::expect;
+use rustix::process::{Resource, geteuid, getrlimit};
 
 use crate::replicas::pair;
 use crate::support::client::Client;
@@ -223,6 +226,133 @@ fn jobs_whose_data_is_deleted_while_they_run_are_no_success() {
     );
     let error = "error: 2 running jobs do not exist any more, and nobody cancelled them\n";
     assert!(ended.stderr.contains(error), "{}", ended.stderr);
+}
+
+#[test]
+fn one_job_whose_data_is_deleted_is_called_it() {
+    let mut site = WorkSite::new();
+    site.put("q", "a", "{}");
+    let script = "echo x >> $D/ran; until [ -e $D/flushed ]; do sleep 0.02; done";
+    let worker = site.start("q --drain", script);
+    site.until_lines("ran", 1);
+    site.redis.send(&["FLUSHALL"]);
+    std::fs::write(site.dir().join("flushed"), "").unwrap();
+    let ended = worker.end();
+    let error = "error: 1 running job does not exist any more, and nobody cancelled it\n";
+    assert!(ended.stderr.contains(error), "{}", ended.stderr);
+}
+
+#[test]
+fn a_reconnect_waits_for_a_limit_of_threads_to_be_lifted() {
+    let mut site = WorkSite::new();
+    site.put("q", "a", "{}");
+    let socket = site.redis.socket();
+    let clients: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+    let shared = clients.clone();
+    let port = listen(move |client| {
+        shared.lock().unwrap().push(client.try_clone().unwrap());
+        forward(client, &socket, None);
+    });
+    let url = format!("redis://127.0.0.1:{port}");
+    let mut command = site.qless().env("QLESS_REDIS_URL", url).command();
+    command.args(["work", "q", "--", "sleep", "1"]);
+    // The system sets the superuser no limit.
+    let user = if geteuid().is_root() {
+        2_000_000_000 + std::process::id()
+    } else {
+        geteuid().as_raw()
+    };
+    let mut worker = site.start_command(command.uid(user));
+    site.until_state("a", "running");
+    let pid = worker.pid().to_string();
+    let hard = getrlimit(Resource::Nproc).maximum;
+    let hard = hard.map_or_else(|| "unlimited".to_owned(), |hard| hard.to_string());
+    let limit = |threads: &str| {
+        let mut prlimit = Command::new("prlimit");
+        let limit = format!("--nproc={threads}:{hard}");
+        let limited = prlimit.args(["--pid", &pid, &limit]).uid(user).status();
+        assert!(limited.unwrap().success());
+    };
+    limit("1");
+    for client in clients.lock().unwrap().drain(..) {
+        _ = client.shutdown(Shutdown::Both);
+    }
+    worker.until_says("warning: lost ");
+    // Some attempts fail.
+    thread::sleep(Duration::from_millis(500));
+    limit(&hard);
+    worker.until_says("the server replies again");
+    site.until_state("a", "complete");
+    let stderr = worker.stop().stderr;
+    assert_eq!(stderr.matches("started ").count(), 1, "{stderr}");
+}
+
+#[test]
+fn a_jump_of_the_servers_clock_changes_no_duration() {
+    for ahead in [3600, -3600] {
+        let mut site = WorkSite::new();
+        site.put("q", "a", "{}");
+        let socket = site.redis.socket();
+        let clients: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let is_set = Arc::new(Mutex::new(0));
+        let (shared, jump) = (clients.clone(), is_set.clone());
+        let port = listen(move |client| {
+            shared.lock().unwrap().push(client.try_clone().unwrap());
+            let ahead = *jump.lock().unwrap();
+            _ = relay_time(client, &socket, ahead);
+        });
+        let url = format!("redis://127.0.0.1:{port}");
+        let qless = site.qless().env("QLESS_REDIS_URL", url);
+        let script = "echo x >> $D/ran; until [ -e $D/set ]; do sleep 0.02; done";
+        let mut worker = site.start_as(&qless, "q", script);
+        site.until_lines("ran", 1);
+        *is_set.lock().unwrap() = ahead;
+        for client in clients.lock().unwrap().drain(..) {
+            _ = client.shutdown(Shutdown::Both);
+        }
+        worker.until_says(if ahead < 0 {
+            "note: the server's clock jumped back by "
+        } else {
+            "note: the server's clock jumped by "
+        });
+        std::fs::write(site.dir().join("set"), "").unwrap();
+        site.until_state("a", "complete");
+        let stderr = worker.stop().stderr;
+        assert_eq!(stderr.matches("clock jumped").count(), 1, "{stderr}");
+        assert!(stderr.contains("completed a of q after"), "{stderr}");
+        // Neither an hour nor less than nothing passed.
+        assert!(!stderr.contains("after 1h"), "{stderr}");
+        assert!(!stderr.contains("after -"), "{stderr}");
+        assert!(!stderr.contains("lost      a"), "{stderr}");
+    }
+}
+
+/// Passes a connection on to a server whose `TIME` is this many seconds ahead.
+fn relay_time(mut client: TcpStream, socket: &Path, ahead: i64) -> std::io::Result<()> {
+    const HEAD: &[u8] = b"*2\r\n$10\r\n";
+    let mut server = UnixStream::connect(socket)?;
+    let (mut replies, mut to) = (server.try_clone()?, client.try_clone()?);
+    thread::spawn(move || {
+        let mut bytes = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = replies.read(&mut bytes) {
+            let reply = &mut bytes[..count];
+            let at = reply.windows(HEAD.len()).position(|part| part == HEAD);
+            if let Some(digits) =
+                at.and_then(|at| reply.get_mut(at + HEAD.len()..at + HEAD.len() + 10))
+                && let Some(time) = std::str::from_utf8(digits)
+                    .ok()
+                    .and_then(|time| time.parse::<i64>().ok())
+            {
+                digits.copy_from_slice((time + ahead).to_string().as_bytes());
+            }
+            if to.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        _ = to.shutdown(Shutdown::Both);
+    });
+    _ = std::io::copy(&mut client, &mut server);
+    server.shutdown(Shutdown::Both)
 }
 
 #[test]

@@ -28,6 +28,7 @@ use crate::settings;
 use crate::settings::ConfigFile as File;
 use crate::settings::members::ContextMember;
 use crate::text::is_harmful;
+use crate::threads;
 use crate::ui::Ui;
 
 /// The maximum number of names that are read from one index.
@@ -58,12 +59,14 @@ pub(super) fn find_candidates(
     let found = thread::scope(|scope| {
         let ask = |member: &ContextMember| {
             let (globals, file) = (member.globals.clone(), member.file.clone());
-            scope.spawn(move || names_on_server(kind, globals, &file, deadline))
+            threads::spawn_scoped(scope, move || {
+                names_on_server(kind, globals, &file, deadline)
+            })
         };
         let lookups: Vec<_> = members.list.iter().map(ask).collect();
         let replies = lookups
             .into_iter()
-            .map(|lookup| lookup.join().ok().flatten());
+            .map(|lookup| lookup.ok()?.join().ok().flatten());
         replies.flatten().collect::<Vec<_>>()
     });
     let mut names = found.into_iter().reduce(|mut one, other| {
@@ -134,10 +137,11 @@ fn names_on_server(
     };
     let (sender, replies) = mpsc::channel();
     // The look-up thread may outlast the deadline; it ends with the process.
-    thread::spawn(move || {
+    threads::spawn(move || {
         sender
             .send(Core::connect(settings).and_then(|mut core| read_names_of_kind(&mut core, kind)))
-    });
+    })
+    .ok()?;
     let rest = deadline.saturating_duration_since(Instant::now());
     let reply = replies.recv_timeout(rest.saturating_sub(Duration::from_millis(10)));
     match (reply, cache) {

@@ -96,7 +96,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         run,
         interrupt,
         repairer,
-        begun: session.now(),
+        stopwatch: session.clock().start_stopwatch(),
         before_scan: BTreeMap::new(),
     }
     .run_rounds(first, session)
@@ -117,6 +117,7 @@ fn new_repair_name(now: Moment) -> String {
 
 /// Reports a scan that is incomplete, or after which there is nothing to repair.
 fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.mark_unchanged();
     if result.halted.is_none() && session.ui.format().is_json() {
         let failing = result.is_failing();
         let rows = result.check.items.iter().cloned().map(RepairRow::from);

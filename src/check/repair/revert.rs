@@ -71,13 +71,13 @@ pub(crate) fn run_revert(
         });
         return Ok(Exit::Ok);
     }
-    let begun = session.now();
+    let stopwatch = session.clock().start_stopwatch();
     let mut progress = session.ui.progress(total);
     let error = revert_file(&mut file, rate, session.core()?, &mut progress, &mut sum).err();
     progress.finish();
     let tried = sum.done + sum.skipped;
     sum.remaining = matched.saturating_sub(tried);
-    sum.elapsed_s = RoundedSeconds(session.now().since(begun));
+    sum.elapsed_s = RoundedSeconds(stopwatch.seconds());
     let count = |count: usize| with_thousands_separators(count as u64);
     let mut summary = format!(
         "{} reverted, {} skipped",

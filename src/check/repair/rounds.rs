@@ -6,7 +6,7 @@ use super::repairer::Repairer;
 use super::{exit_code, note_skipped};
 use crate::check::verify::run;
 use crate::check::verify::run::{CheckOptions, ScanResult};
-use crate::clock::moment::Moment;
+use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -27,7 +27,7 @@ pub(super) struct ApprovedRepair<'a> {
     pub run: String,
     pub interrupt: Interrupt,
     pub repairer: Repairer,
-    pub begun: Moment,
+    pub stopwatch: Stopwatch,
     /// The repairs made before the last scan, which does not count them.
     pub before_scan: BTreeMap<FindingId, RepairCounts>,
 }
@@ -50,7 +50,7 @@ impl ApprovedRepair<'_> {
         let (mut last, error) = self.repair_and_rescan(first_scan, session)?;
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
-        let elapsed = session.now().since(self.begun);
+        let elapsed = self.stopwatch.seconds();
         last.check.scan.elapsed_s = Number((elapsed * 10.0).round() / 10.0);
         let repaired = self.make_report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
@@ -218,6 +218,7 @@ mod tests {
     use crate::check::verify::batch_size::BatchSizes;
     use crate::check::verify::finding_filter::FindingFilter;
     use crate::check::verify::repair_queue::RepairQueue;
+    use crate::clock::Clock;
     use crate::model::check::CheckReport;
 
     #[test]
@@ -243,7 +244,7 @@ mod tests {
             run: "r".to_owned(),
             repairer: Repairer::new(filter, "r".to_owned(), None, None, interrupt.clone(), sizes),
             interrupt,
-            begun: Moment::from_micros(0),
+            stopwatch: Clock::from_env().unwrap().start_stopwatch(),
             before_scan: counts(500),
         };
         repair.repairer.counts = counts(505);

@@ -242,7 +242,7 @@ impl UndoFile {
     pub(crate) fn open(path: &Path, filter: &FindingFilter) -> Result<UndoFile, Error> {
         let shown = Sanitized(path.as_os_str().as_encoded_bytes()).to_string();
         let unread = |fault: &std::io::Error| {
-            Error::usage(format!("cannot read `{shown}`: {}", io_message(fault)))
+            Error::from_io(Kind::Usage, &format!("cannot read `{shown}`"), fault)
         };
         let foreign = || {
             Error::usage(format!("`{shown}` is not a file of `qless check --undo`"))

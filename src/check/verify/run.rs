@@ -66,6 +66,7 @@ pub(crate) fn run_check(
 ) -> Result<ScanResult, Error> {
     let scope = resolve_scope(&options.queues, session)?;
     let now = session.now();
+    let stopwatch = session.clock().start_stopwatch();
     let (core, ui) = session.core_and_ui()?;
     let server = core.server_health(now);
     let keys = server.keys;
@@ -98,7 +99,7 @@ pub(crate) fn run_check(
     {
         verifier.report_finding(&verdict);
     }
-    let elapsed = core.now().since(now);
+    let elapsed = stopwatch.seconds();
     let unverified = verifier.findings_not_verified();
     let (items, queue) = verifier.into_findings_and_queue();
     let extent = || extent_text(counts, keys, verified);

@@ -11,7 +11,6 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::Value;
@@ -23,6 +22,7 @@ use super::resp::MAX_REPLIES;
 use super::stream::Stream;
 use super::tls::TlsClient;
 use crate::address::{Address, Node};
+use crate::threads;
 
 /// An open connection.
 #[derive(Debug)]
@@ -200,7 +200,7 @@ impl Connection {
         let (requests, inbox) = mpsc::channel::<ConnectRequest>();
         let (outbox, received) = mpsc::sync_channel(BACKLOG);
         let (address, tls) = (address.clone(), tls.cloned());
-        thread::spawn(move || {
+        threads::spawn(move || {
             let opened = connect_stream(&address, tls.as_ref(), deadline, &mut |_| {});
             let (stream, fault) = match opened {
                 Ok(stream) => (Some(stream), None),
@@ -213,7 +213,7 @@ impl Connection {
             if let Some(stream) = stream {
                 serve_requests(stream, &inbox, &outbox);
             }
-        });
+        })?;
         let connection = Connection {
             requests,
             received,

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::tls::fault::TlsFault;
-use crate::error::io_message;
+use crate::error::{Error, connection_limit_error, io_message};
 
 /// Why a connection could not be opened, or can no longer be used.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub(crate) enum Fault {
     Unresolved,
     /// The server is not there. The text is the system's message.
     Unreachable(io::ErrorKind, String),
+    /// A limit of this process, user or machine keeps it from connecting.
+    OwnLimit(Box<Error>),
     /// The deadline passed.
     TimedOut,
     /// The connection ended.
@@ -37,10 +39,19 @@ pub(crate) enum Fault {
 impl Fault {
     /// The fault of an error of the system.
     pub(super) fn from_io(error: &io::Error) -> Fault {
+        if let Some(limit) = connection_limit_error(error) {
+            return limit.into();
+        }
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
             io::ErrorKind::UnexpectedEof => Fault::Closed,
             kind => Fault::Unreachable(kind, io_message(error)),
         }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(limit: Error) -> Fault {
+        Fault::OwnLimit(Box::new(limit))
     }
 }

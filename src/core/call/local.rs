@@ -432,6 +432,11 @@ impl LocalServer {
     /// The error for a server that did not start, with the last line of its log. The log had
     /// `log_size` bytes before.
     fn not_started_error(&self, log_size: u64) -> Error {
+        if !self.has_disk_space(false) {
+            let dir = sanitized_path(&self.dir);
+            let full = format!("the server of `local:` did not start: the disk of `{dir}` is full");
+            return unreachable_error(full).hint("make room on the disk");
+        }
         let log = self.log_since(log_size);
         let last = log.lines().rfind(|line| !line.trim().is_empty());
         let last = Sanitized(last.unwrap_or("it logged nothing").trim());

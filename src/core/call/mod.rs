@@ -46,7 +46,7 @@ use serde::de::DeserializeOwned;
 use self::call_spec::RetryClass;
 use self::connect::{Connection, PackedCommands};
 use self::error::ServerError;
-pub(crate) use self::error::may_answer_later;
+pub(crate) use self::error::{blocks_writes, may_answer_later};
 use self::fault::Fault;
 use self::info::InfoText;
 pub(crate) use self::request::Call;
@@ -134,6 +134,8 @@ pub struct Core {
     waits_for_lost_server: bool,
     /// Whether there was a connection.
     was_connected: bool,
+    /// Whether a call succeeded that may have changed something.
+    has_made_changes: bool,
     /// How many jobs the next call reads.
     pub(crate) slice_size: SliceSize,
     /// When calls end at the latest, whatever the timeout.
@@ -198,6 +200,7 @@ impl Core {
             stays_in_thread: false,
             waits_for_lost_server: true,
             was_connected: false,
+            has_made_changes: false,
             slice_size: SliceSize::new(MAX_JOBS_PER_CALL, MAX_JOBS_PER_CALL),
             caller_deadline: None,
         }
@@ -441,6 +444,12 @@ impl Core {
             .collect();
         if unsent.is_none() {
             self.name_missing_rights(calls, &mut outcomes, deadline);
+        }
+        for (call, outcome) in calls.iter().zip(&mut outcomes) {
+            self.has_made_changes |= call.may_write() && outcome.result.is_ok();
+            if let (true, Err(error)) = (self.has_made_changes, &mut outcome.result) {
+                *error = error.clone().after_changes();
+            }
         }
         outcomes
     }

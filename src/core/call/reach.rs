@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::connect::{ConnectStep, connect_stream};
@@ -12,6 +11,7 @@ use super::local::LocalServer;
 use super::tls::{TlsClient, TlsSession};
 use crate::address::{Address, Target};
 use crate::error::{Error, Kind};
+use crate::threads;
 
 /// How far an attempt to connect came: the duration of each step that was done, and the error that ended it.
 #[derive(Debug, Default)]
@@ -70,9 +70,9 @@ fn start_connecting(
     address: Address,
     tls: Option<TlsClient>,
     deadline: Instant,
-) -> Receiver<ConnectProgress> {
+) -> Result<Receiver<ConnectProgress>, Fault> {
     let (sender, progress) = mpsc::channel();
-    thread::spawn(move || {
+    threads::spawn(move || {
         let end = connect_stream(&address, tls.as_ref(), deadline, &mut |step| {
             _ = sender.send(ConnectProgress::Step(step));
         });
@@ -81,8 +81,8 @@ fn start_connecting(
             Err(fault) => Some(ConnectProgress::Failed(fault)),
         };
         end.map(|end| sender.send(end))
-    });
-    progress
+    })?;
+    Ok(progress)
 }
 
 impl ReachReport {
@@ -102,7 +102,8 @@ impl ReachReport {
         };
         let deadline = Instant::now() + timeout;
         let progress = start_connecting(address, tls, deadline);
-        if let Err(fault) = self.follow_progress(&progress, deadline) {
+        let end = progress.and_then(|progress| self.follow_progress(&progress, deadline));
+        if let Err(fault) = end {
             self.error = Some(error::not_connected(fault, target, timeout));
         }
     }

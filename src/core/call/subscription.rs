@@ -15,6 +15,7 @@ use super::retry_policy::Backoff;
 use super::{Call, Core, CoreSettings, Value, error, server_error};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
+use crate::threads;
 
 /// A subscription to channels. A thread subscribes again when the connection breaks, until the
 /// subscription is dropped.
@@ -103,7 +104,7 @@ impl Core {
             behind_since: None,
             open: Arc::downgrade(&open),
         };
-        thread::spawn(move || subscriber.run());
+        threads::spawn(move || subscriber.run())?;
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         let left = self.caller_deadline.map_or(self.timeout, left);
         let patience = left.min(self.timeout);

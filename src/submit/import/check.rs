@@ -316,7 +316,9 @@ impl ArchiveContents {
         let claimed = self
             .claimed
             .filter(|claimed| *claimed > jobs && !self.saved)?;
-        Some(format!("the file announces {claimed} jobs, but has {jobs}"))
+        Some(format!(
+            "the file announces {claimed} jobs, but has {jobs}: it may have been cut short"
+        ))
     }
 
     /// Pairs of a job that this file puts and a dependency that it does not put.

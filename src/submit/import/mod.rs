@@ -122,8 +122,9 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     }
     let maxima = changed_maxima(&contents, &options, now, session)?;
     let pauses = PausePlan::read_pauses(&contents, &options, now, session)?;
-    if let Some(truncated) = contents.truncation_warning() {
-        session.ui.warn(&truncated);
+    let truncated = contents.truncation_warning();
+    if let Some(truncated) = &truncated {
+        session.ui.warn(truncated);
     }
     let proposal = ImportPlan {
         queues: contents.jobs_by_queue(),
@@ -187,6 +188,11 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
             .ui
             .hint_if(unpause.fill_sentence("nothing runs there until {}"));
     }
+    // A script may delete the file after 0.
+    let ended = ended.map(|exit| match exit {
+        Exit::Ok if truncated.is_some() => Exit::Partial,
+        exit => exit,
+    });
     ended.map_err(|error| match (error.kind(), options.existing) {
         (Kind::Interrupted | Kind::Terminated | Kind::Unknown, _) if has_report => {
             error.hint("the same command imports the rest")

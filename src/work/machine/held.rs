@@ -93,10 +93,16 @@ impl HeldJobs {
         self.jobs.iter_mut()
     }
 
-    /// Adds a job that was popped. Its lock is extended every `interval` seconds; after a third of the lock if no
-    /// interval is given, or if it is not shorter than the lock.
-    pub(super) fn add_popped_job(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
-        let interval = extension_interval(interval, job.expires - now);
+    /// Adds a job that was popped, with the time at which its lock expires. The lock is extended every `interval`
+    /// seconds; after a third of the lock if no interval is given, or if it is not shorter than the lock.
+    pub(super) fn add_popped_job(
+        &mut self,
+        now: f64,
+        job: &PoppedJob,
+        expires: f64,
+        interval: Option<f64>,
+    ) {
+        let interval = extension_interval(interval, expires - now);
         let held = HeldJob {
             label: JobLabel {
                 jid: job.jid.clone(),
@@ -105,7 +111,7 @@ impl HeldJobs {
                 attempt: job.attempt_number(),
             },
             phase: JobPhase::Ready,
-            expires: job.expires,
+            expires,
             extend_at: now + interval,
             interval,
             is_doubtful: false,

@@ -128,6 +128,8 @@ pub struct Machine {
     /// One per slot.
     quick_deaths: Vec<QuickDeathBackoff>,
     held: HeldJobs,
+    /// How many seconds the server's clock is ahead of the one of this machine.
+    server_ahead: f64,
     /// Jobs that wait for a slot.
     ready: VecDeque<PoppedJob>,
     /// Endings that are still to be written.
@@ -212,6 +214,7 @@ impl Machine {
             quick_deaths: vec![QuickDeathBackoff::default(); config.slots],
             rotation,
             held: HeldJobs::new(),
+            server_ahead: 0.0,
             ready: VecDeque::new(),
             endings: Vec::new(),
             endings_due: f64::INFINITY,
@@ -258,6 +261,12 @@ impl Machine {
             actions: Vec::new(),
             config,
         }
+    }
+
+    /// Notes how many seconds the server's clock is ahead of the times that this machine is given. The locks
+    /// in replies expire by the server's clock.
+    pub fn set_server_ahead(&mut self, seconds: f64) {
+        self.server_ahead = seconds;
     }
 
     /// Updates the state by an event, and adds the actions that follow from it.

@@ -168,6 +168,7 @@ impl Machine {
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
+                            let expires = expires - self.server_ahead;
                             self.held.note_extended(now, jid, expires);
                         }
                         // The job was given up before this late reply: give back the lock that the call extended.
@@ -305,7 +306,8 @@ impl Machine {
                 continue;
             }
             self.popped += 1;
-            let lock = job.expires - now;
+            let expires = job.expires - self.server_ahead;
+            let lock = expires - now;
             if self
                 .config
                 .heartbeat
@@ -315,7 +317,8 @@ impl Machine {
                 let queue = job.queue.clone();
                 self.add_report(Report::ShortLock { queue, lock });
             }
-            self.held.add_popped_job(now, &job, self.config.heartbeat);
+            self.held
+                .add_popped_job(now, &job, expires, self.config.heartbeat);
             // The job has a new lock now, which must not be given back in place of an earlier one that was given up.
             self.given_up.remove(&job.jid);
             self.released.retain(|one| *one != job.jid);

@@ -7,7 +7,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, unlinkat};
@@ -20,6 +19,7 @@ use crate::command_line::chmod_command;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::trust;
 use crate::text::Sanitized;
+use crate::threads;
 
 /// The mode of directories that are created here.
 const DIRECTORY_MODE: u32 = 0o700;
@@ -244,8 +244,8 @@ impl Sandboxes {
             // Without the receiver, this program ends.
             _ = sender.send(removed.and(is_empty));
         };
-        let thread = thread::Builder::new().spawn(removal);
-        thread.map_err(not_now)?;
+        threads::spawn(removal)
+            .map_err(|error| faults.start_fault_for_now("empty", &error.message()))?;
         self.removals.insert(slot, receiver);
         Ok(())
     }

@@ -38,6 +38,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             )
             .hint(address_hint(target)),
         },
+        Fault::OwnLimit(error) => *error,
         Fault::TimedOut => timed_out(target, timeout),
         Fault::Closed => Error::new(
             Kind::Protocol,
@@ -45,12 +46,12 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
         )
         .hint(match (&target.address, &target.tls) {
             (Address::Tcp(..), None) => {
-                "is it a Redis server, and the right port? if it requires TLS, use `rediss://`"
+                "if it is restarting, try again; is it a Redis server, and the right port? if it requires TLS, use `rediss://`"
             }
             (Address::Tcp(..), Some(_)) => {
-                "is it a Redis server, and the right port? if it has no TLS, use `redis://`"
+                "if it is restarting, try again; is it a Redis server, and the right port? if it has no TLS, use `redis://`"
             }
-            _ => "is it a Redis server?",
+            _ => "if it is restarting, try again; is it a Redis server?",
         }),
         Fault::Stranger => local::foreign_server_error(&place),
         Fault::RequiresTls => {
@@ -121,6 +122,7 @@ pub(crate) fn is_temporary(error: &Error, was_connected: bool) -> bool {
         Kind::NoMaster => was_connected || error.cause() != Some(&Cause::NotThere),
         Kind::Refused => error.cause() == Some(&Cause::ClientLimit),
         Kind::Unreachable | Kind::Protocol => was_connected,
+        _ if error.cause() == Some(&Cause::OwnLimit) => was_connected,
         _ => false,
     }
 }

@@ -32,6 +32,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
             ),
         };
     }
+    let is_late = matches!(fault, Fault::TimedOut);
     let lost = match fault {
         Fault::TimedOut => no_reply_sentence(target, timeout),
         Fault::TooLong | Fault::TooMuch => format!("got too long a reply from `{target}`"),
@@ -44,6 +45,9 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     );
     if let Some(hint) = spec.hint_for_lost_reply(&call.args) {
         error = error.hint(hint);
+    }
+    if is_late {
+        error = error.further_hint("`--timeout` gives it more time");
     }
     match call.subject_jid() {
         Some(jid) => error.about_jid(&jid),

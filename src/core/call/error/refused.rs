@@ -92,7 +92,8 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
         "NOREPLICAS" => error(
             Kind::NoReplicas,
             format!("`{target}` has too few replicas and refuses changes"),
-        ),
+        )
+        .hint("start its replicas, or lower `min-replicas-to-write`"),
         "READONLY" => error(Kind::ReadOnly, format!("`{target}` is a replica"))
             .hint("point `--redis` at its primary"),
         "MASTERDOWN" => error(
@@ -125,6 +126,7 @@ pub(crate) fn refusal_with_code(code: &str, target: &Target) -> Error {
 pub(crate) fn server_disk_full(target: &Target) -> Error {
     let message = format!("`{target}` cannot write to its disk and refuses changes");
     Error::new(Kind::Misconf, message)
+        .hint("make room on its disk; `redis-cli INFO persistence` shows what failed")
 }
 
 /// The error for an `ERR` that no line of the core raised.

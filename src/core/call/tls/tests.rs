@@ -1,7 +1,6 @@
 use std::io::Write;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -13,6 +12,7 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection};
 use super::{TlsClient, TlsFault};
 use crate::address::tls::Tls;
 use crate::core::call::fault::Fault;
+use crate::threads;
 
 /// A server that requires a client certificate, and a client that has none.
 fn server_and_client() -> (ServerConfig, TlsClient) {
@@ -49,11 +49,12 @@ fn a_refusal_is_read_even_if_the_server_is_gone_when_the_client_writes() {
     let (server, client) = server_and_client();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let refusing = thread::spawn(move || {
+    let refusing = threads::spawn(move || {
         let (mut socket, _) = listener.accept().unwrap();
         let mut session = ServerConnection::new(Arc::new(server)).unwrap();
         while session.complete_io(&mut socket).is_ok() && session.is_handshaking() {}
-    });
+    })
+    .unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     let socket = std::net::TcpStream::connect(address).unwrap();
     let mut stream = client.connect(socket, &address, deadline).unwrap();
