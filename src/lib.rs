@@ -58,8 +58,8 @@ pub mod internals {
     pub use crate::check::scan;
     pub use crate::clock::Clock;
     pub use crate::clock::moment::Moment;
+    pub use crate::core::api::finish_and_pop::FinishAndPopReply;
     pub use crate::core::api::popped_jobs::read_popped_jobs;
-    pub use crate::core::api::turn::FinishAndPopReply;
     pub use crate::core::call::rights::{AclForm, acl_lines};
     pub use crate::core::call::{Core, CoreSettings};
     pub use crate::core::script::Script;

@@ -37,7 +37,7 @@ macro_rules! subcommands {
         }
 
         impl Command {
-            /// The settings of the config file that apply.
+            /// How much of the config file applies: nothing, its defaults, or all of it.
             pub(super) fn config_file_use(&self) -> ConfigFileUse {
                 match self {
                     $(Command::$name(_) => $module::SPEC.config,)*

@@ -218,7 +218,7 @@ impl OutcomeRecorder {
                     self.flush_report()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
-                // A job without a state was deleted.
+                // Remember only jobs that exist afterwards: one without a state was deleted.
                 if let (Some(restarts), Some(_), ItemTally::Done) =
                     (&mut restarts, &outcome.item.state_after, result)
                 {

@@ -194,7 +194,7 @@ impl Ledger {
         self.write_lines()?;
         let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
         match synced {
-            // A pipe or device cannot be synced.
+            // A pipe or device cannot be synced: no error.
             Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
             synced => synced.map_err(|fault| self.unwritable_error(&fault)),
         }
@@ -255,7 +255,7 @@ impl Ledger {
         let about = file
             .metadata()
             .map_err(|fault| self.unreadable_error(&fault))?;
-        // A pipe or device has no lines of an earlier run.
+        // A pipe or device has no lines of an earlier run: do not read it.
         if !about.is_file() {
             return Ok(0);
         }

@@ -99,7 +99,7 @@ impl JobOutcome {
     /// The outcome of a job that a guarded call did not change.
     pub(crate) fn from_refusing_reply<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> JobOutcome {
         let jid = &job.jid;
-        // A mark begins with the state.
+        // A mark begins with the state: if that is the same, something else of the job has changed.
         let state = [job.stored.as_bytes(), b":"].concat();
         let outcome = match reply.code {
             OutcomeCode::Gone => JobOutcome::gone(jid),

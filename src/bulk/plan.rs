@@ -320,7 +320,7 @@ impl BulkPlan {
         let state = state.filter(|state| self.jobs.iter().all(|job| job.state == **state));
         let state = state.and_then(|state| state.as_str()).unwrap_or_default();
         match state {
-            // "depends jobs" would not be English.
+            // Write "jobs", not "depends jobs", which would not be English.
             "" | "depends" => plural(count as u64, "job", "jobs"),
             state => {
                 let (one, many) = (format!("{state} job"), format!("{state} jobs"));

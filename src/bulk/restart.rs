@@ -95,7 +95,7 @@ impl RestartWatch {
         if core.connection_number() == self.connection {
             return;
         }
-        // If this call fails, the next round fails too, or checks again.
+        // A failure is ignored: the next round fails too, or checks again.
         if let Ok(present) = core.server_epoch() {
             self.connection = core.connection_number();
             self.compare_epoch(core, present, acknowledged);

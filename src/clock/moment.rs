@@ -14,7 +14,8 @@ use serde::{Serialize, Serializer};
 /// A job that is due later than this is never due, in seconds: 1,000 years.
 pub(crate) const MAX_DELAY: f64 = 31_557_600_000.0;
 
-/// A moment in whole microseconds. `Display` writes the decimal seconds that the core takes.
+/// A moment in whole microseconds. `Display` and `Deserialize` use the decimal seconds of the core, `Serialize`
+/// the RFC 3339 of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
 

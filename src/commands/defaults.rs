@@ -75,8 +75,8 @@ const MAX_OPTIONS_BYTES: ByteLimit = ByteLimit::fixed(1 << 16);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let queue = match &args.queue {
-        None => return list_defaults(session),
-        Some(word) if is_list_word(word) && !args.writes() => return list_defaults(session),
+        None => return list_queue_defaults(session),
+        Some(word) if is_list_word(word) && !args.writes() => return list_queue_defaults(session),
         Some(queue) => queue,
     };
     let wanted = match &args.options {
@@ -133,8 +133,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Lists the defaults of all queues.
-fn list_defaults(session: &mut Session) -> Result<Exit, Error> {
+/// Lists the default job options of each queue that has some.
+fn list_queue_defaults(session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<QueueDefaults>>()?;
     let now = session.connect()?;
     let options = session.core()?.config(now)?.into_iter();

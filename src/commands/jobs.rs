@@ -126,7 +126,8 @@ pub(crate) fn list_jobs(
     } else {
         JobFields::Brief
     };
-    let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest_first);
+    let mut selection =
+        Selection::open(core, now, &selector, detail)?.newest_failures_first(newest_first);
     selection.write_notes(out);
     let streams = match out.format() {
         Format::Table => !out.is_for_people() && !out.has_sort_flag(),

@@ -182,8 +182,8 @@ impl<'de> Visitor<'de> for OrderedFieldsVisitor<'_, 'de> {
 pub struct Number(pub f64);
 
 impl Number {
-    /// Reads the decimal text of a field.
-    pub fn parse(text: &[u8]) -> Option<Number> {
+    /// Reads the decimal text of a field. `inf` and `nan` are numbers, too.
+    pub fn from_decimal(text: &[u8]) -> Option<Number> {
         std::str::from_utf8(text)
             .ok()?
             .trim()

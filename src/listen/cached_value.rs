@@ -84,7 +84,7 @@ impl<T: Clone> CachedValue<T> {
         }
         let known = self.last_value_if(|last, _, _| last.has_failed);
         let wait = known.as_ref().map_or(patience, |_| Duration::ZERO);
-        let Some(_turn) = lock_within(&self.reading, wait) else {
+        let Some(_reading) = lock_within(&self.reading, wait) else {
             return known;
         };
         // Another thread may have read a value before this one had the lock.
@@ -108,7 +108,7 @@ impl<T: Clone> CachedValue<T> {
         Some(value)
     }
 
-    /// The last value, if it fits the interval and the moment.
+    /// The last value, if `fits` accepts it at the present interval and moment.
     fn last_value_if(&self, fits: impl Fn(&LastValue<T>, Duration, Instant) -> bool) -> Option<T> {
         let state = self.lock_state();
         let last = state.last.as_ref();

@@ -36,8 +36,8 @@ pub(crate) struct MetricFamily {
     kind: MetricKind,
     help: &'static str,
     samples: Vec<Sample>,
-    /// The labels of the samples, of which each series has its own.
-    known: HashSet<Vec<String>>,
+    /// The label values of each series. A second series with the same values is not added.
+    series: HashSet<Vec<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl MetricFamily {
             kind,
             help,
             samples: Vec::new(),
-            known: HashSet::new(),
+            series: HashSet::new(),
         }
     }
 
@@ -142,7 +142,7 @@ impl MetricFamily {
 
     fn is_new_series(&mut self, labels: &[(&str, &str)]) -> bool {
         let values = labels.iter().map(|(_, value)| (*value).to_owned());
-        self.known.insert(values.collect())
+        self.series.insert(values.collect())
     }
 
     fn add_sample(&mut self, suffix: &'static str, labels: &[(&str, &str)], value: f64) {

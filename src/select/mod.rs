@@ -166,8 +166,8 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// Reads failure lists from their newest end.
-    pub(crate) fn newest_first(self, newest: bool) -> Selection<'a> {
+    /// Reads failure lists from their newest end. Other sources keep their order.
+    pub(crate) fn newest_failures_first(self, newest: bool) -> Selection<'a> {
         Selection { newest, ..self }
     }
 

@@ -18,7 +18,7 @@ use crate::text::Sanitized;
 
 /// The result of the first pass.
 #[derive(Debug, Default)]
-pub(super) struct CheckResult {
+pub(super) struct FirstPassResult {
     /// How many jobs there are.
     pub jobs: u64,
     /// Whether some jobs depend on jobs of later lines.
@@ -59,11 +59,11 @@ pub(super) fn check_lines(
     throttles: &[ThrottleArg],
     needs_sums: bool,
     needs_queues: bool,
-) -> Result<CheckResult, Error> {
+) -> Result<FirstPassResult, Error> {
     let what = file.source_name().to_owned();
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
-    let mut checked = CheckResult::default();
+    let mut checked = FirstPassResult::default();
     let maximum = |throttle: &ThrottleArg| Some((throttle.id.clone(), throttle.maximum?));
     checked.maxima = throttles.iter().filter_map(maximum).collect();
     let (mut known, mut pending) = (HashValues::default(), HashValues::default());

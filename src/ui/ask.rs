@@ -302,7 +302,7 @@ fn read_line(term: &Term) -> io::Result<Option<String>> {
                 term.write_str(key.encode_utf8(&mut [0; 4]))?;
             }
             Ok(_) => {}
-            // Ctrl-D that was typed before the question.
+            // A Ctrl-D that was typed before the question comes as this error: it ends the input, too.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             Err(error) => return Err(error),
         }

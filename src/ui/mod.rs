@@ -507,7 +507,7 @@ impl Ui {
 
     /// Goes on after the reader of stdout has gone away. What is written then is lost.
     pub(crate) fn ignore_closed_stdout(&mut self) {
-        // A handler replaces the default action of SIGPIPE, which ends the process.
+        // Any handler will do: it replaces the default action of SIGPIPE, which ends the process.
         _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, std::sync::Arc::default());
         self.outlives_reader = true;
     }

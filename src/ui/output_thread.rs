@@ -40,11 +40,11 @@ pub(crate) struct OutputThread {
 }
 
 impl OutputThread {
-    /// Starts the thread. It calls `wake` when everything is written, if [`OutputThread::is_full`] or
+    /// Starts the thread. It calls `on_drained` when everything is written, if [`OutputThread::is_full`] or
     /// [`OutputThread::is_empty`] said otherwise before.
     pub(crate) fn start(
         status: Option<LiveLines>,
-        wake: impl Fn() + Send + 'static,
+        on_drained: impl Fn() + Send + 'static,
     ) -> Result<OutputThread, Error> {
         let (chunks, inbox) = channel();
         let state = Arc::new(OutputState {
@@ -54,7 +54,7 @@ impl OutputThread {
             fault: Mutex::new(None),
         });
         let shared = state.clone();
-        threads::spawn(move || write_chunks(&inbox, status, &shared, wake))?;
+        threads::spawn(move || write_chunks(&inbox, status, &shared, on_drained))?;
         Ok(OutputThread { chunks, state })
     }
 
@@ -76,7 +76,7 @@ impl OutputThread {
     fn queue_chunk(&self, bytes: usize, chunk: OutputChunk) {
         if bytes > 0 {
             self.state.waiting.fetch_add(bytes, Ordering::AcqRel);
-            // The thread lives as long as this value.
+            // The thread lives as long as this value, so the chunk has a receiver.
             _ = self.chunks.send(chunk);
         }
     }
@@ -97,8 +97,8 @@ impl OutputThread {
             return false;
         }
         self.state.is_awaited.store(true, Ordering::SeqCst);
-        // Check once more: the thread may have written the last bytes before the flag was set, and then it wakes
-        // nobody.
+        // Check once more: the thread may have written the last bytes before the flag was set, and then it does
+        // not call `on_drained`.
         waiting()
     }
 
@@ -124,7 +124,7 @@ fn write_chunks(
     inbox: &Receiver<OutputChunk>,
     mut status: Option<LiveLines>,
     state: &OutputState,
-    wake: impl Fn(),
+    on_drained: impl Fn(),
 ) {
     let mut has_failed = false;
     while let Ok(chunk) = inbox.recv() {
@@ -159,7 +159,7 @@ fn write_chunks(
             drop(lock.lock());
             written.notify_all();
             if state.is_awaited.swap(false, Ordering::SeqCst) {
-                wake();
+                on_drained();
             }
         }
     }

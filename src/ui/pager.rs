@@ -57,7 +57,7 @@ impl Pager {
 
     /// Whether a text fits on the screen, with a line left for the next prompt.
     pub(crate) fn fits_screen(&self, text: &[u8]) -> bool {
-        // Each line has at least one byte, its end.
+        // Each line has at least one byte, its end, so a text of fewer bytes than rows fits.
         if text.len() < self.rows {
             return true;
         }

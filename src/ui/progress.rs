@@ -56,7 +56,7 @@ impl Progress {
     /// Adds to the number of finished jobs.
     pub(crate) fn add_done(&mut self, done: u64) {
         self.done += done;
-        // More jobs were done than the total announced.
+        // If more jobs were done than were announced, the total grows with them.
         self.total = self.total.max(self.done);
         if !self.shown {
             return;

@@ -1,4 +1,4 @@
-//! The order in which a turn pops from the queues, where the server decides it.
+//! The order in which a call pops from the queues, where the server decides it.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::model::queue_patterns::PriorityBucket;
 use crate::name::Name;
 
-/// The order in which a turn pops from the queues.
+/// The order in which a call pops from the queues.
 #[derive(Debug)]
 pub(super) enum PopArrangement {
     /// As the machine asks.
@@ -50,7 +50,7 @@ impl PopArrangement {
         }
     }
 
-    /// The queues of a turn in their order. If the lags cannot be read, the order stays: the turn
+    /// The queues of a call in their order. If the lags cannot be read, the order stays: the call
     /// itself reports what is wrong with the server or a queue.
     pub(super) fn arrange_queues(
         &mut self,

@@ -27,8 +27,8 @@ pub(super) fn lower_slots_to_file_limit(
     let Some(limit) = getrlimit(Resource::Nofile).current else {
         return Ok(None);
     };
-    // Without `/dev/fd` the number of open descriptors is unknown. A start that fails later gives its job
-    // back.
+    // Without `/dev/fd` the number of open descriptors is unknown: assume that there are enough. A start that fails
+    // later gives its job back.
     let Ok(open) = std::fs::read_dir("/dev/fd") else {
         return Ok(None);
     };

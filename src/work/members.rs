@@ -156,7 +156,7 @@ impl MemberWorkers<'_> {
     /// from here.
     fn spawn_process(&self, index: usize, session: &Session) -> Result<Option<Pid>, Error> {
         let failed = |fault: io::Error| Error::new(Kind::Error, io_message(&fault));
-        // The file may be replaced while this process runs; Linux still knows the old one.
+        // The file may be replaced while this process runs: where Linux still has the old one, start that.
         let own = if cfg!(target_os = "linux") {
             "/proc/self/exe".into()
         } else {

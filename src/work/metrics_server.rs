@@ -58,7 +58,7 @@ impl MetricsServer {
 impl Drop for MetricsServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // The socket in the file system is removed at the end of the thread.
+        // Wait for the thread: at its end it removes the socket from the file system.
         if let Some(thread) = self.thread.take() {
             _ = thread.join();
         }

@@ -479,7 +479,7 @@ impl WorkLoop {
                 let is_hasty = self.gives_up_readers || self.stops > 1;
                 if is_hasty || session.ui.has_written_everything() {
                     return Ok(match result {
-                        // The second signal stopped hooks.
+                        // No job was left, but the second signal stopped hooks: the worker was stopped.
                         WorkResult::Done if self.stops > 1 => WorkResult::Stopped {
                             given_back: 0,
                             left: 0,
@@ -698,7 +698,7 @@ impl WorkLoop {
     ) -> Result<(), Error> {
         match action {
             Action::Start { slot, jobs } => {
-                // Earlier starts may have taken long.
+                // Earlier starts may have taken long: do not start a program for a job whose lock is over.
                 let is_over =
                     |job: &PoppedJob| self.machine.is_lock_expired(self.time.now(), &job.jid);
                 let started = if jobs.iter().any(is_over) {

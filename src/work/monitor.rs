@@ -41,8 +41,8 @@ pub(super) struct LoopState {
 struct CallTimes {
     /// Any call, also one that failed.
     any: Instant,
-    /// A turn with a reply.
-    turn: Instant,
+    /// A finish-and-pop call with a reply.
+    finish_and_pop: Instant,
 }
 
 /// The number of jobs of a queue that ended in each way, by [`WorkEventKind`].
@@ -54,7 +54,7 @@ pub(super) struct WorkMonitor {
     slots: usize,
     /// The SHA of the script.
     core: String,
-    /// How late a turn or a heartbeat may end before the worker counts as stuck.
+    /// How late a finish-and-pop call or a heartbeat may end before the worker counts as stuck.
     patience: Duration,
     state: Mutex<LoopState>,
     calls: Mutex<CallTimes>,
@@ -78,7 +78,7 @@ impl WorkMonitor {
             state: Mutex::default(),
             calls: Mutex::new(CallTimes {
                 any: now,
-                turn: now,
+                finish_and_pop: now,
             }),
             jobs: RwLock::default(),
             runs: DurationHistogram::default(),
@@ -98,13 +98,13 @@ impl WorkMonitor {
         *lock(&self.calls)
     }
 
-    /// Notes that a call to the server ended, and whether it was a turn with a reply.
-    pub(super) fn note_ended_call(&self, is_answered_turn: bool) {
+    /// Notes that a call to the server ended, and whether it was a finish-and-pop call with a reply.
+    pub(super) fn note_ended_call(&self, is_answered_pop: bool) {
         let now = Instant::now();
         let mut calls = lock(&self.calls);
         calls.any = now;
-        if is_answered_turn {
-            calls.turn = now;
+        if is_answered_pop {
+            calls.finish_and_pop = now;
         }
     }
 
@@ -170,7 +170,7 @@ impl WorkMonitor {
             MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
         };
         let state = self.loop_state();
-        let turn_at = self.call_times().turn;
+        let replied_at = self.call_times().finish_and_pop;
         let mut jobs = MetricFamily::new(
             "qless_work_jobs_total",
             MetricKind::Counter,
@@ -206,7 +206,7 @@ impl WorkMonitor {
             gauge(
                 "qless_work_last_turn_seconds",
                 "Seconds since Redis last replied to a turn, or since the start",
-                now.saturating_duration_since(turn_at).as_secs_f64(),
+                now.saturating_duration_since(replied_at).as_secs_f64(),
             ),
             jobs,
             runs,
@@ -214,8 +214,8 @@ impl WorkMonitor {
     }
 }
 
-/// How late a turn or a heartbeat may end: two polls, besides the one before a turn of an idle worker, and the time
-/// limits of the two calls of a turn.
+/// How late a finish-and-pop call or a heartbeat may end: two polls, besides the one before a call of an idle worker,
+/// and the time limits of that call and of the one that may follow it.
 fn max_lateness_of_calls(poll: Duration, timeout: Duration) -> Duration {
     poll.saturating_add(timeout).saturating_mul(2)
 }
@@ -267,7 +267,7 @@ mod tests {
             90000: ok, starting: no job has been popped
         "#]]
         .assert_eq(&probes(&monitor, begun, [0, 1, 90_000]));
-        // The next turn was due 5 seconds after the start.
+        // The next finish-and-pop call was due 5 seconds after the start.
         set(Some(begun + Duration::from_secs(5)));
         expect![[r#"
             0: ok, ok

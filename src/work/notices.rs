@@ -102,7 +102,7 @@ impl PutWatch {
             return Some(change_at);
         }
         self.is_watching = is_idle;
-        // Without the thread, the worker polls.
+        // A failure is ignored: without the thread, the worker polls.
         _ = self.orders.send(is_idle);
         None
     }
@@ -125,7 +125,7 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
         let Some(notices) = is_wanted.then(|| core.subscribe_to_puts().ok()).flatten() else {
             continue;
         };
-        // A job may have been put before the subscription.
+        // A job may have been put before the subscription: report a put first, so that the worker pops.
         let mut event = Some(Event::Put(None));
         while is_wanted {
             if let Some(event) = event

@@ -10,7 +10,7 @@ use crate::model::queue_patterns::{IdentifierPatterns, PriorityBucket, sort_by_p
 use crate::model::work_queue::{QueueSelector, SelectedNames};
 use crate::name::Name;
 
-/// Maximum number of queues of one turn.
+/// Maximum number of queues of one finish-and-pop call.
 pub(super) const MAX_QUEUES: usize = 500;
 
 /// The queues of a worker as given, in order.
@@ -47,7 +47,7 @@ pub(super) fn read_queues(
     now: Moment,
     names: &[Name],
 ) -> Result<Vec<Queue>, Error> {
-    // Without names, the core would return all queues.
+    // Do not call without names: the core would return all queues.
     if names.is_empty() {
         return Ok(Vec::new());
     }

@@ -384,7 +384,7 @@ format!("the command ended with {exit}")
     /// Writes an event to stdout for programs, else to stderr.
     fn show_event(&mut self, event: &WorkEvent, session: &mut Session) {
         match session.ui.format() {
-            // A reader that has gone does not stop the work.
+            // A failure is ignored: a reader that has gone does not stop the work.
             Format::Ndjson => _ = session.ui.show(event),
             _ if session.ui.is_quiet() => {}
             _ => self.lines.push_str(&event.event_line()),

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use super::arrangement::PopArrangement;
 use super::drain::{self, RemainingWork};
-use super::machine::event::{Event, LeftJobs, Request, ServerTurnReply};
+use super::machine::event::{EndedAndPopped, Event, LeftJobs, Request};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
 use super::queues::{FoundQueues, MAX_QUEUES, QueueList};
 use crate::address::Node;
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
+use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::core::api::index::Index;
-use crate::core::api::turn::FinishAndPopReply;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
@@ -25,7 +25,7 @@ use crate::name::Name;
 use crate::session::actor;
 use crate::threads;
 
-/// Minimum number of queues that a turn pops from, if more queues than the maximum may have jobs.
+/// Minimum number of queues that a call pops from, if more queues than the maximum may have jobs.
 const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.
@@ -71,7 +71,7 @@ impl ServerThread {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
         let mut calls = ServerCalls {
-            turn_at: core.now(),
+            finish_and_pop_at: core.now(),
             core,
             worker,
             queues,
@@ -82,13 +82,13 @@ impl ServerThread {
             connection: 0,
         };
         calls.core.use_caller_thread();
-        // The machine tries again by itself.
+        // Do not wait for a new connection: the machine tries again by itself.
         calls.core.report_loss_immediately();
         threads::spawn(move || {
             while let Ok(order) = inbox.recv() {
                 let event = calls.carry_out_order(order);
                 if let Some(monitor) = &monitor {
-                    monitor.note_ended_call(matches!(event, Some(Event::Turn(Ok(_)))));
+                    monitor.note_ended_call(matches!(event, Some(Event::FinishAndPop(Ok(_)))));
                 }
                 let Some(event) = event else {
                     continue;
@@ -121,7 +121,7 @@ impl ServerThread {
         drop(self.orders);
         let end = Instant::now() + LEAVING;
         let left = || end.saturating_duration_since(Instant::now());
-        // The thread ends after the last order, and with it the replies.
+        // Wait until the thread has ended, after its last order. Its late replies are dropped.
         while self.replies.recv_timeout(left()).is_ok() {}
     }
 
@@ -145,8 +145,8 @@ struct ServerCalls {
     /// The result of the last resolution of `queues`.
     found: FoundQueues,
     arrangement: PopArrangement,
-    /// The time of the last turn, by which its endings are recognized if its reply was lost.
-    turn_at: Moment,
+    /// The time of the last finish-and-pop call, by which its endings are recognized if its reply was lost.
+    finish_and_pop_at: Moment,
     /// The server of the last replies, if it says which it is, and its node in a cluster.
     epoch: Option<ServerEpoch>,
     node: Option<Node>,
@@ -191,14 +191,14 @@ impl ServerCalls {
                     .core
                     .index_members(now, &Index::Worker(self.worker.clone()));
                 if held.is_ok_and(|held| held.is_empty()) {
-                    // If the name stays in the list of workers, the core forgets it after `max-worker-age`.
+                    // A failure is ignored: the core forgets a worker that stays in the list after `max-worker-age`.
                     _ = self.core.deregister_worker(now, &self.worker);
                 }
                 return None;
             }
         };
         Some(match request {
-            Request::Turn {
+            Request::FinishAndPop {
                 endings,
                 total,
                 queues,
@@ -211,41 +211,41 @@ impl ServerCalls {
                     queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
                 }
                 let now = self.core.now();
-                self.turn_at = now;
-                let turn = self
+                self.finish_and_pop_at = now;
+                let result = self
                     .core
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
-                let turn = turn.and_then(|mut turn| {
-                    let (has_rest, left) = if is_last && turn.jobs.is_empty() {
-                        self.has_rest_and_left_jobs(total, &queues, &mut turn)?
+                let result = result.and_then(|mut reply| {
+                    let (has_rest, left) = if is_last && reply.jobs.is_empty() {
+                        self.has_rest_and_left_jobs(total, &queues, &mut reply)?
                     } else {
                         (false, Vec::new())
                     };
-                    self.arrangement.note_popped(&turn.jobs);
-                    Ok(ServerTurnReply {
-                        emptied: emptied_queues(total, &queues, &turn.jobs),
-                        endings: turn.endings,
-                        jobs: turn.jobs,
-                        refused: turn.refused,
-                        due_in: turn.due_in,
+                    self.arrangement.note_popped(&reply.jobs);
+                    Ok(EndedAndPopped {
+                        emptied: emptied_queues(total, &queues, &reply.jobs),
+                        endings: reply.endings,
+                        jobs: reply.jobs,
+                        refused: reply.refused,
+                        due_in: reply.due_in,
                         has_rest,
                         left,
                     })
                 });
-                Event::Turn(turn)
+                Event::FinishAndPop(result)
             }
             Request::Recover { endings, known } => {
                 let known: HashSet<Name> = known.into_iter().collect();
                 let core = &mut self.core;
                 let reply = core
-                    .finish_jobs_again(self.turn_at, &self.worker, &endings)
+                    .finish_jobs_again(self.finish_and_pop_at, &self.worker, &endings)
                     .and_then(|endings| {
                         let jobs = core
                             .take_over_unknown_jobs(now, &self.worker, |jid| known.contains(jid))?;
-                        Ok(ServerTurnReply {
+                        Ok(EndedAndPopped {
                             endings,
                             jobs,
-                            ..ServerTurnReply::default()
+                            ..EndedAndPopped::default()
                         })
                     });
                 Event::Recovered(reply)
@@ -268,13 +268,13 @@ impl ServerCalls {
         })
     }
 
-    /// Whether jobs of the queues will run without a further put, although the turn brought none; and the
-    /// jobs that are there. Adds the jobs that were released since to the turn.
+    /// Whether jobs of the queues will run without a further put, although the call brought none; and the
+    /// jobs that are there. Adds the jobs that were released since to its reply.
     fn has_rest_and_left_jobs(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
-        turn: &mut FinishAndPopReply,
+        reply: &mut FinishAndPopReply,
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
         let names: Vec<Name> = self.found.queue_names().cloned().collect();
@@ -285,7 +285,7 @@ impl ServerCalls {
                 Err(_) => (true, Vec::new()),
                 Ok((RemainingWork::Waits, left)) => (true, left),
                 Ok((RemainingWork::Ready, left)) => {
-                    // With very many queues, the turn asked only some: now pop from queues that are known to have jobs.
+                    // With very many queues, the call asked only some: now pop from queues that are known to have jobs.
                     let waiting = left.iter().filter(|left| left.waiting > 0);
                     let waiting = waiting.map(|left| (left.queue.clone(), total));
                     let queues = if names.len() > MAX_QUEUES {
@@ -293,13 +293,13 @@ impl ServerCalls {
                     } else {
                         queues.to_vec()
                     };
-                    // An error here makes the worker recover the turn: it ends the jobs again and searches for the
+                    // An error here makes the worker recover the call: it ends the jobs again and searches for the
                     // popped ones.
                     let again = self
                         .core
                         .finish_and_pop(now, &self.worker, total, &queues, &[]);
                     let again = again.map_err(|error| {
-                        if turn.endings.is_empty() {
+                        if reply.endings.is_empty() {
                             error
                         } else {
                             // The endings were written by the first call. `Unknown` keeps the worker from taking
@@ -307,10 +307,10 @@ impl ServerCalls {
                             Error::new(Kind::Unknown, error.message())
                         }
                     })?;
-                    (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
-                    // The pop stopped its search at a limit: jobs may be left that the next turn finds.
+                    (reply.jobs, reply.due_in) = (again.jobs, again.due_in);
+                    // The pop stopped its search at a limit: jobs may be left that the next call finds.
                     let goes_on =
-                        turn.jobs.is_empty() && turn.due_in.is_some_and(|due| due < AT_ONCE);
+                        reply.jobs.is_empty() && reply.due_in.is_some_and(|due| due < AT_ONCE);
                     (goes_on, left)
                 }
             },
@@ -331,7 +331,7 @@ impl ServerCalls {
     }
 }
 
-/// The queues of a turn that gave fewer jobs than they were asked for.
+/// The queues of a call that gave fewer jobs than they were asked for.
 fn emptied_queues(max_jobs: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {

@@ -6,8 +6,8 @@ use expect_test::expect;
 use qless::internals::ending::{EndingAction, EndingOutcome, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
-    Request, ServerTurnReply, StartFailure, TerminationSignal, WorkLimit,
+    Action, DispatchMode, EndedAndPopped, EndedProcess, Event, LineContent, MachineConfig,
+    ProcessExit, Report, Request, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -116,7 +116,7 @@ impl Worker {
                 TerminationSignal::Term => format!("SIGTERM {slot}"),
                 TerminationSignal::Kill => format!("SIGKILL {slot}"),
             },
-            Action::Request(Request::Turn {
+            Action::Request(Request::FinishAndPop {
                 endings,
                 total,
                 queues,
@@ -198,12 +198,12 @@ impl Worker {
             remaining: 5,
             ..PoppedJob::default()
         });
-        let reply = ServerTurnReply {
+        let reply = EndedAndPopped {
             endings: vec![done; self.endings],
             jobs: jobs.collect(),
-            ..ServerTurnReply::default()
+            ..EndedAndPopped::default()
         };
-        self.at(now, Event::Turn(Ok(reply)))
+        self.at(now, Event::FinishAndPop(Ok(reply)))
     }
 
     /// Lets time pass.
@@ -357,12 +357,12 @@ fn queues_take_turns_by_their_weights() {
             state: name("complete"),
             remaining: None,
         };
-        let reply = ServerTurnReply {
+        let reply = EndedAndPopped {
             endings: vec![done; rotation.endings],
             jobs: vec![job],
-            ..ServerTurnReply::default()
+            ..EndedAndPopped::default()
         };
-        rotation.at(1.0, Event::Turn(Ok(reply)));
+        rotation.at(1.0, Event::FinishAndPop(Ok(reply)));
         popped.push(queue);
         asked = rotation.at(1.0, ended(0, 0));
     }
@@ -858,11 +858,11 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
     };
     let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
-    let held = ServerTurnReply {
+    let held = EndedAndPopped {
         has_rest: true,
-        ..ServerTurnReply::default()
+        ..EndedAndPopped::default()
     };
-    expect![""].assert_eq(&worker.at(1.0, Event::Turn(Ok(held))));
+    expect![""].assert_eq(&worker.at(1.0, Event::FinishAndPop(Ok(held))));
     expect![""].assert_eq(&worker.later(5.9));
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(6.0));
     expect!["finish: Done\n"].assert_eq(&worker.reply(6.0, &[]));
@@ -871,9 +871,9 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
 #[test]
 fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
     let due_in = |seconds| {
-        Event::Turn(Ok(ServerTurnReply {
+        Event::FinishAndPop(Ok(EndedAndPopped {
             due_in: Some(seconds),
-            ..ServerTurnReply::default()
+            ..EndedAndPopped::default()
         }))
     };
     let mut worker = Worker::single(1);
@@ -921,18 +921,18 @@ fn a_count_limits_what_is_popped() {
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a"]);
     worker.at(1.0, ended(0, 1));
-    let failed = ServerTurnReply {
+    let failed = EndedAndPopped {
         endings: vec![EndingOutcome::Done {
             state: name("failed"),
             remaining: None,
         }],
-        ..ServerTurnReply::default()
+        ..EndedAndPopped::default()
     };
     expect![[r#"
         * Failed a exit-1: stderr
         finish: JobsFailed(1)
     "#]]
-    .assert_eq(&worker.at(1.0, Event::Turn(Ok(failed))));
+    .assert_eq(&worker.at(1.0, Event::FinishAndPop(Ok(failed))));
 }
 
 #[test]
@@ -941,7 +941,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
     worker.act();
     worker.reply(0.0, &["a"]);
     expect!["turn: [a complete] pop 2 from q:2\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
-    worker.at(2.0, Event::Turn(Err(failure(true))));
+    worker.at(2.0, Event::FinishAndPop(Err(failure(true))));
     // The locks first.
     expect!["extend: a\n"].assert_eq(&worker.later(2.1));
     let gone = Event::Extended(Ok(vec![ExtendOutcome::Lost]));
@@ -950,7 +950,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
         recover: 1 endings, known a
     "#]]
     .assert_eq(&worker.at(3.0, gone));
-    let found = ServerTurnReply {
+    let found = EndedAndPopped {
         endings: vec![EndingOutcome::Done {
             state: name("complete"),
             remaining: None,
@@ -961,7 +961,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
             expires: 60.0,
             ..PoppedJob::default()
         }],
-        ..ServerTurnReply::default()
+        ..EndedAndPopped::default()
     };
     expect![[r#"
         * Completed a
@@ -982,7 +982,7 @@ fn a_turn_that_was_not_made_is_repeated_with_growing_waits() {
     let mut waits = Vec::new();
     let mut now = 0.0;
     for _ in 0..8 {
-        worker.at(now, Event::Turn(Err(failure(false))));
+        worker.at(now, Event::FinishAndPop(Err(failure(false))));
         waits.push(format!("{:.2}", worker.machine.next_due() - now));
         now = worker.machine.next_due();
         assert_eq!(worker.later(now), "turn: [] pop 1 from q:1\n");
@@ -1161,7 +1161,7 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
     worker.at(1.0, Event::Put(None));
     worker.at(2.0, Event::Notice(name("a")));
     worker.at(2.0, Event::Extended(Ok(vec![ExtendOutcome::Lost])));
-    worker.at(2.1, Event::Turn(Err(failure(true))));
+    worker.at(2.1, Event::FinishAndPop(Err(failure(true))));
     // The process still ends.
     expect![[r#"
         recover: 0 endings, known a
@@ -1202,10 +1202,10 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
             if line.starts_with("recover") {
                 worker
                     .machine
-                    .handle_event(worker.now, Event::Recovered(Ok(ServerTurnReply::default())));
+                    .handle_event(worker.now, Event::Recovered(Ok(EndedAndPopped::default())));
             } else if line.starts_with("turn") {
                 turns += 1;
-                let refused = Event::Turn(Err(refusal(false)));
+                let refused = Event::FinishAndPop(Err(refusal(false)));
                 worker.machine.handle_event(worker.now, refused);
             } else {
                 reports.push_str(line);
@@ -1218,7 +1218,7 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
         recover: 0 endings, known 
     "#]]
     .assert_eq(&worker.later(20.0));
-    let found = Event::Recovered(Ok(ServerTurnReply::default()));
+    let found = Event::Recovered(Ok(EndedAndPopped::default()));
     expect![[r#"
         turn: [] pop 1 from q:1
     "#]]
@@ -1238,7 +1238,7 @@ fn a_worker_without_a_right_ends_before_its_first_job() {
     expect![[r#"
         finish: Forbidden(NoPerm, "refused")
     "#]]
-    .assert_eq(&worker.at(0.0, Event::Turn(Err(refusal(true)))));
+    .assert_eq(&worker.at(0.0, Event::FinishAndPop(Err(refusal(true)))));
 }
 
 #[test]
@@ -1259,7 +1259,7 @@ fn locks_are_extended_while_turns_are_refused() {
     worker.act();
     worker.reply(0.0, &["a"]);
     worker.later(5.0);
-    worker.at(5.0, Event::Turn(Err(refusal(false))));
+    worker.at(5.0, Event::FinishAndPop(Err(refusal(false))));
     let mut extended_at = Vec::new();
     let mut turns = 0;
     for tick in 51..1200 {
@@ -1271,11 +1271,11 @@ fn locks_are_extended_while_turns_are_refused() {
                     extended(&[worker.now + 60.0])
                 }
                 line if line.starts_with("recover") => {
-                    Event::Recovered(Ok(ServerTurnReply::default()))
+                    Event::Recovered(Ok(EndedAndPopped::default()))
                 }
                 line if line.starts_with("turn") => {
                     turns += 1;
-                    Event::Turn(Err(refusal(true)))
+                    Event::FinishAndPop(Err(refusal(true)))
                 }
                 line => panic!("{line}"),
             };
@@ -1326,9 +1326,9 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
     worker.act();
     worker.reply(0.0, &["a"]);
     worker.later(5.0);
-    worker.at(5.0, Event::Turn(Err(refusal(false))));
+    worker.at(5.0, Event::FinishAndPop(Err(refusal(false))));
     worker.at(6.0, Event::Stop);
-    let found = Event::Recovered(Ok(ServerTurnReply::default()));
+    let found = Event::Recovered(Ok(EndedAndPopped::default()));
     worker.at(6.0, found);
     expect![[r#"
         extend: a
@@ -1352,9 +1352,9 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
     for order in [QueueOrder::Ordered, QueueOrder::RoundRobin] {
         let mut worker = Worker::new(config(DispatchMode::Single, 2), &queues, order);
         let none = |emptied: &[&str]| {
-            Event::Turn(Ok(ServerTurnReply {
+            Event::FinishAndPop(Ok(EndedAndPopped {
                 emptied: emptied.iter().map(|queue| name(queue)).collect(),
-                ..ServerTurnReply::default()
+                ..EndedAndPopped::default()
             }))
         };
         let ready = |queues: &[&str], due_in| {

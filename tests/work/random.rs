@@ -10,8 +10,8 @@ use proptest::test_runner::TestCaseError;
 use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
-    Request, ServerTurnReply, StartFailure, TerminationSignal, WorkLimit,
+    Action, DispatchMode, EndedAndPopped, EndedProcess, Event, LineContent, MachineConfig,
+    ProcessExit, Report, Request, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -319,7 +319,7 @@ impl World {
     /// Carries a request out and returns the reply.
     fn serve(&mut self, request: &Request) -> Event {
         match request {
-            Request::Turn {
+            Request::FinishAndPop {
                 endings,
                 total,
                 queues,
@@ -339,11 +339,11 @@ impl World {
                 } else {
                     Vec::new()
                 };
-                Event::Turn(Ok(ServerTurnReply {
+                Event::FinishAndPop(Ok(EndedAndPopped {
                     endings,
                     jobs,
                     emptied,
-                    ..ServerTurnReply::default()
+                    ..EndedAndPopped::default()
                 }))
             }
             Request::Recover { endings, known } => {
@@ -366,10 +366,10 @@ impl World {
                     *self.popped.entry(jid.clone()).or_default() += 1;
                     self.popped_job(jid)
                 });
-                Event::Recovered(Ok(ServerTurnReply {
+                Event::Recovered(Ok(EndedAndPopped {
                     endings,
                     jobs: jobs.collect(),
-                    ..ServerTurnReply::default()
+                    ..EndedAndPopped::default()
                 }))
             }
             Request::Extend(jids) => {
@@ -412,7 +412,7 @@ impl World {
         };
         let failure = Error::new(kind, "away");
         match request {
-            Request::Turn { .. } => Event::Turn(Err(failure)),
+            Request::FinishAndPop { .. } => Event::FinishAndPop(Err(failure)),
             Request::Recover { .. } => Event::Recovered(Err(failure)),
             Request::Extend(_) => Event::Extended(Err(failure)),
             Request::Release(_) => Event::Released(Err(failure)),

@@ -2,12 +2,13 @@
 -- Takes: kind key item before after
 -- Refuses: raises what the server refuses
 
--- Inserts a value into a list at an index, working from the nearer end.
+-- Inserts a value into a list at an index. Far from both ends it marks the entry there and inserts before the
+-- mark; otherwise it moves the entries between the index and the nearer end.
 local function insert(key, at, value)
   local call, in_chunks = redis.call, need('value/in_chunks')
   local length = call('llen', key)
   if at > 1000 and length - at > 1000 then
-    -- Far from both ends, a search for the entry at the index costs less than moving the others, if the
+    -- A search for the entry at the index costs less than moving the others, if the
     -- user may do it.
     local there, mark = call('lrange', key, at, at)[1], need('repair/entry_mark')(key, value)
     call('lset', key, at, mark)

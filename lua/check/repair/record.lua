@@ -18,7 +18,8 @@ return function(check)
   local noted, write, rows, known = {}, nil, check.rows, need('repair/outcomes')()
   local out, only, outcomes = check.out, check.only, {}
 
-  -- The outcome of a finding, nil if the caller did not ask for it.
+  -- The word of `repair/outcomes` for a finding, where `decide` becomes `found` if the caller named the id; nil if the
+  -- caller left the finding out.
   function check.outcome(id, case)
     if out[id] or only and not only[id] then return nil end
     local name = case and id .. ' ' .. case or id

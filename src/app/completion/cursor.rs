@@ -55,7 +55,11 @@ pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cu
             return None;
         }
     }
-    let (slot, begun, before) = parser.slot_of_last_word(&last.text, typed.redirects);
+    let LastWord {
+        slot,
+        begun,
+        before,
+    } = parser.read_last_word(&last.text, typed.redirects);
     let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
     if let CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) = slot
         && let Some(delimiter) = arg.get_value_delimiter()
@@ -139,6 +143,15 @@ pub(in crate::app) fn detached_value(
     None
 }
 
+/// The word at the cursor.
+struct LastWord<'t, 'w> {
+    slot: CursorSlot<'t>,
+    /// The part of its value that was typed.
+    begun: &'w str,
+    /// The part of the word before the value.
+    before: &'w str,
+}
+
 /// Reads words as clap would, however incomplete the line is.
 struct PartialLineParser<'t> {
     command: &'t Command,
@@ -165,23 +178,23 @@ impl<'t> PartialLineParser<'t> {
         }
     }
 
-    /// The kind of the last word, the part of its value that was typed, and the part of the word before the value.
-    fn slot_of_last_word<'w>(
-        &self,
-        word: &'w str,
-        redirects: bool,
-    ) -> (CursorSlot<'t>, &'w str, &'w str) {
+    fn read_last_word<'w>(&self, word: &'w str, redirects: bool) -> LastWord<'t, 'w> {
+        let whole_word = |slot| LastWord {
+            slot,
+            begun: word,
+            before: "",
+        };
         if redirects {
-            return (CursorSlot::Redirection, word, "");
+            return whole_word(CursorSlot::Redirection);
         }
         if let Some(arg) = self.pending {
-            return (CursorSlot::Value(arg), word, "");
+            return whole_word(CursorSlot::Value(arg));
         }
         if !word.starts_with('-') || self.only_positionals {
-            if let Some(arg) = self.open {
-                return (CursorSlot::Value(arg), word, "");
-            }
-            return (CursorSlot::Positional(self.next_positional()), word, "");
+            return whole_word(match self.open {
+                Some(arg) => CursorSlot::Value(arg),
+                None => CursorSlot::Positional(self.next_positional()),
+            });
         }
         let at = match word.strip_prefix("--") {
             Some(flag) => flag
@@ -190,8 +203,12 @@ impl<'t> PartialLineParser<'t> {
             None => self.short_flag_value_start(word),
         };
         match at {
-            Some((at, Some(arg))) => (CursorSlot::Value(arg), &word[at..], &word[..at]),
-            _ => (CursorSlot::Flag, word, ""),
+            Some((at, Some(arg))) => LastWord {
+                slot: CursorSlot::Value(arg),
+                begun: &word[at..],
+                before: &word[..at],
+            },
+            _ => whole_word(CursorSlot::Flag),
         }
     }
 

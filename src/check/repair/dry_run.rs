@@ -105,7 +105,7 @@ pub(super) fn run_dry_run(
                 }
                 for verdict in verdicts.drain(..) {
                     let planned = match verdict.outcome {
-                        VerdictOutcome::Repairable => filter.plan_verdict(&keys, &verdict),
+                        VerdictOutcome::Repairable => filter.plan_if_new(&keys, &verdict),
                         _ => None,
                     };
                     match (planned, session.ui.format()) {
@@ -144,7 +144,7 @@ struct PlanDeduplicator {
 
 impl PlanDeduplicator {
     /// The planned repair of a verdict, unless the plan has it.
-    fn plan_verdict(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedRepair> {
+    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedRepair> {
         let list = Name::from(keys.group_key(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
             return None;

@@ -52,7 +52,7 @@ impl ListRevert {
     /// Adds the changes of the next repaired finding, if all of them removed further entries of this
     /// list.
     pub(super) fn add_if_same_list(&mut self, id: FindingId, changes: &[Change]) -> bool {
-        // A repair of another finding may have left an entry of the same job.
+        // A repair of another finding may have left an entry of the same job: do not add its changes.
         if id != FindingId::FailedStray {
             return false;
         }

@@ -159,7 +159,7 @@ impl ApprovedRepair<'_> {
             }
             items.push(RepairRow { found, counts });
         }
-        // Findings of the first scan that the last one did not find.
+        // Add findings of the first scan that the last one did not find.
         for mut found in first {
             let id = found.finding.id;
             if items.iter().any(|row| row.found.finding.id == id) {
@@ -171,7 +171,7 @@ impl ApprovedRepair<'_> {
             found.count = 0;
             items.push(RepairRow { found, counts });
         }
-        // Findings that the repair itself revealed.
+        // Add findings that the repair itself revealed: neither scan has them.
         let mut revealed: Vec<(FindingId, RepairCounts)> = all_counts.into_iter().collect();
         revealed.sort_by_key(|(id, _)| id.into_str());
         for (id, counts) in revealed {

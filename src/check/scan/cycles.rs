@@ -132,7 +132,7 @@ impl Scanner<'_> {
         }
         for cycle in find_cycles(&dependencies) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
-            // The name of the location distinguishes cycles.
+            // The first job is the name of the location, which distinguishes cycles.
             let Some(first) = items.first() else {
                 continue;
             };

@@ -94,7 +94,7 @@ impl Scanner<'_> {
                     self.unmatched.match_entry(hash);
                 }
                 if set.kind == ItemKind::Group {
-                    // Text that sorts as its number.
+                    // Leading zeros, so that the texts sort as their numbers.
                     let block = format!("{:012}", behind / BLOCK * BLOCK);
                     return self.add_candidate(ItemKind::Entries, &set.name, block.as_bytes());
                 }
@@ -103,7 +103,7 @@ impl Scanner<'_> {
             return Ok(());
         }
         let is_candidate = match set.kind {
-            // A set may return a member twice while it grows.
+            // Duplicates count only in a list: a scan may return a member of a growing set twice.
             ItemKind::Group => self.unmatched.add_entry(hash) == MatchResult::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
@@ -364,7 +364,7 @@ impl Scanner<'_> {
         if !self.remember_name(RememberedAs::Walked, &remembered_key(kind, name)) {
             return Ok(false);
         }
-        // There are too many names to remember all of them.
+        // If there are too many names to remember all of them, ask the server.
         if self.known.len() >= super::MAX_KNOWN && self.is_listed(kind, name)? {
             return Ok(false);
         }

@@ -311,7 +311,7 @@ impl Scanner<'_> {
             }
             _ => {}
         }
-        // An unlisted worker is reported once.
+        // An unlisted worker is reported once, for the first of its jobs.
         if self.first_pass
             && job.state == b"running"
             && !self.is_remembered(RememberedAs::Worker, &worker)
@@ -351,7 +351,7 @@ impl Scanner<'_> {
         let kind = match job.state.as_slice() {
             b"running" => ItemKind::Slots,
             b"throttled" => {
-                // One of the sets of pending jobs has it.
+                // Any of the sets of pending jobs may have it: now only a job without a throttle is a candidate.
                 job.is_candidate |= ids.is_empty() && self.first_pass;
                 job.missing_in = ids.len();
                 ItemKind::Pending

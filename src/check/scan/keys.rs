@@ -131,7 +131,7 @@ impl Scanner<'_> {
             KeyFamily::Slots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
             KeyFamily::Pending(id) => {
                 page.coordination.push((ItemKind::Pending, id.to_vec()));
-                // The throttle of this key may have a free slot.
+                // The throttle of this key may have a free slot: the core verifies whether a job waits for it in vain.
                 page.candidates.push(key.to_vec());
             }
             KeyFamily::Throttle(_)
@@ -155,7 +155,7 @@ impl Scanner<'_> {
             | KeyFamily::Unknown
             | KeyFamily::IdentifierPatterns
             | KeyFamily::PriorityPatterns => page.unknown.push(key.to_vec()),
-            // These keys are read by name.
+            // These keys are read by name: nothing to do here.
             KeyFamily::Queues
             | KeyFamily::Paused
             | KeyFamily::Pauses
@@ -185,7 +185,7 @@ impl Scanner<'_> {
     }
 
     fn check_expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
-        // A throttle may have an expiry, and a window has one.
+        // A throttle may have an expiry, and a window has one: skip both.
         let may_expire = |key: &&Vec<u8>| {
             use KeyFamily::{Throttle, Window};
             matches!(self.keys.family_of_key(key), Throttle(_) | Window(_))

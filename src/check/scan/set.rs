@@ -308,7 +308,7 @@ impl IndexedSet {
             (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(score_in_reply) == Some(witness.score);
                 self.cursor = if stays {
-                    // Other members may have the same score.
+                    // Read the page with the witness in its middle, since other members may have the same score.
                     SetCursor::Ranks(RankPage {
                         from: Some((higher + page_size / 2, witness)),
                         scores: false,
@@ -400,7 +400,7 @@ impl IndexedSet {
         };
         let more = rank > 0;
         // Members are in the order of their scores: if the first and the last have the same priority, so have all
-        // others.
+        // others. If that, or the score of the next page's witness, is unknown, read this page again with scores.
         let alike = matches!((first, last), (Some(one), Some(other)) if priority_bucket(one) == priority_bucket(other));
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {

@@ -78,7 +78,7 @@ impl Scanner<'_> {
                 }
                 let bare = self.keys.without_prefix(&remembered_key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
-                // A missing counter is found only by one of its jobs.
+                // A missing counter has no key to verify: verify one of its jobs.
                 if let Some(jid) = &counted.example {
                     self.add_candidate(ItemKind::Job, b"", jid.as_bytes())?;
                 }

@@ -16,7 +16,8 @@ pub(crate) struct ExpectedRepairs {
 }
 
 impl ExpectedRepairs {
-    pub(crate) fn add_expected_repair(&mut self, verdict: &Verdict) {
+    /// Adds the finding of a verdict, which the next repair of its item is to repair.
+    pub(crate) fn expect_repair_of(&mut self, verdict: &Verdict) {
         let hash = self.hasher.hash_one((verdict.id, &verdict.item));
         self.hashes.insert(hash);
     }

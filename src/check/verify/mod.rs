@@ -3,7 +3,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod batch_size;
-mod blocking;
+mod blocking_findings;
 pub(crate) mod bounded_set;
 mod calls;
 mod candidates;

@@ -48,6 +48,7 @@ impl VerifyProgress {
         self.pass = (self.pass.0 + 1, 0);
     }
 
+    /// Counts the keys, redraws the bar, and waits for the pace.
     pub(super) fn note_keys_scanned(&mut self, counts: ScanCounts) -> Result<(), Error> {
         self.pass.1 += counts.keys;
         let (pass, passed) = self.pass;
@@ -63,7 +64,8 @@ impl VerifyProgress {
         self.keep_pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
     }
 
-    pub(super) fn note_members_read(&mut self, members: usize) -> Result<(), Error> {
+    /// Redraws the bar, whose count is of keys only, and waits for the pace.
+    pub(super) fn pace_member_reads(&mut self, members: usize) -> Result<(), Error> {
         self.bar.add_done(0);
         self.keep_pace(members)
     }

@@ -74,7 +74,7 @@ impl RepairQueue {
         verdict: &Verdict,
     ) {
         if self.has_capacity() {
-            self.expected.add_expected_repair(verdict);
+            self.expected.expect_repair_of(verdict);
         }
         if has_lost_dependencies(verdict) {
             return self.push_lost_dependency(verdict);
@@ -86,7 +86,7 @@ impl RepairQueue {
         }
         let failed;
         let location = match location.kind {
-            // The marks are read again.
+            // The repair searches the failure lists again, and splits off the jobs that are in none.
             ItemKind::Unlisted => {
                 failed = Location::new(ItemKind::Failed, location.name.clone());
                 &failed

@@ -124,7 +124,7 @@ impl FailureLists {
         let listed = names.with_prefix(keys::FAILURES).into_bytes();
         let mut cursor = Some(START.to_vec());
         while let Some(from) = cursor {
-            // A key of another type lists no groups; it is a finding of its own.
+            // A key of another type lists no groups: search without them. It is a finding of its own.
             let ReadReply::Page(next, groups) =
                 core.run_read(now, ReadCommand::scan_set(&listed, &from, READ_PAGE))?
             else {
@@ -180,7 +180,7 @@ impl FailureLists {
                     count += entries.len();
                     let jids = entries.iter().flatten().map(Vec::as_slice);
                     for at in jids.filter_map(|jid| at.get(jid)) {
-                        // An entry in its own list decides.
+                        // An entry in the list of the job's own group counts more than one elsewhere.
                         if found[*at] != JobSearchResult::InGroup {
                             found[*at] = place;
                         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::blocking::BlockingFindings;
+use super::blocking_findings::BlockingFindings;
 use super::collector::FindingCollector;
 use super::options::VerifyOptions;
 use super::progress::VerifyProgress;

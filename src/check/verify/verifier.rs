@@ -47,7 +47,7 @@ impl Verifier {
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
     pub(crate) fn findings_not_verified(&self) -> Vec<FindingId> {
-        self.verdicts.blocking.unverified_findings()
+        self.verdicts.blocking.findings_with_hidden_requirements()
     }
 
     /// Scans, and has the candidates verified.
@@ -244,7 +244,7 @@ impl CandidateSink for Verifier {
     }
 
     fn note_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
-        self.progress.note_members_read(members)
+        self.progress.pace_member_reads(members)
     }
 
     fn max_read_size(&self) -> usize {

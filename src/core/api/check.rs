@@ -308,7 +308,7 @@ impl VerdictRow {
     fn into_verdict(self, id: FindingId, location: &Location, items: &[Name]) -> Verdict {
         let cycle = match (id, location.kind) {
             (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
-            // A job that depends on itself.
+            // At another location, the cycle is a single job that depends on itself.
             (FindingId::DependencyCycle, _) => vec![self.item.clone()],
             _ => Vec::new(),
         };

@@ -114,7 +114,7 @@ impl Core {
         let index = Index::Failed(group.clone());
         let total = self.index_range(now, &index, 0, 1)?.total;
         let mut slice = self.index_range(now, &index, total.saturating_sub(limit), limit)?;
-        // The list has the oldest first.
+        // The list has the oldest first, the result the newest.
         slice.members.reverse();
         let jobs = self.jobs(now, JobFields::BriefExcerpt, &slice.members)?;
         Ok((jobs.into_iter().flatten().collect(), slice.total))

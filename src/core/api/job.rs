@@ -289,10 +289,10 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                     .ok()
                     .and_then(|text| text.parse().ok())
             }
-            b"priority" => job.priority = Number::parse(&text),
-            b"retries" => job.retries = Number::parse(&text),
+            b"priority" => job.priority = Number::from_decimal(&text),
+            b"retries" => job.retries = Number::from_decimal(&text),
             b"remaining" => {
-                job.remaining = Number::parse(&text).map(|number| Number(number.0.floor()))
+                job.remaining = Number::from_decimal(&text).map(|number| Number(number.0.floor()))
             }
             b"worker" => job.worker = Some(Name::from(text)).filter(|worker| !worker.is_empty()),
             b"expires" => expires = Moment::from_decimal(&text),
@@ -329,7 +329,7 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"rescore" => job.rescore = Some(Name::from(text)),
             b"hold" => job.hold = text == b"1",
             b"backoff" => job.backoff = Some(Name::from(text)),
-            b"fence" => job.fence = Number::parse(&text),
+            b"fence" => job.fence = Number::from_decimal(&text),
             b"grace" => job.in_grace = text == b"1",
             b"legacy" => legacy = Json::parse(&text),
             _ => {}

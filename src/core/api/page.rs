@@ -149,7 +149,7 @@ impl Core {
                 .collect();
             for reply in self.call_all::<Vec<Option<Bytes>>>(now, &calls) {
                 let values = match reply {
-                    // A key of another type is not a job.
+                    // A key of another type is not a job: it has no values.
                     Err(error) if error.kind() == Kind::Damaged => Vec::new(),
                     values => values?,
                 };

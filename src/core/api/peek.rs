@@ -44,7 +44,7 @@ impl Core {
         for ((jid, row), job) in jids.iter().zip(rows).zip(jobs) {
             match (job, row) {
                 (Some(job), _) => next.push(job),
-                // Another client has deleted the job.
+                // Another client has deleted the job: leave it out.
                 (None, Value::Nil) => {}
                 (None, row) => next.push(read_job_row(jid, row)?.job),
             }

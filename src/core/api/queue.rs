@@ -63,7 +63,7 @@ impl Core {
     pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<ReadyQueues, Error> {
         let call = Call::new(calls::LOOK_READY);
         let mut ready = ReadyQueues::default();
-        // Without names, one call.
+        // Without names, make one call, which is about all queues.
         let mut chunks = names.chunks(READY_PER_CALL);
         let first = chunks.next().unwrap_or_default();
         for names in std::iter::once(first).chain(chunks) {

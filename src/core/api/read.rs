@@ -100,7 +100,7 @@ impl ReadCommand {
         ReadCommand { call, ..self }
     }
 
-    /// A page of key names that match a pattern.
+    /// The SCAN for one page of key names that match a pattern.
     pub fn scan_keys(cursor: &[u8], pattern: &[u8], count: usize) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Page, "SCAN").arg(cursor);
         let read = read.arg("MATCH").arg(pattern);
@@ -114,17 +114,17 @@ impl ReadCommand {
         read.arg("COUNT").arg(count.to_string())
     }
 
-    /// A page of a sorted set: members and scores alternate.
+    /// The ZSCAN for one page. In its reply, each member is followed by its score.
     pub fn scan_sorted_set(key: &[u8], cursor: &[u8], count: usize) -> ReadCommand {
         ReadCommand::scan_page("ZSCAN", key, cursor, count)
     }
 
-    /// A page of a set.
+    /// The SSCAN for one page.
     pub fn scan_set(key: &[u8], cursor: &[u8], count: usize) -> ReadCommand {
         ReadCommand::scan_page("SSCAN", key, cursor, count)
     }
 
-    /// A page of a hash: fields and values alternate.
+    /// The HSCAN for one page. In its reply, each field is followed by its value.
     pub fn scan_hash(key: &[u8], cursor: &[u8], count: usize) -> ReadCommand {
         ReadCommand::scan_page("HSCAN", key, cursor, count)
     }
@@ -329,7 +329,7 @@ impl Core {
     pub fn no_key_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::redis_command("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {
-            // Without this right the caller reads the expiry of each key.
+            // Without this right, say no: the caller then reads the expiry of each key.
             Err(error) if error.kind() == Kind::NoPerm => return Ok(false),
             info => info?,
         };

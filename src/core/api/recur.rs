@@ -150,12 +150,12 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
         match field.as_slice() {
             b"klass" => recurring.klass = Some(Name::from(text)),
             b"queue" => recurring.queue = Some(Name::from(text)),
-            b"interval" => recurring.every_s = Number::parse(&text),
+            b"interval" => recurring.every_s = Number::from_decimal(&text),
             b"next" => recurring.next = Moment::from_decimal(&text),
-            b"backlog" => recurring.backlog = Number::parse(&text),
-            b"count" => recurring.count = Number::parse(&text),
-            b"priority" => recurring.priority = Number::parse(&text),
-            b"retries" => recurring.retries = Number::parse(&text),
+            b"backlog" => recurring.backlog = Number::from_decimal(&text),
+            b"count" => recurring.count = Number::from_decimal(&text),
+            b"priority" => recurring.priority = Number::from_decimal(&text),
+            b"retries" => recurring.retries = Number::from_decimal(&text),
             b"tags" => {
                 recurring.tags = Json::parse(&text)
                     .and_then(|tags| tags.names())

@@ -66,7 +66,7 @@ fn outcome_if_applied(
     let wrote = |what| has_history_entry(job, second, worker, what);
     match action {
         EndingAction::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
-        // Other workers may have moved the job on since: its present state is reported.
+        // The state right after is unknown, as other workers may have moved the job on since: report the present one.
         EndingAction::Complete { next: Some(_), .. } => {
             let state = job.state_stored.clone().unwrap_or_default();
             let remaining = None;

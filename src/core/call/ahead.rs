@@ -114,7 +114,7 @@ impl Core {
                 let connection = self.connection.as_ref();
                 let received = connection.map(|connection| connection.receive_replies(deadline));
                 if received.as_ref().is_some_and(|one| one.fault.is_some()) {
-                    self.lose_connection();
+                    self.drop_broken_connection();
                 }
                 self.ahead.open[at].received = received;
             }

@@ -254,7 +254,7 @@ impl Core {
         let mut packed = PackedCommands::default();
         let mut first = 0;
         if self.read_only {
-            // A replica serves reads only after that.
+            // A replica redirects even reads until it gets this command.
             packed.add_command(&["READONLY"]);
             first = 1;
         }

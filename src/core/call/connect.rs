@@ -352,7 +352,7 @@ pub(super) fn connect_stream(
     }
     let mut fault = Fault::Unresolved;
     for (at, address) in addresses.iter().enumerate() {
-        // Each address gets its share of the time.
+        // Divide the time that is left among the addresses that are left.
         let remaining = deadline.saturating_duration_since(Instant::now());
         let share = Instant::now() + remaining / (addresses.len() - at) as u32;
         let address = match address.ip() {
@@ -400,7 +400,7 @@ fn serve_requests(
                     return pass_on_messages(&mut stream, &bytes, timeout, outbox);
                 }
                 AfterRequest::HandOver(receiver) => {
-                    // The caller waits for it.
+                    // This does not fail: the caller waits for the stream.
                     _ = receiver.send(stream);
                     return;
                 }

@@ -151,7 +151,7 @@ pub(crate) fn login_to_sentinel(
     let login = login_steps(target, client_name);
     let replies = run_handshake_steps(connection, &login, deadline)?;
     for (step, reply) in login.iter().zip(&replies) {
-        // A Sentinel that does not know HELLO has no users either.
+        // A refused HELLO is no failure: a Sentinel that does not know it has no users either.
         if let Some(refused) = server_error(reply)
             && !is_hello_refused(*step, reply)
         {

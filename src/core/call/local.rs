@@ -378,7 +378,7 @@ impl LocalServer {
             .map_err(failed)?;
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
-                // The exit codes by which a shell reports that it cannot start the program.
+                // With these exit codes a shell reports that it cannot start the program: return that error.
                 return match status.code() {
                     Some(127) => Err(failed(Errno::NOENT.into())),
                     Some(126) => Err(failed(Errno::ACCESS.into())),

@@ -275,13 +275,13 @@ impl Core {
         };
         let exchanged = connection.exchange(packed, deadline);
         if exchanged.fault.is_some() {
-            self.lose_connection();
+            self.drop_broken_connection();
         }
         exchanged.replies
     }
 
-    /// Drops a connection that broke.
-    fn lose_connection(&mut self) {
+    /// Drops the connection, which broke, and counts the loss.
+    fn drop_broken_connection(&mut self) {
         self.connection = None;
         self.losses += 1;
     }
@@ -414,7 +414,7 @@ impl Core {
                 self.forget_master();
             }
             if let Some(fault) = fault {
-                self.lose_connection();
+                self.drop_broken_connection();
                 round.note_lost_replies(fault);
                 self.trace_lost_connection(&round, begun.elapsed());
             }
@@ -478,7 +478,7 @@ impl Core {
                 round.make_pending_again(&["MOVED"]);
                 true
             }
-            // The master became a replica, and the Sentinels know its successor.
+            // The master became a replica: connect again, since the Sentinels know its successor.
             Address::Sentinel(_) if round.first_error(&["READONLY"]).is_some() => {
                 self.connection = None;
                 round.make_pending_again(&["READONLY"]);

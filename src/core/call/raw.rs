@@ -17,7 +17,7 @@ pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
         ("tag", Some(b"get" | b"top")) | ("track", None) | ("check.slice", Some(b"look")) => reads,
         ("subscription", _) => match args.get(1).map(Vec::as_slice) {
             Some(b"get" | b"exists") => reads,
-            // `subscription all` also stores the names of the queues to which other scripts gave topics.
+            // Not only a read: `subscription all` also stores the names of queues to which other scripts gave topics.
             Some(b"all") => reads.with_incidental_writes(),
             _ => spec,
         },

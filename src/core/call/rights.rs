@@ -250,7 +250,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         _ = if form == AclForm::AccessString {
             writeln!(text, "# {about}\non {rules}")
         } else {
-            // Such a file has no comments.
+            // An ACL file has no comments: leave `about` out.
             writeln!(text, "user {name} on >PASSWORD {rules}")
         };
     }
@@ -359,7 +359,7 @@ pub(super) fn full_rights_test(
     has_one_primary: bool,
     prefix: &str,
 ) -> Call {
-    // A pattern of channels must be that of the rule, and the test names a channel.
+    // Leave out `psubscribe`: its pattern must be that of the rule, and the test names a channel.
     let waiting = WAITING.iter().copied().filter(|name| *name != "psubscribe");
     let names = script_commands(has_one_primary).chain(waiting);
     let names = names.filter(|name| is_right_tested(name, only_reads));

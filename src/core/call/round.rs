@@ -71,7 +71,7 @@ impl RoundTrip {
     pub(super) fn note_lost_replies(&mut self, fault: Fault) {
         let may_repeat = matches!(fault, Fault::Closed | Fault::TimedOut);
         for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
-            // Only the first call has the reply that is not UTF-8. The replies of the others were not read.
+            // Only the first call has the reply that is not UTF-8. The other replies were not read: they are lost.
             let fault = match &fault {
                 Fault::InvalidUtf8 if place > 0 => Fault::Closed,
                 fault => fault.clone(),

@@ -31,7 +31,7 @@ impl Core {
         deadline: Instant,
     ) -> Result<ReachedServer, Error> {
         let mut nodes = sentinels.nodes.clone();
-        // The last good one comes first.
+        // Ask the Sentinel that replied last time first.
         nodes.sort_by_key(|node| self.route.sentinel.as_ref() != Some(node));
         let (mut known, mut last, mut refused): (Option<Vec<Name>>, _, _) = (None, None, None);
         for node in &nodes {

@@ -139,7 +139,7 @@ impl Subscription {
         match self.notices.recv_timeout(timeout) {
             Ok(notice) => Some(notice),
             Err(RecvTimeoutError::Timeout) => None,
-            // The server took the right to subscribe away.
+            // The server took the right to subscribe away: no notice will come, so wait as if none came.
             Err(RecvTimeoutError::Disconnected) => {
                 thread::sleep(until.saturating_duration_since(Instant::now()));
                 None

@@ -14,7 +14,7 @@ pub(crate) const USUAL: &str = "ql:";
 
 const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 
-/// A part of the script, joined by the build.
+/// A run of lines of the script, which the build joins from files of `lua/`.
 #[derive(Debug)]
 struct ScriptPart {
     text: &'static str,

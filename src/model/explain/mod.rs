@@ -79,7 +79,7 @@ pub(crate) struct PopFacts {
     pub seen: Option<Moment>,
     /// The job that a pop would get now.
     pub next: Option<Name>,
-    /// Since when a pop could have got that job.
+    /// Since when a pop could have got the job `next`.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub ready: Option<Moment>,
     /// Expired locks that a pop would extend once instead of giving the job away.

@@ -231,7 +231,7 @@ impl Machine {
         });
         let mut causes = self.config.retry_on.iter();
         if causes.any(|cause| cause.applies_to(fault, is_persistent)) {
-            // In the group that the core would choose.
+            // Name no group, so that the core chooses it.
             let why = Some(FailureReason {
                 message,
                 ..FailureReason::default()
@@ -265,7 +265,7 @@ impl Machine {
         self.queue_ending(now, jid, EndingAction::Fail { why, data: None }, exit);
     }
 
-    /// Ends a job, in the next turn.
+    /// Ends a job, with the next finish-and-pop call.
     pub(super) fn queue_ending(
         &mut self,
         now: f64,
@@ -389,7 +389,7 @@ impl Machine {
     /// The reason why a held job does not exist: it was cancelled, or it vanished, which is counted.
     pub(super) fn reason_for_missing_job(&mut self, jid: &Name) -> &'static str {
         let job = self.held.get(jid);
-        // The search after a lost reply also finds jobs that have ended, and that the core keeps no longer.
+        // The search after a lost reply also reports jobs that ended and were deleted since: they have not vanished.
         let is_sure = self.config.hears_cancels && !self.is_recovering;
         if !is_sure || job.is_none_or(|job| job.was_noticed) {
             return "cancelled";

@@ -139,9 +139,9 @@ pub enum BadLineKind {
     OtherJob,
 }
 
-/// The server's reply to a turn or a recovery.
+/// The reply to [`Request::FinishAndPop`] or [`Request::Recover`]: what ended, and what was popped.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ServerTurnReply {
+pub struct EndedAndPopped {
     /// One outcome per ending.
     pub endings: Vec<EndingOutcome>,
     pub jobs: Vec<PoppedJob>,
@@ -151,7 +151,7 @@ pub struct ServerTurnReply {
     /// known.
     pub due_in: Option<f64>,
     /// Whether jobs of the queues wait for a slot of a throttle, behind a running job of their lane, or for the
-    /// end of their grace period. It is found out only for a turn that may be the last one.
+    /// end of their grace period. It is found out only for a call that may be the last one.
     pub has_rest: bool,
     /// The queues that hold jobs then.
     pub left: Vec<LeftJobs>,
@@ -194,7 +194,7 @@ impl LeftJobs {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
-            // A job whose lock was revoked can be popped.
+            // A job whose lock was revoked counts as running in its queue, but a pop can get it: count it as waiting.
             waiting: queue.waiting
                 + (queue.running + queue.stalled).saturating_sub(locks.lock_count()),
             scheduled: queue.scheduled,
@@ -238,10 +238,10 @@ pub enum Event {
         slot: usize,
         end: EndedProcess,
     },
-    /// The reply to [`Request::Turn`].
-    Turn(Result<ServerTurnReply, Error>),
+    /// The reply to [`Request::FinishAndPop`].
+    FinishAndPop(Result<EndedAndPopped, Error>),
     /// The reply to [`Request::Recover`].
-    Recovered(Result<ServerTurnReply, Error>),
+    Recovered(Result<EndedAndPopped, Error>),
     /// The reply to [`Request::FindReadyQueues`].
     ReadyQueues(Result<ReadyQueues, Error>),
     /// The reply to [`Request::Extend`].
@@ -266,14 +266,14 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// End jobs, then pop up to `total`.
-    Turn {
+    FinishAndPop {
         endings: Arc<Vec<EndingRequest>>,
         total: u64,
         queues: Vec<(Name, u64)>,
         /// Whether the worker ends if no job comes and none waits for others.
         is_last: bool,
     },
-    /// The reply to a turn was lost: end its jobs again, and find the jobs that it popped.
+    /// The reply to a finish-and-pop call was lost: end its jobs again, and find the jobs that it popped.
     Recover {
         endings: Arc<Vec<EndingRequest>>,
         known: Vec<Name>,
@@ -339,7 +339,7 @@ pub enum WorkResult {
     NoProgram(String),
     /// The directory of a slot cannot be prepared.
     NoDirectory(String),
-    /// The user lacks a right that the first turn needs, or the server is a replica.
+    /// The user lacks a right that the first finish-and-pop call needs, or the server is a replica.
     Forbidden(Kind, String),
     /// The number of running jobs that did not exist any more although nobody cancelled them.
     Vanished(u64),

@@ -20,11 +20,11 @@ impl Machine {
         for (jid, expires) in over {
             let names = |endings: &[EndingRequest]| endings.iter().any(|one| one.jid == jid);
             let recovery = self.recovery.as_deref().filter(|_| self.is_recovering);
-            let is_sent = self.turn.iter().any(|turn| names(&turn.endings))
+            let is_sent = self.sent.iter().any(|sent| names(&sent.endings))
                 || recovery.is_some_and(|endings| names(endings))
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             if is_sent {
-                // The reply says what became of it.
+                // Keep the job for another second: the reply says what became of it.
                 if let Some(job) = self.held.get_mut(&jid) {
                     job.expires = now + 1.0;
                 }

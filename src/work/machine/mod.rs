@@ -26,7 +26,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{plural, with_thousands_separators};
 
-/// Maximum number of jobs of one turn.
+/// Maximum number of jobs that one call pops.
 const MAX_POPPED: u64 = 500;
 
 /// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
@@ -59,8 +59,8 @@ enum ServerLink {
 enum RefusedWhileAway {
     /// The server does not reply.
     Nothing,
-    /// A turn. Locks are still extended, and only a turn shows that it takes turns again.
-    Turn,
+    /// To end and pop jobs. Locks are still extended, and only such a call shows that it is taken again.
+    FinishAndPop,
     /// Jobs that were to be given back.
     Release,
     /// Locks that were to be extended.
@@ -77,9 +77,12 @@ impl RefusedWhileAway {
     fn is_lifted_by(self, request: AnsweredRequest) -> bool {
         match self {
             RefusedWhileAway::Nothing => true,
-            RefusedWhileAway::Turn => request == AnsweredRequest::Turn,
+            RefusedWhileAway::FinishAndPop => request == AnsweredRequest::FinishAndPop,
             RefusedWhileAway::Release => {
-                matches!(request, AnsweredRequest::Turn | AnsweredRequest::Release)
+                matches!(
+                    request,
+                    AnsweredRequest::FinishAndPop | AnsweredRequest::Release
+                )
             }
             RefusedWhileAway::Extend => request != AnsweredRequest::Search,
         }
@@ -89,7 +92,7 @@ impl RefusedWhileAway {
 /// A request that was replied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AnsweredRequest {
-    Turn,
+    FinishAndPop,
     /// A search only reads, so its reply shows nothing about a server that refuses to write.
     Search,
     Extend,
@@ -106,11 +109,11 @@ enum WorkStage {
     Stopping,
 }
 
-/// A turn that was asked for.
+/// A finish-and-pop call that waits for its reply.
 #[derive(Debug)]
 struct SentFinishAndPop {
     endings: Arc<Vec<EndingRequest>>,
-    /// How many jobs the turn may bring.
+    /// How many jobs the call may pop.
     total: u64,
     /// Whether the worker ends if no job comes and none waits for others.
     is_last: bool,
@@ -139,8 +142,8 @@ pub struct Machine {
     released: Vec<Name>,
     /// Jobs that were given up when their locks expired. A slow server may still extend these locks.
     given_up: HashSet<Name>,
-    turn: Option<SentFinishAndPop>,
-    /// The endings of a turn whose reply was lost.
+    sent: Option<SentFinishAndPop>,
+    /// The endings of a finish-and-pop call whose reply was lost.
     recovery: Option<Arc<Vec<EndingRequest>>>,
     is_recovering: bool,
     search_at: f64,
@@ -163,7 +166,7 @@ pub struct Machine {
     poll_at: f64,
     /// When the next job of the queues is due without a put, as far as the server said.
     due_at: f64,
-    /// Whether a job may have come into a queue after the turn that is under way.
+    /// Whether a job may have come into a queue after the finish-and-pop call that is under way.
     was_put: bool,
     popped: u64,
     start_failures: u32,
@@ -179,9 +182,9 @@ pub struct Machine {
     is_forced: bool,
     /// The number of jobs that were given back since the second signal.
     given_back: u64,
-    /// Whether the server has taken a turn.
-    has_turned: bool,
-    /// Whether a turn that could have been the last one left jobs to wait for, and whether they were noted.
+    /// Whether the server has carried out a finish-and-pop call.
+    was_pop_accepted: bool,
+    /// Whether a call that could have been the last one left jobs to wait for, and whether they were noted.
     has_rested: bool,
     has_noted_rest: bool,
     /// How many jobs failed for good.
@@ -218,7 +221,7 @@ impl Machine {
             usual_time: 0.0,
             released: Vec::new(),
             given_up: HashSet::new(),
-            turn: None,
+            sent: None,
             recovery: None,
             is_recovering: false,
             search_at: f64::INFINITY,
@@ -243,7 +246,7 @@ impl Machine {
             give_up_at: None,
             is_forced: false,
             given_back: 0,
-            has_turned: false,
+            was_pop_accepted: false,
             has_rested: false,
             has_noted_rest: false,
             failed: 0,
@@ -278,7 +281,7 @@ impl Machine {
             Event::AnswerOnStdout { slot, jid } => self.warn_of_stdout_answer(slot, jid),
             Event::Mute { slot } => self.stop_mute_process(now, slot),
             Event::Ended { slot, end } => self.note_process_end(now, slot, end),
-            Event::Turn(reply) => self.note_turn_reply(now, reply),
+            Event::FinishAndPop(reply) => self.note_pop_reply(now, reply),
             Event::Recovered(reply) => self.note_recovery_reply(now, reply),
             Event::ReadyQueues(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
@@ -349,16 +352,16 @@ impl Machine {
                 due.min(retry_at)
             };
         }
-        if self.turn.is_none() && self.recovery.is_none() {
+        if self.sent.is_none() && self.recovery.is_none() {
             due = due.min(self.search_at);
-            due = due.min(self.next_turn_at());
+            due = due.min(self.next_finish_and_pop_at());
         }
         due
     }
 
     /// Whether the worker waits for jobs.
     pub fn is_idle(&self, now: f64) -> bool {
-        self.wanted_job_count() > 0 && now < self.poll_at && self.turn.is_none()
+        self.wanted_job_count() > 0 && now < self.poll_at && self.sent.is_none()
     }
 
     /// The number of jobs that are with a process.
@@ -427,7 +430,7 @@ impl Machine {
             };
             lines.push(format!("slot {}: {text}", at + 1));
         }
-        let ending = self.endings.len() + self.turn.as_ref().map_or(0, |turn| turn.endings.len());
+        let ending = self.endings.len() + self.sent.as_ref().map_or(0, |sent| sent.endings.len());
         let count = |count: usize, one, many| match count {
             0 => format!("no {many}"),
             _ => plural(count as u64, one, many),
@@ -536,12 +539,12 @@ impl Machine {
         }
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
         let has_requests = self.recovery.is_some() || !self.released.is_empty();
-        // When no job is left, a server that is away is not waited for much longer: locks expire.
-        // One that refuses turns only may take the jobs.
+        // When no job is left, do not wait much longer for a server that is away: locks expire. Wait for one that
+        // only refuses to end and pop jobs: it may still take the given-up ones back.
         let is_gone = matches!(
             self.link,
             ServerLink::Away { since, refused, .. }
-                if refused != RefusedWhileAway::Turn && now - since > PATIENCE
+                if refused != RefusedWhileAway::FinishAndPop && now - since > PATIENCE
         );
         let has_more = is_busy
             || !self.held.is_empty()

@@ -1,6 +1,6 @@
 //! The steps after replies of the server.
 
-use super::event::{JobResult, Report, ServerTurnReply, WorkResult};
+use super::event::{EndedAndPopped, JobResult, Report, WorkResult};
 use super::held::JobPhase;
 use super::{AnsweredRequest, BACKOFF, DUE_WAIT, Machine, RefusedWhileAway, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
@@ -13,31 +13,31 @@ use crate::name::Name;
 const SEARCH_AGAIN: f64 = 5.0;
 
 impl Machine {
-    pub(super) fn note_turn_reply(&mut self, now: f64, reply: Result<ServerTurnReply, Error>) {
-        let Some(turn) = self.turn.take() else {
+    pub(super) fn note_pop_reply(&mut self, now: f64, reply: Result<EndedAndPopped, Error>) {
+        let Some(sent) = self.sent.take() else {
             return;
         };
         let reply = match reply {
             Ok(reply) => reply,
             Err(error)
                 if matches!(error.kind(), Kind::NoPerm | Kind::ReadOnly)
-                    && !self.has_turned
+                    && !self.was_pop_accepted
                     && self.held.is_empty()
-                    && turn.endings.is_empty() =>
+                    && sent.endings.is_empty() =>
             {
                 self.start_fault = Some(WorkResult::Forbidden(error.kind(), error_text(&error)));
                 return self.stop_popping();
             }
             Err(error) if is_usage_error(&error) => {
                 self.end_after_final_error(&error);
-                // The queues may be the reason of the refusal, so the next turn sends the endings alone.
+                // The queues may be the reason of the refusal, so the next call sends the endings alone.
                 let newer = std::mem::take(&mut self.endings);
-                if turn.total > 0 {
-                    self.endings = turn.endings.iter().cloned().chain(newer).collect();
+                if sent.total > 0 {
+                    self.endings = sent.endings.iter().cloned().chain(newer).collect();
                     return;
                 }
                 self.endings = newer;
-                for ending in turn.endings.iter() {
+                for ending in sent.endings.iter() {
                     let why = error_text(&error);
                     self.forget_ended_job(&ending.jid, now, JobResult::Unknown, why);
                 }
@@ -45,16 +45,16 @@ impl Machine {
             }
             Err(error) => {
                 if may_have_been_applied(&error) {
-                    self.recovery = Some(turn.endings)
+                    self.recovery = Some(sent.endings)
                 } else {
                     let newer = std::mem::take(&mut self.endings);
-                    self.endings = turn.endings.iter().cloned().chain(newer).collect();
+                    self.endings = sent.endings.iter().cloned().chain(newer).collect();
                 }
-                return self.note_failed_request(now, error, AnsweredRequest::Turn);
+                return self.note_failed_request(now, error, AnsweredRequest::FinishAndPop);
             }
         };
-        self.has_turned = true;
-        self.note_answered_request(now, AnsweredRequest::Turn);
+        self.was_pop_accepted = true;
+        self.note_answered_request(now, AnsweredRequest::FinishAndPop);
         // If jobs are brief, the next call waits for the endings of the new jobs, which would otherwise come just
         // after it.
         self.delay_endings_of_brief_jobs(now);
@@ -66,26 +66,26 @@ impl Machine {
         if !self.was_put {
             self.rotation.remove_ready_queues(&reply.emptied);
         }
-        // Search the queues again: the endings may have released jobs in queues that this turn did not ask.
-        self.is_queue_search_outdated |= !turn.endings.is_empty();
-        self.note_ending_outcomes(now, &turn.endings, reply);
-        if turn.total == 0 {
+        // Search the queues again: the endings may have released jobs in queues that this call did not ask.
+        self.is_queue_search_outdated |= !sent.endings.is_empty();
+        self.note_ending_outcomes(now, &sent.endings, reply);
+        if sent.total == 0 {
             // Pop as soon as a slot is free: the ended jobs may have released others.
-            if !turn.endings.is_empty() {
+            if !sent.endings.is_empty() {
                 self.poll_at = self.poll_at.min(now);
             }
             return;
         }
         let due_at = due_in.map_or(f64::INFINITY, |left| now + left);
         self.due_at = if self.rotation.is_popping_only_ready() {
-            // Other queues were not asked.
+            // Queues that were not asked may have the earlier due time that is known: keep it.
             self.due_at.min(due_at)
         } else {
             due_at
         };
         // In round-robin order, fewer jobs than wanted do not mean that the queues are empty: one with jobs may not
         // have been asked.
-        let is_empty = count == 0 || count < turn.total && self.rotation.takes_no_turns();
+        let is_empty = count == 0 || count < sent.total && self.rotation.takes_no_turns();
         self.poll_at = if self.rotation.has_ready_queues() {
             now
         } else if self.rotation.is_popping_only_ready() && self.is_queue_search_outdated {
@@ -98,15 +98,15 @@ impl Machine {
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.config.limit.ends_worker_when_empty() {
-            if !turn.is_last {
-                // Jobs were lost since the turn was sent.
+            if !sent.is_last {
+                // Jobs were lost since the call was sent, so it was not sent as the last one: ask again.
                 self.poll_at = now
             } else if !has_rest {
                 self.stop_popping();
                 left.into_iter()
                     .for_each(|left| self.add_report(Report::Left(left)));
             } else if !self.has_rested && left.iter().all(|left| left.locks.stalled == 0) {
-                // The report that jobs are left comes at the second turn without jobs: at the first one, a
+                // The report that jobs are left comes at the second call without jobs: at the first one, a
                 // waiting job may have been released just now. It comes at the first one if a job is in its
                 // grace period, which only time ends.
                 self.has_rested = true
@@ -118,11 +118,11 @@ impl Machine {
         }
     }
 
-    pub(super) fn note_recovery_reply(&mut self, now: f64, reply: Result<ServerTurnReply, Error>) {
+    pub(super) fn note_recovery_reply(&mut self, now: f64, reply: Result<EndedAndPopped, Error>) {
         match reply {
             Err(error) => {
                 self.is_recovering = false;
-                self.note_failed_request(now, error, AnsweredRequest::Turn);
+                self.note_failed_request(now, error, AnsweredRequest::FinishAndPop);
             }
             Ok(reply) => {
                 self.note_answered_request(now, AnsweredRequest::Search);
@@ -130,7 +130,7 @@ impl Machine {
                     self.is_recovering = false;
                     return;
                 };
-                // The search after a search finds what came late.
+                // Search once more: a call that arrived late may have popped more jobs.
                 if !endings.is_empty() || !reply.jobs.is_empty() {
                     self.search_at = now + SEARCH_AGAIN;
                 }
@@ -146,7 +146,7 @@ impl Machine {
         &mut self,
         now: f64,
         endings: &[EndingRequest],
-        reply: ServerTurnReply,
+        reply: EndedAndPopped,
     ) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
             self.note_ending_outcome(now, ending, outcome);
@@ -266,7 +266,9 @@ impl Machine {
                 (false, _) => RefusedWhileAway::Nothing,
                 (true, AnsweredRequest::Extend) => RefusedWhileAway::Extend,
                 (true, AnsweredRequest::Release) => RefusedWhileAway::Release,
-                (true, AnsweredRequest::Turn | AnsweredRequest::Search) => RefusedWhileAway::Turn,
+                (true, AnsweredRequest::FinishAndPop | AnsweredRequest::Search) => {
+                    RefusedWhileAway::FinishAndPop
+                }
             },
         };
     }

@@ -14,9 +14,9 @@ use crate::name::Name;
 const QUEUE_SEARCH: (f64, f64) = (1.0, 20.0);
 
 impl Machine {
-    /// When the next turn is to be made. Few endings wait a moment for others, and so does the
+    /// When to end and pop jobs next. Few endings wait a moment for others, and so does the
     /// pop for the slots that they free.
-    pub(super) fn next_turn_at(&self) -> f64 {
+    pub(super) fn next_finish_and_pop_at(&self) -> f64 {
         let ended = self.endings.len();
         let wanted = self.wanted_job_count();
         let pop_at = match wanted {
@@ -65,7 +65,7 @@ impl Machine {
             self.releasing = Some(jids.clone());
             self.actions.push(Action::Request(Request::Release(jids)));
         }
-        if self.turn.is_some() || self.is_recovering {
+        if self.sent.is_some() || self.is_recovering {
             return;
         }
         if now >= self.search_at && self.recovery.is_none() {
@@ -96,7 +96,7 @@ impl Machine {
         }
         let is_away = !matches!(self.link, ServerLink::Up);
         let is_probe = is_away && (wanted > 0 || !self.endings.is_empty());
-        if now < self.next_turn_at() && !is_probe {
+        if now < self.next_finish_and_pop_at() && !is_probe {
             return;
         }
         self.was_put = false;
@@ -110,12 +110,12 @@ impl Machine {
             0 => Vec::new(),
             _ => self.rotation.queues_to_pop(wanted),
         };
-        self.turn = Some(SentFinishAndPop {
+        self.sent = Some(SentFinishAndPop {
             endings: endings.clone(),
             total: wanted,
             is_last,
         });
-        self.actions.push(Action::Request(Request::Turn {
+        self.actions.push(Action::Request(Request::FinishAndPop {
             endings,
             total: wanted,
             queues,
@@ -136,7 +136,7 @@ impl Machine {
         self.rotation.is_popping_only_ready() && is_old && is_wanted && may_ask
     }
 
-    /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
+    /// Notes which queues have jobs. A finish-and-pop call follows in any case: it keeps the worker listed.
     pub(super) fn note_ready_queues(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
         let elapsed = now - self.queue_search_since.take().unwrap_or(now);
         match reply {
@@ -153,7 +153,7 @@ impl Machine {
 
     /// Whether a reply is awaited.
     pub fn is_awaiting_reply(&self) -> bool {
-        self.turn.is_some()
+        self.sent.is_some()
             || self.is_recovering
             || self.queue_search_since.is_some()
             || self.extending.is_some()

@@ -23,7 +23,7 @@ impl Machine {
             if process.was_signalled() {
                 continue;
             }
-            // The jobs of a process are in the order in which it got them.
+            // The jobs are in the order in which the process got them: no job after one in time is overdue.
             for jid in &process.jobs {
                 let due = self.held.get(jid).map_or(f64::INFINITY, |job| job.begun) + limit;
                 if now < due {

@@ -269,7 +269,7 @@ fn jid_of_line(line: &[u8]) -> Option<Name> {
 
 /// The job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
 pub fn jid_if_result(line: &[u8]) -> Option<Name> {
-    // Most output is no JSON.
+    // Most output is not JSON: parse only what may be an object.
     let is_object = line.trim_ascii_start().first() == Some(&b'{');
     let (jid, has_result) = is_object.then(|| jid_and_has_result(line))?;
     jid.filter(|_| has_result)

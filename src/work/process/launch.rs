@@ -102,7 +102,7 @@ impl Launch<'_> {
         };
         child.run_before_exec(&mut command);
         let spawned = command.spawn();
-        // The command holds the write end of the answer pipe: an open copy would hide its end.
+        // Close this process's write end of the answer pipe, which the command holds: with it, the pipe never ends.
         drop(command);
         let mut child = match spawned {
             Ok(child) => child,
@@ -192,7 +192,7 @@ fn end_with_parent(parent: Pid) -> rustix::io::Result<()> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
     set_parent_process_death_signal(Some(Signal::TERM))?;
-    // The parent may have died before that.
+    // A parent that died before that sends no signal: do not run the program.
     if getppid() == Some(parent) {
         Ok(())
     } else {

@@ -232,7 +232,7 @@ impl Processes {
     pub fn send_signal(&mut self, slot: usize, signal: Signal) {
         if let Some(running) = self.program_in_slot(slot) {
             running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
-            // The process group exists at least until the end of its program is reported.
+            // The number is not reused: the process group exists at least until the end of its program is reported.
             _ = kill_process_group(running.group, signal);
         }
     }
@@ -469,7 +469,7 @@ fn reserve_answer_descriptor() -> std::io::Result<()> {
     let null = File::open("/dev/null")?;
     let lowest = rustix::io::fcntl_dupfd_cloexec(&null, ANSWER_DESCRIPTOR)?;
     if lowest.as_raw_fd() == ANSWER_DESCRIPTOR {
-        // No other thread can have got descriptor 3 in between.
+        // Only one thread can get descriptor 3, so the value is not set yet.
         _ = RESERVED.set(lowest);
     }
     Ok(())

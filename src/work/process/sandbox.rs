@@ -173,7 +173,7 @@ impl Sandboxes {
             }
         })?;
         let used = format!("{name}.used");
-        // An earlier worker may have ended before it removed that.
+        // Remove what an earlier worker left: it may have ended before it had removed that.
         if !self.removals.contains_key(&slot)
             && let Ok(left) = open_own_directory(&parent, &used, &faults)
         {
@@ -207,7 +207,7 @@ impl Sandboxes {
         self.wait_for_removal(slot, faults)?;
         match renameat(parent, name, parent, used) {
             Ok(()) => self.remove_in_thread(slot, opened, Some((parent, used)), faults),
-            // Such as the root of a file system.
+            // A directory that cannot be renamed, such as the root of a file system, is emptied in place.
             Err(_) => {
                 self.remove_in_thread(slot, opened, None, faults)?;
                 self.wait_for_removal(slot, faults)
@@ -234,7 +234,7 @@ impl Sandboxes {
             let removed = match (&is_empty, place) {
                 (Ok(true), Some((parent, name))) => {
                     match unlinkat(parent, name, AtFlags::REMOVEDIR) {
-                        // Another worker with the same directory was faster.
+                        // Another worker with the same directory has removed it, or has put files into it: no error.
                         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
                         removed => removed,
                     }
@@ -291,7 +291,7 @@ fn open_own_directory(
     if found.st_uid != geteuid().as_raw() {
         return Err(faults.start_fault("use", "it belongs to another user"));
     }
-    // A program may have opened it to others.
+    // A program may have let other users in: lock them out again.
     if found.st_mode & RIGHTS_OF_OTHERS != 0 {
         fchmod(&opened, Mode::from_raw_mode(DIRECTORY_MODE)).map_err(fault)?;
     }

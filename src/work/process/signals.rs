@@ -107,7 +107,7 @@ impl Drop for SignalPipes {
 fn empty_pipe(pipe: &mut PipeReader) -> usize {
     let mut bytes = [0; 256];
     let mut count = 0;
-    // The pipe is not blocking: an empty one is an error.
+    // The pipe is not blocking: once it is empty, a read is an error and ends the loop.
     while let Ok(read @ 1..) = pipe.read(&mut bytes) {
         count += read;
     }

@@ -33,7 +33,7 @@ pub(crate) fn call_refused(
         )
         .hint("`qless check --only key-type` names it"),
         "ERR" => match refused.raised_line_and_text() {
-            // The texts of the core name a function.
+            // A text that names a function is one of the core.
             Some((line, text)) if text.contains("(): ") => script_error(line, text, call, script),
             Some((line, text)) => unsupported_server(text, target, script)
                 .unwrap_or_else(|| script_error(line, text, call, script)),
@@ -137,7 +137,7 @@ fn plain_err_refusal(
     script: &Script,
 ) -> Option<Error> {
     let message = refused.without_position();
-    // Redis from 7.2 on, and Valkey.
+    // Redis from 7.2 on and Valkey begin with these words.
     if message.starts_with("ACL failure in script: ") {
         return Some(no_permission(
             missing_right_sentence(refused, target),

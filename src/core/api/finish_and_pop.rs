@@ -1,4 +1,4 @@
-//! The turns of a worker: it ends the jobs that are ready and pops further ones, in one call.
+//! The finish-and-pop call of a worker: it ends the jobs that are done and pops further ones.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOut
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
-/// The reply to a turn.
+/// The reply to a finish-and-pop call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FinishAndPopReply {
     /// The outcomes of the jobs that ended, in their order.
@@ -36,8 +36,8 @@ pub struct FinishAndPopReply {
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
-    /// Ends jobs of a worker, in order. A reply that is lost is asked for may_have_ended; then the outcome of
-    /// an ending that was applied is `Done`.
+    /// Ends jobs of a worker, in order. If a reply is lost, the core is asked which endings it applied: their
+    /// outcome is `Done`.
     pub fn finish_jobs(
         &mut self,
         now: Moment,
@@ -47,7 +47,7 @@ impl Core {
         self.send_endings(now, worker, jobs, false)
     }
 
-    /// Ends jobs of a worker that an earlier call with the same `now` may have ended, as a turn whose
+    /// Ends jobs of a worker that an earlier call with the same `now` may have ended, as a finish-and-pop call whose
     /// reply was lost.
     pub fn finish_jobs_again(
         &mut self,
@@ -119,9 +119,9 @@ impl Core {
     ) -> Result<FinishAndPopReply, Error> {
         let first = jobs.len().saturating_sub(1) / MAX_JOBS_PER_CALL * MAX_JOBS_PER_CALL;
         let (first, last) = jobs.split_at(first);
-        let mut turn = FinishAndPopReply::default();
+        let mut done = FinishAndPopReply::default();
         if !first.is_empty() {
-            turn.endings = self.finish_jobs(now, worker, first)?;
+            done.endings = self.finish_jobs(now, worker, first)?;
         }
         let mut call = Call::new(calls::GUARD_TURN)
             .arg(worker)
@@ -137,15 +137,15 @@ impl Core {
             // Each ending goes alone then, so that the one at fault is known.
             Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
                 let ended = self.finish_jobs(now, worker, last);
-                turn.endings.append(&mut ended.map_err(partly_ended_error)?);
+                done.endings.append(&mut ended.map_err(partly_ended_error)?);
                 let pops = self.finish_and_pop(now, worker, total, queues, &[]);
                 let pops = pops.map_err(partly_ended_error)?;
                 return Ok(FinishAndPopReply {
-                    endings: turn.endings,
+                    endings: done.endings,
                     ..pops
                 });
             }
-            Err(error) if !turn.endings.is_empty() => return Err(partly_ended_error(error)),
+            Err(error) if !done.endings.is_empty() => return Err(partly_ended_error(error)),
             rows => rows?,
         };
         // Not with serde: only the numbers of jobs and of queues tell which items are endings and which are pops.
@@ -155,7 +155,7 @@ impl Core {
             return Err(reply::unexpected_reply(name, "not a list"));
         };
         if rows.len() == expected + 1 {
-            turn.due_in = rows.pop().and_then(|due| reply::read_reply(name, due).ok());
+            done.due_in = rows.pop().and_then(|due| reply::read_reply(name, due).ok());
         }
         if rows.len() != expected {
             return Err(reply::unexpected_reply(
@@ -165,19 +165,19 @@ impl Core {
         }
         let pops = rows.split_off(last.len());
         let ended = reply::read_reply(name, Value::Array(rows))?;
-        turn.endings
+        done.endings
             .append(&mut require_outcome_per_job(ended, last)?);
         for ((queue, _), pop) in queues.iter().zip(pops) {
             if matches!(pop, Value::Array(_)) {
                 let (_, why): (Name, String) = reply::read_reply(name, pop)?;
-                turn.refused.push((queue.clone(), why));
+                done.refused.push((queue.clone(), why));
             } else {
                 let Bytes(jobs) = reply::read_reply(name, pop)?;
-                turn.jobs
+                done.jobs
                     .append(&mut popped_jobs::read_popped_jobs(name, &jobs)?);
             }
         }
-        Ok(turn)
+        Ok(done)
     }
 
     /// Extends the locks of a worker.
@@ -296,7 +296,7 @@ fn require_outcome_per_job(
         if let (EndingAction::Retry { delay, .. }, EndingOutcome::Done { state, remaining }) =
             (&job.way, outcome)
         {
-            let left = Number::parse(state.as_bytes());
+            let left = Number::from_decimal(state.as_bytes());
             let left = left.ok_or_else(|| unexpected("not a number of retries"))?.0 as i64;
             let now = match (left < 0, delay.is_zero()) {
                 (true, _) => "failed",

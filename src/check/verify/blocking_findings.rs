@@ -1,4 +1,4 @@
-//! Findings that block others: what a wrong index says about its counter is not reported.
+//! Findings that block others: before a wrong index is repaired, no finding about its counter can be verified.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -19,7 +19,7 @@ pub(super) struct BlockingFindings {
     /// Jobs with a dependency that only the other job lists: they are not released.
     one_sided: SaturatingHashSet,
     /// Findings that were not verified because their requirements are not reported.
-    findings_not_verified: BTreeSet<FindingId>,
+    with_hidden_requirements: BTreeSet<FindingId>,
     hasher: RandomState,
 }
 
@@ -36,7 +36,7 @@ impl BlockingFindings {
         };
         if is_blocked && filter.selects_finding(verdict.id) && filter.hides_requirements(verdict.id)
         {
-            self.findings_not_verified.insert(verdict.id);
+            self.with_hidden_requirements.insert(verdict.id);
         }
         is_blocked
     }
@@ -64,7 +64,7 @@ impl BlockingFindings {
     }
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
-    pub(super) fn unverified_findings(&self) -> Vec<FindingId> {
-        self.findings_not_verified.iter().copied().collect()
+    pub(super) fn findings_with_hidden_requirements(&self) -> Vec<FindingId> {
+        self.with_hidden_requirements.iter().copied().collect()
     }
 }
