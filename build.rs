@@ -117,8 +117,9 @@ impl Part {
         self.files.push((self.lines - skipped, path.to_owned()));
     }
 
+    /// Adds a line without its indentation: the binary holds the text, and Redis parses it.
     fn line(&mut self, line: &str) {
-        self.text.push_str(line);
+        self.text.push_str(line.trim_start());
         self.text.push('\n');
         self.lines += 1;
     }
