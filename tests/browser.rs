@@ -202,7 +202,8 @@ fn a_group_is_retried_through_its_confirmation_page_with_and_without_javascript(
         }
         browser.follow("form.confirm button");
         let said = browser.text("document.querySelector('[role=status]').textContent");
-        assert_eq!(said, "1 retried");
+        // A busy machine adds how long it took.
+        assert!(said.starts_with("1 retried"), "{said}");
         let state = redis.qless().run(&format!("get {jid} --field state")).ok();
         assert_eq!(state, "waiting");
     }
