@@ -1430,15 +1430,8 @@ fn too_few_descriptors_are_told_from_a_file_that_cannot_be_written() {
     let workspace = Workspace::new();
     let file = workspace.file("one", "{}\n");
     let journal = workspace.dir.path().join("j");
-    let qless = workspace.qless().command();
-    let mut shell = Command::new("sh");
-    shell.env_clear().envs(
-        qless
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
     let line = r#"ulimit -n 4; exec "$0" put q K --from "$1" --journal "$2""#;
-    shell.args(["-c", line]).arg(qless.get_program());
+    let mut shell = limited_shell(&workspace, line);
     let ran = RunOutput::of(shell.arg(file).arg(&journal)).exits(1);
     let printed = format!(
         "error: cannot write `{}`: too many open files\n\
