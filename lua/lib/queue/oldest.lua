@@ -82,8 +82,9 @@ return function(now, t, queue, counts)
   local ids = type(stored) == 'string' and need('job/tags')(stored)
   for i = 1, ids and #ids or 0 do
     local id = ids[i]
-    local most, taken = need('throttle/maximum')(id), pcall('zcard', Keys.throttle .. id .. Keys.locks)
-    if most ~= 0 and type(taken) == 'number' and taken >= most then
+    local most = need('throttle/maximum')(id)
+    local taken = most ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
+    if type(taken) == 'number' and taken >= most then
       return since, jid, 'throttled', id
     end
   end
