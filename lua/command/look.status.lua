@@ -10,6 +10,7 @@
 --   which are in no list; whether a worker has such a key, so that none is listed
 -- Refuses: a time that is not a number, another word, a wrong number of groups, more than 500 names of one kind
 local call, pcall, pcall_lua = redis.call, redis.pcall, pcall
+local texts = need('value/texts')()
 local most = 500
 
 -- Adds names to a list until it has as many as are looked at, each once.
@@ -57,7 +58,7 @@ return function(argv, now, t)
     local key = Keys.group .. group
     local size = pcall('llen', key)
     if type(size) ~= 'number' then size = 0 end
-    return {group, '' .. size, '' .. count_recent(key, size, since)}
+    return {group, texts[size], texts[count_recent(key, size, since)]}
   end)
   -- A queue with a key of a wrong type is left out and named.
   local queue_rows, count_rows, damaged = {}, {}, {}

@@ -43,15 +43,13 @@ end
 return function(now, t, queue, counts, spreads)
   local base = Keys.queue .. queue
   local waits, jid, why, by = oldest(now, t, queue, counts)
-  local row = {}
+  -- A table that is written with its values need not grow.
+  local row = waits and {'since', waits, 'jid', jid, 'why', why} or {}
   add_count(row, 'popped', counts.popped)
   add_count(row, 'completed', counts.completed)
   add_count(row, 'failures', counts.failures)
   add_count(row, 'retries', counts.retries)
   if waits then
-    add(row, 'since', waits)
-    add(row, 'jid', jid)
-    add(row, 'why', why)
     if by then add(row, 'held_by', by) end
     local holder = find_holder(base, now, t, why, by)
     if holder then

@@ -18,9 +18,9 @@ local function read_pause(now, queue)
   return text, pause
 end
 
--- Adds a count to a row.
-local function add(row, name, count, brief)
-  if count == 0 and brief then return end
+-- Adds a count to a row unless it is 0.
+local function add(row, name, count)
+  if count == 0 then return end
   local size = #row
   row[size + 1], row[size + 2] = name, texts[count]
 end
@@ -32,16 +32,35 @@ return function(now, queue, counts, known, brief)
     head = since and string.format('%.3f', since)
   end
   local text, pause = read_pause(now, queue)
-  local row = {'name', queue, 'known', (known or call('zscore', Keys.queues, queue)) and '1' or '0'}
-  add(row, 'running', counts.locked - counts.lapsed, brief)
-  add(row, 'stalled', counts.lapsed + counts.taken, brief)
-  add(row, 'waiting', counts.work - counts.taken + counts.due, brief)
-  add(row, 'scheduled', counts.scheduled - counts.due, brief)
-  add(row, 'depends', counts.depends, brief)
-  add(row, 'throttled', counts.throttled, brief)
-  add(row, 'recurring', counts.recurring, brief)
-  add(row, 'paused', pause and 1 or 0, brief)
-  if head or not brief then row[#row + 1], row[#row + 2] = 'head', head or false end
+  known = (known or call('zscore', Keys.queues, queue)) and '1' or '0'
+  local waiting = counts.work - counts.taken + counts.due
+  local row
+  -- A table that is written with its values need not grow.
+  if not brief then
+    row = {
+      'name', queue,
+      'known', known,
+      'running', texts[counts.locked - counts.lapsed],
+      'stalled', texts[counts.lapsed + counts.taken],
+      'waiting', texts[waiting],
+      'scheduled', texts[counts.scheduled - counts.due],
+      'depends', texts[counts.depends],
+      'throttled', texts[counts.throttled],
+      'recurring', texts[counts.recurring],
+      'paused', pause and '1' or '0',
+      'head', head or false,
+    }
+  else
+    row = head and {'name', queue, 'known', known, 'waiting', texts[waiting], 'head', head}
+      or {'name', queue, 'known', known}
+    add(row, 'running', counts.locked - counts.lapsed)
+    add(row, 'stalled', counts.lapsed + counts.taken)
+    add(row, 'scheduled', counts.scheduled - counts.due)
+    add(row, 'depends', counts.depends)
+    add(row, 'throttled', counts.throttled)
+    add(row, 'recurring', counts.recurring)
+    if pause then add(row, 'paused', 1) end
+  end
   if not pause then return row end
   for _, name in ipairs({'since', 'until', 'reason', 'by'}) do
     local value = pause[name]
