@@ -1,7 +1,7 @@
 //! `qless`: the command line of a job queue on Redis. [`run`] is the whole program.
 //!
 //! A private library: it exists so that `main.rs` and the tests can reach it. `CONTRIBUTING.md`
-//! has the table of layers, which `tests/architecture.rs` holds.
+//! has the table of layers, which `tests/architecture.rs` enforces.
 
 mod address;
 mod app;
@@ -46,7 +46,7 @@ mod work;
 
 pub use app::run;
 
-/// What the tests reach besides [`run`]: the tables that documents are held against, and the parts
+/// What the tests reach besides [`run`]: the tables that documents are checked against, and the parts
 /// that a test drives with inputs of its own.
 #[doc(hidden)]
 pub mod internals {

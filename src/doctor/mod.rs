@@ -1,6 +1,6 @@
 //! Whether this machine can use the queues of a server: each step of the connection, then the server itself.
 //!
-//! Nothing is printed here, and no password leaves. The errors are those of the other commands.
+//! Nothing is printed here, and no result has a password. Errors are worded as in the other commands.
 
 mod connection;
 mod safety;
@@ -88,7 +88,7 @@ fn probe_data_server(target: &Target, core: Option<&Core>, session: &Session) ->
     probe_server(&server, session.timeout())
 }
 
-/// The check that an error of connecting is a result of.
+/// The check to which an error of connecting belongs.
 fn check_of_error(error: &Error) -> DoctorCheck {
     match error.kind() {
         Kind::Tls | Kind::Config => DoctorCheck::Tls,
@@ -182,8 +182,8 @@ fn skipped_item(check: DoctorCheck, failed: DoctorCheck) -> DoctorItem {
     DoctorItem::skipped(check, why)
 }
 
-/// Whether a check is made although the earlier one failed: only the login shows that the server is of another kind
-/// than the address, so the steps up to it were made.
+/// Whether `check` was made although `failed` has failed: that the address is of the wrong kind shows only at the
+/// login, so the steps before it were made.
 fn is_made_after(failed: DoctorCheck, check: DoctorCheck) -> bool {
     failed == DoctorCheck::Address && (check as u8) <= DoctorCheck::Login as u8
 }

@@ -57,7 +57,8 @@ pub(super) fn add_server_items(
     checks.add_item(core_item(made, core.script_sha()));
     match &report {
         Ok(report) => {
-            // Ask only with the right to: a refusal would leave an entry in the server's log of denied commands.
+            // Read the settings only with the right to: a refusal would leave an entry in the server's log of denied
+            // commands.
             let settings = may_read_settings
                 .then(|| core.server_settings(now))
                 .flatten();

@@ -93,7 +93,7 @@ struct EventWatcher<'e> {
 /// A time for which events were missed.
 struct Gap {
     since: Moment,
-    /// How long it lasted before it was noticed.
+    /// How long the gap lasted before it was noticed.
     unnoticed_s: f64,
     noticed: Stopwatch,
 }
@@ -296,7 +296,7 @@ impl EventWatcher<'_> {
         self.show_own_event_in_documents(Event::new(at, EventKind::Resumed), since, session)
     }
 
-    /// Writes an event of `qless` itself as a document. In tables, stderr has it.
+    /// Writes one of `qless`'s own events as a document. With tables, a note on stderr reports it.
     fn show_own_event_in_documents(
         &self,
         mut event: Event,

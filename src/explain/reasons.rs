@@ -1,4 +1,4 @@
-//! From facts to reasons, the most decisive one first. Reads nothing.
+//! Derives the reasons from the facts, the most decisive one first. Reads nothing.
 
 use super::walk::DependencyWalk;
 use crate::clock::moment::Moment;

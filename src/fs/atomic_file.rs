@@ -40,7 +40,7 @@ impl AtomicFile {
             route.refuse_foreign_links()?;
         }
         let (file, path, replacement) = match fs::metadata(path) {
-            // Refuse a file that the caller opened: replacing it would lose what else is written to it.
+            // Refuse a file that is already open as a descriptor: replacing it would lose what else is written to it.
             Ok(found) if found.is_file() && is_descriptor(path) => {
                 let refused = Unopened::refused("it is a file that is open already");
                 return Err(refused.hint("name the file itself, or `>` it without the flag"));

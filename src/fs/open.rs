@@ -32,8 +32,8 @@ pub(crate) fn open_input(path: &Path) -> Result<File, Unopened> {
     }
 }
 
-/// Opens a file of which only this user knows, to read or write it as the options say: nobody else can
-/// use it, or put another one in its place. A device is accepted: only root creates them.
+/// Opens a private file as `options` say. Refuses one that another user could use or replace. A device is accepted:
+/// only root creates them.
 pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<File, Unopened> {
     if is_descriptor(path) {
         return open_without_waiting(path, options, OFlags::empty());

@@ -30,12 +30,12 @@ impl Replacement {
         Ok((file, Replacement { path, temporary }))
     }
 
-    /// Puts the file in the place of the other one, once all of it is on the disk.
+    /// Replaces the file at the path, once all of the new one is on the disk.
     pub(super) fn persist(self, file: &File) -> io::Result<()> {
         file.sync_all()?;
         let temporary = match self.temporary {
             Some(temporary) => temporary,
-            // Linux links no file over another one, but renames it.
+            // Linux links no file over an existing one, so it gets a temporary name, to be renamed.
             None => temporary_name()
                 .make_in(directory(&self.path), |name| link_unnamed(file, name))?
                 .into_temp_path(),

@@ -79,7 +79,8 @@ pub(crate) fn is_descriptor(path: &Path) -> bool {
     }
 }
 
-/// Refuses the file at a path as [`refuse_untrusted_file`] does. A file that cannot be opened is for its reader.
+/// Refuses the file at a path as [`refuse_untrusted_file`] does. A file that cannot be opened passes: its reader
+/// reports that.
 pub(crate) fn refuse_untrusted_path(path: &Path) -> Result<(), Error> {
     let Ok(file) = open::open_to_read(path) else {
         return Ok(());
@@ -113,7 +114,7 @@ pub(crate) fn refuse_untrusted_parents(path: &Path) -> Result<(), Unopened> {
 
 /// A path with all its links followed, and the directories on the way.
 pub(crate) struct ResolvedPath {
-    /// The directories in which its names are looked up.
+    /// The directories in which the names of the path are looked up.
     directories: Vec<PathBuf>,
     /// A link that another user made.
     strange_link: Option<PathBuf>,

@@ -113,7 +113,7 @@ fn find_jobs_with_edges(
     let failed = groups.members.into_iter();
     let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
     let groups_left = groups.total.saturating_sub(failed.len() as u64);
-    // As many jobs of all groups together as of the five sets of the queue.
+    // Read as many jobs from all groups together as from the five sets of the queue.
     let each = (own.len() * limit).div_ceil(failed.len().max(1));
     slices.append(&mut core.index_ranges(now, &failed, each as u64)?);
     let listed: u64 = slices.iter().map(|slice| slice.total).sum();

@@ -145,7 +145,7 @@ impl TableEntry<'_> {
         self.set_phase_if_open(ConnectionPhase::Responding)
     }
 
-    /// Notes that a stream begins. In a full table, a stream is closed as a connection without a request is: its client
+    /// Notes that a stream begins. A full table may close it like a connection that waits for a request: its client
     /// connects again. False if the connection was closed meanwhile.
     pub(super) fn begin_stream_if_open(&self) -> bool {
         self.set_phase_if_open(ConnectionPhase::Waiting(Instant::now()))

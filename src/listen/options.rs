@@ -23,8 +23,8 @@ pub struct ListenOptions {
     pub access: AccessOptions,
 }
 
-/// Which requests are answered. For a command that gives the address with a flag other than `--listen`; its id is
-/// still `listen`.
+/// Which requests are answered. For a command whose flag for the address has another name than `--listen` but the clap
+/// id `listen`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct AccessOptions {
     /// Answer requests for this host name, too; may be repeated

@@ -90,7 +90,7 @@ impl RequestHead {
         Ok(Some((head, length)))
     }
 
-    /// The value of a header that may be there once.
+    /// The value of a header. Refuses a request that has it more than once.
     pub(super) fn header(&self, name: &str) -> Result<Option<&[u8]>, Response<'static>> {
         let mut values = self.header_values(name);
         match (values.next(), values.next()) {

@@ -47,7 +47,7 @@ pub(super) enum Body<'a> {
 }
 
 impl Body<'_> {
-    /// `None` if it is not known before the end.
+    /// The number of bytes; `None` for a stream, which is as long as it lasts.
     fn length(&self) -> Option<usize> {
         match self {
             Body::Bytes(bytes) => Some(bytes.len()),
@@ -91,7 +91,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// A response of one line, such as the reason of a refusal, made harmless.
+    /// A response of one sanitized line, such as the reason of a refusal.
     pub fn text(status: Status, line: impl fmt::Display) -> Response<'a> {
         let line = text::clean_line(line.to_string());
         Response::new(status, "text/plain; charset=utf-8", line + "\n")

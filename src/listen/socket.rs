@@ -19,7 +19,7 @@ const LONGEST_SEND: Duration = Duration::from_secs(30);
 /// make the client's system drop the response.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Maximum number of bytes read then.
+/// Maximum number of bytes of that rest that are read.
 const MAX_LINGERING: usize = 256 * 1024;
 
 #[derive(Debug)]

@@ -52,7 +52,7 @@ pub(super) fn bind_unix(path: &Path) -> Result<(UnixListener, SocketFile), Unope
     Ok((UnixListener::from(socket), file))
 }
 
-/// A socket that waits for nothing and that no child inherits.
+/// A non-blocking socket that no child process inherits.
 fn new_socket() -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     fcntl_setfd(&socket, FdFlags::CLOEXEC)?;

@@ -1,4 +1,4 @@
-//! Whether all is well: the problems of `status`, or limits.
+//! Judges the health of the system by the problems of `status`, or by given limits.
 
 use crate::clock::moment::Moment;
 use crate::model::health::{Health, HealthItem, HealthLevel, LimitKind, Limits, SubjectLimit};
@@ -141,7 +141,7 @@ fn problem_item(problem: &StatusProblem) -> HealthItem {
     }
 }
 
-/// Names and globs that match nothing known, each once: a misspelt one would be well for ever.
+/// Names and globs that match no known queue or group, each once: a misspelt one would count as healthy for ever.
 fn unknown_subjects<'a>(
     subjects: impl Iterator<Item = &'a Pattern>,
     known: &[Name],

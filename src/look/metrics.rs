@@ -1,4 +1,4 @@
-//! The figures of how things stand, for monitoring systems.
+//! The state of the system as metrics, for monitoring systems.
 
 use crate::clock::moment::Moment;
 use crate::core::api::overview::SnapshotRequest;

@@ -135,7 +135,7 @@ impl<'s> SnapshotServer<'s> {
         Response::new(Status::Ok, PROMETHEUS_TYPE, text.as_str())
     }
 
-    /// The verdict of the limits in the query, in the line of a plugin.
+    /// Judges the health by the limits in the query, and answers with the line of a Nagios plugin.
     fn health(&self, query: &[(String, String)]) -> Response<'static> {
         let limits = match query_limits(query) {
             Ok(limits) => limits,
@@ -293,7 +293,7 @@ impl Snapshot {
     }
 }
 
-/// The error of a request that has waited for another one.
+/// The error of a request that has waited too long for another one.
 pub(crate) fn overdue_error() -> Error {
     let within = humantime::format_duration(PATIENCE);
     let why = format!("an earlier request did not get its answer from Redis within {within}");

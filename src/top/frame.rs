@@ -291,7 +291,7 @@ fn lines_of_jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
     list_lines(state, &rows, Some(at), lines, "none", 0)
 }
 
-/// The head and the rows around the selected one; a single line is a row.
+/// The head and the rows around the selected one. With a single line, no head.
 fn list_lines(
     state: &State,
     rows: &TableRows,
@@ -371,7 +371,7 @@ fn wrap_line(line: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The list of keys, from a line on if not all fit.
+/// The list of keys, scrolled to the line `from` if not all fit.
 fn key_lines(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
     let line = |key: &str, what: &str| Line::raw(format!("  {key:<10} {what}"));
     let looks = VIEW_KEYS.iter().map(|(key, what)| line(key, what));
@@ -397,7 +397,7 @@ fn footer_line(state: &State, columns: usize) -> Line<'static> {
     let text = if let Some(Overlay::Question(line, count)) = &state.overlay {
         let line = line.shell_line().unwrap_or_default();
         let line = crate::text::cut(&line, columns.saturating_sub(28));
-        // The line may be cut, so the prompt says how many it is about.
+        // The line may be cut, so the prompt says how many names the command changes.
         let asks = match count {
             1 => "  y does it".to_owned(),
             count => format!("  y does it to {count}"),

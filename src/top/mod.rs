@@ -245,7 +245,7 @@ fn wait_for_line(signals: &Signals) {
     }
 }
 
-/// The alternate screen. The terminal is as it was when this is left or dropped, and after a panic.
+/// The alternate screen. The terminal is restored when the screen is left or dropped, and after a panic.
 struct Screen(Option<DefaultTerminal>);
 
 impl Screen {
@@ -269,7 +269,7 @@ impl Screen {
         let Some(terminal) = &mut self.0 else {
             return Ok(());
         };
-        // Its `clear` asks the terminal where the cursor is, and some do not reply.
+        // `Terminal::clear` asks the terminal where the cursor is, and some terminals do not reply.
         let size = terminal.size().map_err(terminal_error)?;
         terminal.resize(size.into()).map_err(terminal_error)
     }
@@ -279,7 +279,7 @@ impl Screen {
             return;
         };
         if is_terminal_gone() {
-            // Nothing is left to restore. When it is dropped, it writes to stderr, which would panic.
+            // Nothing is left to restore. Dropping the `DefaultTerminal` would write to stderr, which would panic.
             return mem::forget(terminal);
         }
         drop(terminal);

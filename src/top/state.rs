@@ -23,7 +23,7 @@ use crate::model::pattern::{Pattern, matches_any};
 use crate::name::Name;
 use crate::session::shown_server::ShownServer;
 
-/// The states of a queue's jobs by their keys.
+/// The states whose jobs the number keys show: `1` the first one, and so on.
 pub(super) const QUEUE_STATES: [JobState; 6] = [
     JobState::Waiting,
     JobState::Running,
@@ -186,7 +186,7 @@ pub(super) struct State {
     pub message: Option<String>,
     pub color: bool,
     queues: Vec<Pattern>,
-    /// What to read before the next snapshot, the next one last.
+    /// What to read before the next snapshot, in reverse order.
     queued_reads: Vec<ReadTarget>,
     notes: String,
     /// The size of the last frame.

@@ -170,8 +170,8 @@ impl Ui {
         label.filter(|_| self.context.protected)
     }
 
-    /// Refuses a `--confirm` with the label of another context. A repair also takes the name of its
-    /// deletion.
+    /// Refuses a `--confirm` with the label of another context. A repair also accepts the name of the finding whose
+    /// keys it deletes.
     fn refuse_confirm_of_other_context(&self, finding: Option<&str>) -> Result<(), Error> {
         let known = [self.context.label.as_deref(), finding];
         let mut given = self.confirm.iter();

@@ -21,7 +21,7 @@ impl Ui {
 }
 
 impl LiveLines {
-    /// Shows these lines in place of the ones before. They must be harmless.
+    /// Shows these lines in place of the ones before. The caller has sanitized them.
     pub(crate) fn show_lines(&mut self, texts: &[String]) {
         if self.lines.len() > texts.len() {
             self.clear();

@@ -25,7 +25,7 @@ pub(crate) fn label_with_member(member: &str, text: &str) -> String {
 #[derive(Debug)]
 pub(crate) enum MemberMessage {
     ViewOutput(ViewOutput),
-    /// Output without a form, such as the core's own reply.
+    /// Bytes that are not a [`ViewOutput`], such as the core's own reply.
     Bytes(Vec<u8>),
     /// Text for stderr.
     Note(Vec<u8>),

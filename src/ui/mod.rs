@@ -337,7 +337,7 @@ impl Ui {
         self.send_or_write(shown)
     }
 
-    /// Writes a line of a stream in the format given, and flushes it. A table goes on where it ended.
+    /// Writes a line of a stream in the format given, and flushes it. The row of a table continues the table before it.
     pub(crate) fn show_line<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let line = match self.render(view)? {
             ViewOutput::Table(row, _) => ViewOutput::Row(row),
@@ -472,7 +472,7 @@ impl Ui {
         self.write_bytes(text.as_bytes())
     }
 
-    /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
+    /// Writes text from outside to stdout: byte for byte, but sanitized on a terminal.
     pub(crate) fn write_verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.tty && !self.force_raw {
             self.write_bytes(text::clean_text(bytes).as_bytes())

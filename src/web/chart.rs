@@ -248,7 +248,7 @@ pub(super) fn life_chart(history: &[HistoryEntry], ended: Option<&str>, now: Mom
     if end - begin <= 0.0 {
         return html! {};
     }
-    // Room for the mark at the end, and below it for its word.
+    // Leave room for the mark at the end, and below it for the word of the state.
     let width = LIFE_WIDTH - 24.0;
     let labels_end = LIFE_WIDTH - ended.map_or(0.0, |ended| label_width(ended) + LETTER_WIDTH);
     // A short run stays visible beside a long wait.
@@ -272,7 +272,7 @@ pub(super) fn life_chart(history: &[HistoryEntry], ended: Option<&str>, now: Mom
         );
         let words = crate::text::cut(&segment.words, 28);
         let taken = label_width(&words);
-        // A label that would leave the picture ends with it.
+        // A label that would extend beyond the right edge ends there.
         let label = x.max(label_from).min(labels_end - taken);
         // The label of a run may extend below the wait after it, which is often longer.
         let inside = if segment.ran { 0.0 } else { taken };

@@ -1,4 +1,4 @@
-//! Server-sent events: that there is something new to see. The page then asks for itself again.
+//! Server-sent events that tell a page of each new snapshot. The page then requests itself again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -367,7 +367,7 @@ impl<'s> WebServer<'s> {
             return Arc::new(self.error_page(page_request, &overdue_error())).into_response();
         };
         if !response.is_shareable() {
-            // The snapshot shows whether Redis is away, and its failure is shared.
+            // Keep no unavailable response: the snapshot shows whether Redis is away, and shares that failure.
             all().remove(&key);
         }
         response.into_response()

@@ -128,7 +128,8 @@ impl Page<'_> {
             .then(|| self.link(&format!("{kind}/{}", path::encode_part(name))))
     }
 
-    /// The jobs that a filter such as `queue` finds by a name, if one can be typed for it.
+    /// A link to the jobs whose `filter`, such as `queue`, is this name; `None` if the name cannot be typed into a
+    /// form.
     pub(super) fn link_to_jobs_of(&self, filter: &str, name: &Name) -> Option<String> {
         let value = path::encode_query_value(&escape_wildcards(name).lossless_text());
         path::can_be_argument(name).then(|| self.link(&format!("jobs?{filter}={value}")))
@@ -414,7 +415,7 @@ pub(super) fn raw(markup: String) -> PreEscaped<String> {
     PreEscaped(markup)
 }
 
-/// A name is written harmless, and escaped as any text.
+/// A name is written sanitized, and escaped as any text.
 impl Render for Name {
     fn render_to(&self, buffer: &mut String) {
         visible_name(self).render_to(buffer);

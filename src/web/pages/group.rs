@@ -82,10 +82,10 @@ pub(in crate::web) fn content(
 
 /// Messages that differ in numbers only.
 struct AlikeMessages {
-    /// The index of the job with the first of them.
+    /// The index of the job with the first message.
     at: usize,
     first: String,
-    /// Whether each of its numbers differs in others.
+    /// For each number of the first message, whether other messages have another number there.
     differs: Vec<bool>,
     count: u64,
 }

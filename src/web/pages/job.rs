@@ -246,8 +246,8 @@ fn failure_block(message: &Name) -> Markup {
     }
 }
 
-/// Data as JSON with a line for each member, or as it is if it is none. `whole_length` is the length of longer data of
-/// which these are the first bytes.
+/// Data as JSON with a line for each member; data that is not JSON is shown as it is. `whole_length` is the length of
+/// longer data of which these are the first bytes.
 fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     let start = &bytes[..bytes.len().min(MAX_DATA_BYTES)];
     let whole_length = whole_length.unwrap_or(bytes.len());
@@ -303,7 +303,7 @@ fn parse_json_start(start: &[u8]) -> Option<Json> {
 }
 
 /// Writes JSON on one line as long as it is short, else with a line for each member, until there is more text than is
-/// shown. No number is read and printed again.
+/// shown. Numbers are copied, not parsed and printed.
 fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     let line = || {
         let line = json.to_single_line();
@@ -464,7 +464,7 @@ fn field_list(page: &Page, job: &Job) -> Markup {
     }
 }
 
-/// The jobs that it depends on, and those that depend on it.
+/// The job's dependencies and its dependents.
 fn neighbor_list(page: &Page, job: &Job) -> Markup {
     if job.dependencies.is_empty() && job.dependents.is_empty() {
         return html! {};

@@ -132,7 +132,7 @@ struct FoundJobs {
     jobs: Vec<Job>,
     /// The number of matching jobs, if it is known.
     total: Option<u64>,
-    /// Whether the search was ended after the longest time.
+    /// Whether the search was cut short by the time limit.
     was_cut: bool,
 }
 
@@ -151,7 +151,7 @@ fn find_jobs(
     let mut selection = Selection::open(core, page.now, &selector, JobFields::BriefExcerpt)?;
     let (mut jobs, mut was_cut) = (Vec::new(), false);
     while let Some(mut slice) = selection.next_jobs(core)? {
-        // With a condition on the data, all of it was read.
+        // A condition on the data makes the search read all data of each job: keep the beginning.
         slice
             .iter_mut()
             .for_each(|job| job.data.truncate(MAX_DATA_BYTES));

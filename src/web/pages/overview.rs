@@ -93,7 +93,7 @@ fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
     }
 }
 
-/// The subject of the sentence, if it is about one thing.
+/// The group, queue or worker that a problem is about, if it is about one.
 fn problem_subject(problem: &StatusProblem) -> Option<String> {
     let subject = problem.group.as_ref().or(problem.queue.as_ref());
     subject.or(problem.worker.as_ref()).map(Name::to_string)
@@ -108,7 +108,7 @@ fn problem_key(problem: &StatusProblem) -> String {
 fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
     let subject = problem_subject(problem);
     let fact = Sanitized(&problem.fact).to_string();
-    // The name stands in bold before the sentence.
+    // The subject stands in bold before the sentence, so the sentence goes on without it.
     let rest = subject.as_ref().and_then(|name| {
         let rest = fact.strip_prefix(name.as_str())?;
         Some(
