@@ -114,7 +114,7 @@ impl MaximumChanges {
     /// Says on a terminal what was set.
     pub(crate) fn note_changed_maxima(&self, session: &mut Session) {
         if !self.changes.is_empty() {
-            session.ui.note_on_terminal(&self.describe_changes());
+            session.ui.note_to_people(&self.describe_changes());
         }
     }
 

@@ -131,9 +131,9 @@ impl BulkTally {
         }
         match ui.format() {
             Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.write_jids(&[&item.jid]),
+            Format::Jid if changed => ui.write_safe_jids(&[&item.jid]),
             Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
-                ui.write_verbatim(&[raw.as_slice(), b"\n"].concat())
+                ui.write_verbatim_unless_terminal(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
                 self.doc.items.push(item);
@@ -218,7 +218,7 @@ impl BulkTally {
             // Write it also without a terminal, because a worker loses its job.
             ui.note(&self.sentence)
         } else {
-            ui.note_on_terminal(&self.sentence)
+            ui.note_to_people(&self.sentence)
         }
         match stopped_by {
             Some(error) => Err(error),

@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let reply = session.core()?.call_raw(now, &call)?;
-    session.ui.write_verbatim(&reply)?;
+    session.ui.write_verbatim_unless_terminal(&reply)?;
     Ok(Exit::Ok)
 }
 

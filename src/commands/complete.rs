@@ -186,7 +186,7 @@ fn complete_single_job(
         queue: next.as_ref().map(|next| next.queue.clone()),
     };
     session.ui.show(&done)?;
-    session.ui.note_on_terminal(&match &done.queue {
+    session.ui.note_to_people(&match &done.queue {
         Some(queue) => format!("completed {shown}, now in {queue}"),
         None => format!("completed {shown}"),
     });

@@ -102,7 +102,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         match &stored {
             None => session
                 .ui
-                .note_on_terminal(&format!("queue {queue} has no defaults")),
+                .note_to_people(&format!("queue {queue} has no defaults")),
             Some(stored) => warn_of_unusable_defaults(stored, queue, session),
         }
         return Ok(Exit::Ok);
@@ -125,7 +125,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Some(wanted) => core.set_config(now, &key, wanted)?,
             None => core.unset_config(now, &key, consent)?,
         }
-        session.ui.note_on_terminal(&what);
+        session.ui.note_to_people(&what);
     }
     shown.defaults = wanted.and_then(|wanted| Json::parse(wanted.as_bytes()));
     shown.dry_run = dry_run;
@@ -150,7 +150,7 @@ fn list_queue_defaults(session: &mut Session) -> Result<Exit, Error> {
     let none = defaults.is_empty();
     session.ui.show(&List::of_all(defaults))?;
     if none {
-        session.ui.note_on_terminal("no queue has defaults");
+        session.ui.note_to_people("no queue has defaults");
     }
     Ok(Exit::Ok)
 }

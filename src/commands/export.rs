@@ -129,7 +129,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => count_jobs(selector, now, session)?,
     };
     let to = match &file {
-        Some(file) => Some(AtomicFile::create(
+        Some(file) => Some(AtomicFile::create_private(
             &session.member_file_path(Path::new(file)),
         )?),
         None => None,

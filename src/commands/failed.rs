@@ -129,7 +129,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let text = session
             .core()?
             .call_raw(now, &raw_failed_call(&selector)?)?;
-        session.ui.write_verbatim(&text)?;
+        session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let listed = jobs::list_jobs(&selector, true, now, session)?;
@@ -192,7 +192,7 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("failed"))?;
-        out.write_verbatim(&text)?;
+        out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let mut groups = List::of_all(core.failed_groups(now)?);
@@ -211,7 +211,7 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
             out.hint_if(failed.word("--retry-all").shell_line());
         }
         None => {
-            out.note_on_terminal("no failed jobs");
+            out.note_to_people("no failed jobs");
             nothing::hint_why_empty(session, now, None)?;
         }
     }

@@ -231,7 +231,7 @@ fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> R
             JobOrRecurring::Job(job) => &job.data,
             JobOrRecurring::Recurring(recurring) => &recurring.data,
         };
-        session.ui.write_verbatim(data.as_bytes())?;
+        session.ui.write_verbatim_unless_terminal(data.as_bytes())?;
         if !is_single || session.ui.is_terminal() {
             session.ui.print_text("\n")?;
         }
@@ -298,7 +298,7 @@ fn print_raw(
         }
         Some(JidArgs::Many(jids)) => {
             // The reply does not say which jobs are missing, so they are read once more.
-            session.ui.write_verbatim(&text)?;
+            session.ui.write_verbatim_unless_terminal(&text)?;
             let mut jobs = session
                 .core()?
                 .jobs(now, job::JobFields::Snapshot, &jids)?
@@ -306,6 +306,9 @@ fn print_raw(
             let missing = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
             not_found::refuse_missing_jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }
-        _ => session.ui.write_verbatim(&text).map(|()| Exit::Ok),
+        _ => session
+            .ui
+            .write_verbatim_unless_terminal(&text)
+            .map(|()| Exit::Ok),
     }
 }

@@ -100,7 +100,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         show_graph(&graph, session)?;
         if graph.nodes.is_empty() {
             let none = format!("no job of `{queue}` depends on another one or is needed by one");
-            session.ui.note_on_terminal(&none);
+            session.ui.note_to_people(&none);
         }
         return Ok(Exit::Ok);
     }

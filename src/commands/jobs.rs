@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     if let Some(call) = raw {
         let text = session.core()?.call_raw(now, &call)?;
-        session.ui.write_verbatim(&text)?;
+        session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let listed = list_jobs(&args.selector, false, now, session)?;
@@ -165,7 +165,7 @@ pub(crate) fn list_jobs(
     match shown {
         0 if left_out.is_some() => {}
         0 => {
-            out.note_on_terminal("no jobs");
+            out.note_to_people("no jobs");
             nothing::hint_why_empty(session, now, Some(&selector))?;
         }
         _ => out.note_rows_left_out(shown, jobs.list.total, selector.offset, "jobs"),

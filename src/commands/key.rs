@@ -49,7 +49,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let text = session
             .core()?
             .call_raw(now, &Call::raw_call("key.get").arg(&lane))?;
-        session.ui.write_verbatim(&text)?;
+        session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let jids = session
@@ -72,7 +72,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         session
             .ui
-            .note_on_terminal(&format!("lane {lane} has no jobs"));
+            .note_to_people(&format!("lane {lane} has no jobs"));
     }
     super::show_jobs(&jids, now, session)?;
     Ok(Exit::Ok)

@@ -69,7 +69,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if out.format() == Format::Raw {
         for names in names.chunks(NAMES_PER_CALL) {
             let text = core.call_raw(now, &Call::raw_call("lag").args(names))?;
-            out.write_verbatim(&text)?;
+            out.write_verbatim_unless_terminal(&text)?;
         }
     } else {
         let mut lags = core.lags(now, &names)?;
@@ -80,7 +80,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         out.show(&List::of_all(lags))?;
     }
     if names.is_empty() && unreadable.is_empty() {
-        out.note_on_terminal("no queues");
+        out.note_to_people("no queues");
         nothing::hint_why_empty(session, now, None)?;
     }
     let exit = session

@@ -96,7 +96,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         session
             .ui
-            .note_on_terminal(&format!("appended to the history of {jid}"))
+            .note_to_people(&format!("appended to the history of {jid}"))
     }
     Ok(Exit::Ok)
 }

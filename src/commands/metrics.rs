@@ -175,7 +175,7 @@ fn serve_metrics(
     session.ui.note(&format!("listening on {}", listener.url()));
     let (choice, labels) = (args.series.series_choice(), args.series.label.clone());
     let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
-    server.require_snapshot()?;
+    server.fail_if_never_readable()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE)?;
     listener.serve(

@@ -163,6 +163,6 @@ fn note_paused(
     if is_dry_run {
         session.ui.note_dry_run(&line)
     } else {
-        session.ui.note_on_terminal(&line)
+        session.ui.note_to_people(&line)
     }
 }

@@ -45,7 +45,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .arg(&args.queue)
             .arg(args.count.to_string());
         let text = core.call_raw(now, &call)?;
-        out.write_verbatim(&text)?;
+        out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let queues = std::slice::from_ref(&args.queue);
@@ -59,7 +59,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ..JobList::default()
     })?;
     if empty {
-        out.note_on_terminal("no job to pop");
+        out.note_to_people("no job to pop");
         let explain = CommandLine::new("explain").exact_pattern("--queue", &args.queue);
         out.hint_if(explain.fill_sentence("{} says why"));
     }

@@ -105,7 +105,7 @@ fn show_popped(
     out.show(&jobs)?;
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();
     if let Some(left) = ends.map(|end| end.since(now)) {
-        out.note_on_terminal(&format!(
+        out.note_to_people(&format!(
             "complete, fail or retry within {}, before the lock expires",
             duration(left.max(0.0))
         ));
@@ -157,7 +157,7 @@ fn pop_jobs(
             let got = parse_popped_jids(&reply)
                 .map_err(|error| error.hint_if(hint_at_jobs_of(worker)))?;
             if out.format() == Format::Raw && !got.is_empty() {
-                out.write_verbatim(&[&reply[..], b"\n"].concat())?;
+                out.write_verbatim_unless_terminal(&[&reply[..], b"\n"].concat())?;
             }
             let is_short = (got.len() as u64) < count;
             jids.extend(got);
@@ -193,7 +193,7 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
         }
     }
     if !is_told {
-        session.ui.note_on_terminal("nothing to pop");
+        session.ui.note_to_people("nothing to pop");
     }
 }
 

@@ -56,7 +56,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         };
         for call in &calls {
             let text = core.call_raw(now, call)?;
-            out.write_verbatim(&text)?;
+            out.write_verbatim_unless_terminal(&text)?;
         }
         return Ok(Exit::Ok);
     }
@@ -64,7 +64,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let empty = queues.is_empty();
     out.show(&List::of_all(queues))?;
     if empty && unreadable.is_empty() {
-        out.note_on_terminal("no queues");
+        out.note_to_people("no queues");
         nothing::hint_why_empty(session, now, None)?;
     }
     let (core, out) = session.core_and_ui()?;

@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     now,
                     &Call::raw_call("stats").arg(queue).arg(day.to_string()),
                 )?;
-                out.write_verbatim(&text)?;
+                out.write_verbatim_unless_terminal(&text)?;
             }
         }
         return Ok(Exit::Ok);

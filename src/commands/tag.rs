@@ -175,7 +175,7 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
                 .arg(offset.to_string())
                 .arg(limit),
         )?;
-        out.write_verbatim(&text)?;
+        out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let mut tags = List::of_all(core.tags(now)?);
@@ -184,7 +184,7 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
     out.show(&tags)?;
     out.note_rows_left_out(tags.items.len() as u64, tags.total, offset, "tags");
     if total == 0 {
-        out.note_on_terminal("no tags");
+        out.note_to_people("no tags");
     }
     Ok(Exit::Ok)
 }

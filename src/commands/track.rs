@@ -126,7 +126,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("track"))?;
-        out.write_verbatim(&text)?;
+        out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let jids = core.index_members(now, &Index::Tracked)?;
@@ -142,7 +142,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     jobs.list = List::of_all(found);
     out.show(&jobs)?;
     match jobs.missing.as_slice() {
-        [] if jobs.list.items.is_empty() => out.note_on_terminal("no tracked jobs"),
+        [] if jobs.list.items.is_empty() => out.note_to_people("no tracked jobs"),
         [] => {}
         missing => {
             let jobs = plural(missing.len() as u64, "tracked job", "tracked jobs");

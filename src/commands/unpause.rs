@@ -54,13 +54,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if !running.is_empty() {
             let verb = if running.len() == 1 { "is" } else { "are" };
             let note = format!("{} {verb} not paused", comma_list(&running));
-            session.ui.note_on_terminal(&note);
+            session.ui.note_to_people(&note);
         }
     }
     let count = ("queue", "queues");
     if queues.is_empty() {
         if args.queues.queue_names().is_none() {
-            session.ui.note_on_terminal("no paused queues");
+            session.ui.note_to_people("no paused queues");
         }
     } else if session
         .consent_for_names(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             format!("{} (was {state}{by})", queue.name)
         });
         let unpaused = format!("unpaused {}", comma_list(ended.collect::<Vec<String>>()));
-        ui.note_on_terminal(&unpaused);
+        ui.note_to_people(&unpaused);
     }
     let done = CommandResult::new("unpause", queues, args.dry.dry_run);
     session.ui.show(&done)?;

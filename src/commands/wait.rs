@@ -154,7 +154,9 @@ fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
             ui.print_text(&line)
         }
         Format::Ndjson => show_line(item, ui),
-        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => ui.write_jids(&[&item.jid]),
+        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => {
+            ui.write_safe_jids(&[&item.jid])
+        }
         _ => Ok(()),
     }
 }

@@ -66,7 +66,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let empty = holder.details.is_empty();
         out.show(&holder)?;
         if empty {
-            out.note_on_terminal("the worker holds no jobs");
+            out.note_to_people("the worker holds no jobs");
         }
         return Ok(Exit::Ok);
     }
@@ -85,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let empty = workers.is_empty();
     out.show(&List::of_all(workers))?;
     if empty {
-        out.note_on_terminal("no workers");
+        out.note_to_people("no workers");
         nothing::hint_why_empty(session, now, None)?;
     }
     Ok(Exit::Ok)
@@ -106,7 +106,7 @@ fn print_raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> 
     };
     for call in &calls {
         let text = session.core()?.call_raw(now, call)?;
-        session.ui.write_verbatim(&text)?;
+        session.ui.write_verbatim_unless_terminal(&text)?;
     }
     Ok(Exit::Ok)
 }

@@ -176,7 +176,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
 }
 
 /// The result of connecting to the other servers that the address names.
-pub(super) fn nodes_item(core: &Core) -> Option<DoctorItem> {
+pub(super) fn named_nodes_item(core: &Core) -> Option<DoctorItem> {
     let nodes = core.probe_named_nodes();
     let away = nodes
         .iter()

@@ -22,7 +22,7 @@ use crate::session::Session;
 const BRIEFLY: Duration = Duration::from_secs(1);
 
 /// Makes all checks with at most a second for each, for a screen that has already waited for Redis.
-pub(crate) fn diagnose_briefly(session: &mut Session) -> Result<Diagnosis, Error> {
+pub(crate) fn diagnose_with_short_timeouts(session: &mut Session) -> Result<Diagnosis, Error> {
     let brief = Some(session.timeout().min(BRIEFLY));
     let timeout = mem::replace(&mut session.globals.timeout, brief);
     let found = diagnose(session);
@@ -62,7 +62,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
         Some(connection::address_item(session, &target)),
         Some(connection::connect_item(&target, core.as_ref(), &reached)),
         connection::tls_item(&target, &reached, session.now()),
-        core.as_ref().and_then(connection::nodes_item),
+        core.as_ref().and_then(connection::named_nodes_item),
         Some(connection::login_item(&target)),
         Some(connection::prefix_item(session.prefix(), core.as_ref())),
     ];
@@ -70,7 +70,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
     for item in on_the_way.into_iter().flatten() {
         match &failed {
             Some((check, error)) if *check == item.check => checks.add_error(*check, error),
-            _ => checks.add_item(item),
+            _ => checks.add_or_skip(item),
         }
     }
     match (&mut core, &failed) {
@@ -138,9 +138,11 @@ struct CheckResults {
 
 impl CheckResults {
     /// Adds a result. After an error in the steps to the server, the checks of the server are skipped.
-    fn add_item(&mut self, item: DoctorItem) {
+    fn add_or_skip(&mut self, item: DoctorItem) {
         match self.stopped_by {
-            Some(by) if !is_made_after(by, item.check) => self.add_skipped(item.check, by),
+            Some(by) if !is_made_despite_failure(by, item.check) => {
+                self.add_skipped(item.check, by)
+            }
             Some(_) => self.items.push(item),
             None => {
                 let is_on_the_way = item.check as u8 <= DoctorCheck::Server as u8;
@@ -152,7 +154,7 @@ impl CheckResults {
     }
 
     fn add_error(&mut self, check: DoctorCheck, error: &Error) {
-        self.add_item(DoctorItem::error(check, error, default_hint(error.kind())));
+        self.add_or_skip(DoctorItem::error(check, error, default_hint(error.kind())));
     }
 
     fn add_skipped(&mut self, check: DoctorCheck, by: DoctorCheck) {
@@ -184,6 +186,6 @@ fn skipped_item(check: DoctorCheck, failed: DoctorCheck) -> DoctorItem {
 
 /// Whether `check` was made although `failed` has failed: that the address is of the wrong kind shows only at the
 /// login, so the steps before it were made.
-fn is_made_after(failed: DoctorCheck, check: DoctorCheck) -> bool {
+fn is_made_despite_failure(failed: DoctorCheck, check: DoctorCheck) -> bool {
     failed == DoctorCheck::Address && (check as u8) <= DoctorCheck::Login as u8
 }

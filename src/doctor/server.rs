@@ -43,8 +43,8 @@ pub(super) fn add_server_items(
             checks.add_error(DoctorCheck::Server, error);
             return;
         }
-        Ok(report) => checks.add_item(server_item(report, target)),
-        Err(_) => checks.add_item(unreported_server_item(core)),
+        Ok(report) => checks.add_or_skip(server_item(report, target)),
+        Err(_) => checks.add_or_skip(unreported_server_item(core)),
     }
     let made = core.time_core_call(now);
     let is_blocked = made.as_ref().is_err_and(would_block_next_calls);
@@ -53,8 +53,8 @@ pub(super) fn add_server_items(
     } else {
         rights_item_and_may_read_settings(core, now)
     };
-    checks.add_item(rights);
-    checks.add_item(core_item(made, core.script_sha()));
+    checks.add_or_skip(rights);
+    checks.add_or_skip(core_item(made, core.script_sha()));
     match &report {
         Ok(report) => {
             // Read the settings only with the right to: a refusal would leave an entry in the server's log of denied
@@ -64,11 +64,11 @@ pub(super) fn add_server_items(
                 .flatten();
             let settings = settings.as_ref();
             let read_only = session.globals.read_only;
-            checks.add_item(replication_item(report, settings, core, read_only));
-            checks.add_item(eviction_item(report));
-            checks.add_item(memory_item(report, core));
-            checks.add_item(persistence_item(report, settings, core));
-            checks.add_item(clients_item(report, settings));
+            checks.add_or_skip(replication_item(report, settings, core, read_only));
+            checks.add_or_skip(eviction_item(report));
+            checks.add_or_skip(memory_item(report, core));
+            checks.add_or_skip(persistence_item(report, settings, core));
+            checks.add_or_skip(clients_item(report, settings));
         }
         Err(error) => {
             for check in [
@@ -78,17 +78,17 @@ pub(super) fn add_server_items(
                 DoctorCheck::Persistence,
                 DoctorCheck::Clients,
             ] {
-                checks.add_item(unreported_item(check, error));
+                checks.add_or_skip(unreported_item(check, error));
             }
         }
     }
-    checks.add_item(clock_item(core.clock_skew(now), session.is_time_pinned()));
-    checks.add_item(if is_blocked {
+    checks.add_or_skip(clock_item(core.clock_skew(now), session.is_time_pinned()));
+    checks.add_or_skip(if is_blocked {
         skipped_item(DoctorCheck::Keys, DoctorCheck::Core)
     } else {
-        keys_item(core, session, now)
+        prefix_contents_item(core, session, now)
     });
-    checks.add_item(scripts_item(core, now));
+    checks.add_or_skip(other_scripts_item(core, now));
 }
 
 /// Whether this error shows that the server serves no call now, so that the next calls would also wait until the
@@ -252,7 +252,7 @@ fn clock_item(skew: Result<ClockSkew, Error>, is_pinned: bool) -> DoctorItem {
     })
 }
 
-fn keys_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
+fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Keys;
     let (stored, empty) = match (
         core.queue_and_worker_counts(now),
@@ -283,7 +283,7 @@ fn keys_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
 }
 
 /// The result for other scripts in the server's cache. The server does not report whose they are.
-fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
+fn other_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Scripts;
     let cached = match core.cached_script_count(now) {
         Ok(Some(cached)) => cached,

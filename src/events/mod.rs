@@ -156,9 +156,7 @@ impl EventWatcher<'_> {
         if let Some(gap) = gap {
             self.report_reconnection(gap, session.now(), session)?;
         } else {
-            session
-                .ui
-                .note_on_terminal("events from now on; Ctrl-C ends");
+            session.ui.note_to_people("events from now on; Ctrl-C ends");
         }
         self.show_events(&stream, session)
     }
@@ -210,12 +208,12 @@ impl EventWatcher<'_> {
                         self.report_reconnection(gap, at, session)?;
                     }
                 }
-                Some(EventNotice::Event(event)) => self.show_event(&event, session)?,
+                Some(EventNotice::Event(event)) => self.show_event_if_matches(&event, session)?,
             }
         }
     }
 
-    fn show_event(&self, event: &Event, session: &mut Session) -> Result<(), Error> {
+    fn show_event_if_matches(&self, event: &Event, session: &mut Session) -> Result<(), Error> {
         let is_shown = session.ui.format() != Format::Jid || event.jid.is_some();
         if !is_shown || !self.filter.matches(event) {
             return Ok(());

@@ -37,7 +37,7 @@ impl JobOrTemplate {
     }
 
     /// The jid of a job, which has a position in its queue; `None` for a recurring job.
-    fn jid(&self) -> Option<&Name> {
+    fn jid_if_job(&self) -> Option<&Name> {
         match self {
             JobOrTemplate::Job(job) => Some(&job.jid),
             JobOrTemplate::Recurring(_) => None,
@@ -57,7 +57,7 @@ pub(crate) fn explain_jobs(
         let subjects: Vec<(Option<&Name>, Option<&Name>)> = items
             .iter()
             .map(|item| match item {
-                Some(item) => (item.queue(), item.jid()),
+                Some(item) => (item.queue(), item.jid_if_job()),
                 None => (None, None),
             })
             .collect();

@@ -100,7 +100,7 @@ pub(super) fn job_reasons(
         Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
             let evidence = ReasonEvidence {
                 until: job.scheduled_for,
-                remaining: remaining_retries(job),
+                remaining: remaining_retries_if_used(job),
                 backoff,
                 ..ReasonEvidence::default()
             };
@@ -149,7 +149,7 @@ pub(super) fn job_reasons(
 }
 
 /// The remaining retries of a job that has used some.
-fn remaining_retries(job: &Job) -> Option<u64> {
+fn remaining_retries_if_used(job: &Job) -> Option<u64> {
     let remaining = job.remaining_retries().filter(|_| job.has_used_retry())?;
     u64::try_from(remaining).ok()
 }

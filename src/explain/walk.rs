@@ -85,12 +85,12 @@ pub(super) fn walk_dependencies(
             }
         }
     }
-    walk.cycle = find_cycle(&job.jid, &edges);
+    walk.cycle = find_reachable_cycle(&job.jid, &edges);
     Ok(walk)
 }
 
 /// A cycle that can be reached from a job, if there is one.
-fn find_cycle(start: &Name, edges: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
+fn find_reachable_cycle(start: &Name, edges: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
     let none: Vec<Name> = Vec::new();
     // A depth-first search: the path with its position in each job's dependencies, and the jobs that lead to no
     // cycle.
@@ -130,7 +130,7 @@ mod tests {
             let on = on.iter().map(|jid| Name::from(*jid)).collect();
             (Name::from(*jid), on)
         });
-        let jids = find_cycle(&Name::from("a"), &edges.collect());
+        let jids = find_reachable_cycle(&Name::from("a"), &edges.collect());
         jids.iter().map(Name::to_string).collect()
     }
 

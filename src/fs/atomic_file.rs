@@ -23,7 +23,7 @@ pub(crate) struct AtomicFile {
 }
 
 impl AtomicFile {
-    pub(crate) fn create(path: &Path) -> Result<AtomicFile, Error> {
+    pub(crate) fn create_private(path: &Path) -> Result<AtomicFile, Error> {
         AtomicFile::create_with_mode(path, PRIVATE_FILE).map_err(|why| unwritable_error(path, why))
     }
 

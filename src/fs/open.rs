@@ -23,7 +23,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<File, Unopened> {
 }
 
 /// Opens the input of a command. A named pipe that this user or root made is waited for, as by cat(1).
-pub(crate) fn open_input(path: &Path) -> Result<File, Unopened> {
+pub(crate) fn open_input_or_pipe(path: &Path) -> Result<File, Unopened> {
     let is_own_pipe =
         |about: &Metadata| about.file_type().is_fifo() && trust::is_own_or_root(about.uid());
     match fs::metadata(path) {
@@ -95,7 +95,9 @@ fn open_without_waiting(
         // A socket, or a pipe that nobody reads.
         Err(fault) if has_errno(&fault, Errno::NXIO) => {
             return Err(match fs::metadata(path) {
-                Ok(about) => refuse_file_type(about.file_type()).unwrap_or(Unopened::Failed(fault)),
+                Ok(about) => {
+                    pipe_or_socket_refusal(about.file_type()).unwrap_or(Unopened::Failed(fault))
+                }
                 Err(_) => Unopened::Failed(fault),
             });
         }
@@ -105,7 +107,7 @@ fn open_without_waiting(
         make_blocking(&file)?;
         return Ok(file);
     }
-    match refuse_file_type(file.metadata()?.file_type()) {
+    match pipe_or_socket_refusal(file.metadata()?.file_type()) {
         Some(refused) => Err(refused),
         None => {
             // Reads may wait again: a terminal has nothing to read before the user types.
@@ -115,7 +117,7 @@ fn open_without_waiting(
     }
 }
 
-fn refuse_file_type(found: FileType) -> Option<Unopened> {
+fn pipe_or_socket_refusal(found: FileType) -> Option<Unopened> {
     let what = match found {
         found if found.is_fifo() => "it is a named pipe",
         found if found.is_socket() => "it is a socket",

@@ -39,11 +39,10 @@ impl Unopened {
         }
     }
 
-    /// The error that begins with `what`, such as ``cannot write `F` ``. Its kind is `Usage` for a refused file,
-    /// `kind` for a failure of the system.
-    pub(crate) fn into_error(self, what: &str, kind: Kind) -> Error {
+    /// The error that begins with `what`, such as ``cannot write `F` ``. Its kind is `Usage` for a refused file.
+    pub(crate) fn into_error(self, what: &str, kind_if_failed: Kind) -> Error {
         match &self {
-            Unopened::Failed(_) => self.into_error_of_kind(what, kind),
+            Unopened::Failed(_) => self.into_error_of_kind(what, kind_if_failed),
             Unopened::Refused { .. } => self.into_error_of_kind(what, Kind::Usage),
         }
     }

@@ -160,8 +160,8 @@ fn read_graph(
     let unread = first.iter().filter(|jid| !listed.contains(jid)).count();
     graph.omitted_jobs = unread as u64;
     graph.is_cut_by_limit |= unread > 0;
-    mark_blocking_nodes(&mut graph);
-    mark_cycles(&mut graph);
+    mark_failed_or_missing(&mut graph);
+    mark_cycle_closing_edges(&mut graph);
     Ok(graph)
 }
 
@@ -227,11 +227,11 @@ fn join_walks(dependencies: Walk, dependents: Walk, max_edges: usize) -> Graph {
         max_edges,
     };
     builder.graph.is_cut_by_limit = dependencies.is_cut || dependents.is_cut;
-    let dependencies = builder.add_nodes(dependencies, |job| JobLinks {
+    let dependencies = builder.add_nodes(dependencies, |job| NeighborJids {
         others: std::mem::take(&mut job.dependencies),
         unlisted: std::mem::take(&mut job.unlisted),
     });
-    let dependents = builder.add_nodes(dependents, |job| JobLinks {
+    let dependents = builder.add_nodes(dependents, |job| NeighborJids {
         others: std::mem::take(&mut job.dependents),
         unlisted: Vec::new(),
     });
@@ -242,7 +242,7 @@ fn join_walks(dependencies: Walk, dependents: Walk, max_edges: usize) -> Graph {
 
 /// The jobs at the other ends of a job's edges.
 #[derive(Debug, Default)]
-struct JobLinks {
+struct NeighborJids {
     others: Vec<Name>,
     /// Dependencies that do not list the job.
     unlisted: Vec<Name>,
@@ -263,11 +263,11 @@ impl GraphBuilder {
     fn add_nodes(
         &mut self,
         walk: Walk,
-        take_links: fn(&mut Job) -> JobLinks,
-    ) -> Vec<(usize, JobLinks)> {
+        take_neighbors: fn(&mut Job) -> NeighborJids,
+    ) -> Vec<(usize, NeighborJids)> {
         let mut links = Vec::with_capacity(walk.jobs.len());
         for (jid, mut job) in walk.jobs {
-            let own = job.as_mut().map(take_links).unwrap_or_default();
+            let own = job.as_mut().map(take_neighbors).unwrap_or_default();
             let next = self.graph.nodes.len();
             let at = *self.positions.entry(jid.clone()).or_insert(next);
             if at == next {
@@ -279,12 +279,12 @@ impl GraphBuilder {
         links
     }
 
-    fn add_dependencies(&mut self, links: Vec<(usize, JobLinks)>) {
-        for (from, JobLinks { others, unlisted }) in links {
+    fn add_dependencies(&mut self, links: Vec<(usize, NeighborJids)>) {
+        for (from, NeighborJids { others, unlisted }) in links {
             let unlisted: HashSet<Name> = unlisted.into_iter().collect();
             for jid in others {
                 let to = self.positions.get(&jid).copied();
-                match to.and_then(|to| self.add_edge(from, to)) {
+                match to.and_then(|to| self.add_edge_within_limit(from, to)) {
                     Some(edge) => self.graph.edges[edge].one_sided = unlisted.contains(&jid),
                     None => self.graph.nodes[from].omitted_dependencies += 1,
                 }
@@ -292,11 +292,14 @@ impl GraphBuilder {
         }
     }
 
-    fn add_dependents(&mut self, links: Vec<(usize, JobLinks)>) {
-        for (to, JobLinks { others, .. }) in links {
+    fn add_dependents(&mut self, links: Vec<(usize, NeighborJids)>) {
+        for (to, NeighborJids { others, .. }) in links {
             for jid in others {
                 let from = self.positions.get(&jid).copied();
-                if from.and_then(|from| self.add_edge(from, to)).is_none() {
+                if from
+                    .and_then(|from| self.add_edge_within_limit(from, to))
+                    .is_none()
+                {
                     self.graph.nodes[to].omitted_dependents += 1;
                 }
             }
@@ -304,7 +307,7 @@ impl GraphBuilder {
     }
 
     /// Adds an edge unless it is there. Returns its position, `None` if there are too many edges.
-    fn add_edge(&mut self, from: usize, to: usize) -> Option<usize> {
+    fn add_edge_within_limit(&mut self, from: usize, to: usize) -> Option<usize> {
         let edges = &mut self.graph.edges;
         if let Some(&known) = self.edges.get(&(from, to)) {
             return Some(known);
@@ -326,7 +329,7 @@ impl GraphBuilder {
 }
 
 /// Marks the jobs that others depend on and that never complete without an operator: failed and missing jobs.
-fn mark_blocking_nodes(graph: &mut Graph) {
+fn mark_failed_or_missing(graph: &mut Graph) {
     for edge in &graph.edges {
         let node = &mut graph.nodes[edge.ends.1];
         node.blocks = node.is_missing() || node.job.state == Some(State::Failed);
@@ -342,7 +345,7 @@ enum VisitState {
 }
 
 /// Marks the edges that lead back to a job on the path to them.
-fn mark_cycles(graph: &mut Graph) {
+fn mark_cycle_closing_edges(graph: &mut Graph) {
     let edges_from = graph.edges_by_node(|edge| edge.ends.0);
     let mut visits = vec![VisitState::New; graph.nodes.len()];
     for start in 0..graph.nodes.len() {

@@ -247,7 +247,8 @@ impl OpenInput {
             stdin: false,
         };
         let failed = format!("cannot read {}", input.what);
-        let file = open::open_input(path).map_err(|why| why.into_error(&failed, Kind::Usage))?;
+        let file =
+            open::open_input_or_pipe(path).map_err(|why| why.into_error(&failed, Kind::Usage))?;
         input.from = Box::new(file);
         Ok(input)
     }

@@ -88,7 +88,7 @@ impl TwoPassFile {
                 let what = format!("`{}`", Sanitized(path.as_os_str().as_encoded_bytes()));
                 let failed =
                     |why: Unopened| why.into_error(&format!("cannot read {what}"), Kind::Usage);
-                let file = open::open_input(path).map_err(failed)?;
+                let file = open::open_input_or_pipe(path).map_err(failed)?;
                 let about = file.metadata().map_err(|fault| failed(fault.into()))?;
                 if about.is_dir() {
                     let fault = io::Error::from(io::ErrorKind::IsADirectory);

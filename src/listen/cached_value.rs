@@ -97,7 +97,7 @@ impl<T: Clone> CachedValue<T> {
         let has_failed = !(self.is_success)(&value);
         let mut state = self.lock_state();
         if !has_failed {
-            state.pace.note_read(elapsed);
+            state.pace.adjust_to_read(elapsed);
         }
         state.last = Some(LastValue {
             value: value.clone(),
@@ -157,7 +157,7 @@ impl ReadPace {
     }
 
     /// Adjusts the interval to the duration of a read.
-    pub(crate) fn note_read(&mut self, elapsed: Duration) {
+    pub(crate) fn adjust_to_read(&mut self, elapsed: Duration) {
         if elapsed <= self.first {
             self.interval = self.first;
         }
@@ -200,12 +200,12 @@ mod tests {
         let mut pace = ReadPace::new(Duration::from_secs(1));
         let mut intervals = Vec::new();
         for elapsed in [2, 1, 2, 3, 3, 2, 3, 4, 5, 5, 3, 1, 900] {
-            pace.note_read(Duration::from_secs(elapsed));
+            pace.adjust_to_read(Duration::from_secs(elapsed));
             intervals.push(pace.interval.as_secs());
         }
         assert_eq!(intervals, [1, 1, 1, 2, 2, 2, 2, 4, 4, 8, 8, 1, 1]);
         for _ in 0..40 {
-            pace.note_read(Duration::from_secs(900));
+            pace.adjust_to_read(Duration::from_secs(900));
         }
         assert_eq!(pace.interval.as_secs(), 64);
     }

@@ -80,7 +80,7 @@ impl ConnectionTable {
 
     /// Closes the connection that has waited longest for its request. Waits until a connection has ended, but not
     /// longer than `patience`.
-    pub(super) fn make_room(&self, patience: Duration) {
+    pub(super) fn close_one_and_wait(&self, patience: Duration) {
         let mut rows = self.lock_rows();
         close_longest_waiting_if_any(&mut rows);
         drop(self.wait_for_departure(rows, patience));

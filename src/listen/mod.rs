@@ -94,7 +94,7 @@ impl Listener {
                     Ok(None) => continue,
                     // The system has no descriptors or memory left: closing one connection frees some.
                     Err(_) => {
-                        table.make_room(STOP_CHECK_INTERVAL);
+                        table.close_one_and_wait(STOP_CHECK_INTERVAL);
                         continue;
                     }
                 };

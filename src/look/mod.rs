@@ -30,16 +30,16 @@ pub(crate) const RECENT: f64 = 3600.0;
 pub(crate) fn read_snapshot(
     since_s: f64,
     mut request: SnapshotRequest,
-    globs: &[Pattern],
+    priority_globs: &[Pattern],
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
     let now = session.connect()?;
     request.since = Moment::from_seconds(now.seconds() - since_s).unwrap_or(now);
     let core = session.core()?;
     let mut facts = core.system_facts(now, &request)?;
-    if facts.omitted().queues > 0 && !globs.is_empty() {
+    if facts.omitted().queues > 0 && !priority_globs.is_empty() {
         let mut names = core.index_members(now, &Index::Queues)?;
-        names.retain(|name| globs.iter().any(|glob| glob.matches(name)));
+        names.retain(|name| priority_globs.iter().any(|glob| glob.matches(name)));
         request.queues.append(&mut names);
         facts = core.system_facts(now, &request)?;
     }

@@ -29,7 +29,7 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
         add_server_problems(server, &mut problems);
     }
     problems.extend(missing_workers_problem(facts, now));
-    add_blocked_jobs(facts, &mut problems);
+    add_throttle_lane_problems(facts, &mut problems);
     add_failing_groups(&facts.groups, since_s, &mut problems);
     problems.extend(stalled_jobs_problem(facts, now));
     add_late_queues(facts, now, &mut problems);
@@ -139,7 +139,7 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
 }
 
 /// Throttles that let no job run, and lanes whose first job has an expired lock.
-fn add_blocked_jobs(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
+fn add_throttle_lane_problems(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
     let mut known: Vec<&Name> = Vec::new();
     for queue in &facts.queues {
         let Some(id) = queue.throttle.as_ref().filter(|id| !known.contains(id)) else {

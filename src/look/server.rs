@@ -40,7 +40,7 @@ pub(crate) struct SnapshotServer<'s> {
     /// How long all requests use a snapshot before it is read again.
     interval: Duration,
     /// The snapshots, by the groups, queues and globs that each of them reads before all others.
-    shared: Mutex<HashMap<ReadFirst, Arc<SharedSnapshot>>>,
+    shared: Mutex<HashMap<ReadFirst, Arc<CachedSnapshot>>>,
     choice: SeriesChoice,
     labels: Vec<Label>,
     /// The SHA of the script.
@@ -50,7 +50,7 @@ pub(crate) struct SnapshotServer<'s> {
 /// Groups, queues, and globs over queues.
 type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
-type SharedSnapshot = CachedValue<Arc<Snapshot>>;
+type CachedSnapshot = CachedValue<Arc<Snapshot>>;
 
 struct SnapshotReader {
     session: Session,
@@ -114,7 +114,7 @@ impl<'s> SnapshotServer<'s> {
     }
 
     /// Reads one snapshot. An error only if no later attempt can succeed either: an unreachable server may come back.
-    pub(crate) fn require_snapshot(&self) -> Result<(), Error> {
+    pub(crate) fn fail_if_never_readable(&self) -> Result<(), Error> {
         match &self.snapshot().facts {
             Err(error) if !may_answer_later(error) => Err(error.clone()),
             _ => Ok(()),
@@ -191,16 +191,16 @@ impl<'s> SnapshotServer<'s> {
 
     /// Reads with the session. If the last snapshot failed, reads a new one first, so that a request does not wait
     /// for an unreachable server.
-    pub(crate) fn read_with_session<T>(
+    pub(crate) fn read_if_reachable<T>(
         &self,
         read: impl FnOnce(&mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.refuse_if_away()?;
+        self.read_again_if_away()?;
         self.with_session(read)?
     }
 
     /// If the last snapshot failed, reads a new one, and returns its error.
-    pub(crate) fn refuse_if_away(&self) -> Result<(), Error> {
+    pub(crate) fn read_again_if_away(&self) -> Result<(), Error> {
         let snapshot =
             self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs());
         if snapshot.has_failed() {
@@ -244,7 +244,7 @@ impl<'s> SnapshotServer<'s> {
     }
 
     /// The cached snapshot in which these names are read before all others.
-    fn cached_snapshot(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<SharedSnapshot> {
+    fn cached_snapshot(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<CachedSnapshot> {
         let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
         let first = (
             request.groups.clone(),

@@ -145,7 +145,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     } else {
         None
     };
-    if !session.ui.are_all_parts_valid() {
+    if !session.ui.await_all_parts_valid() {
         // The other member reports what is wrong.
         return Ok(SubmitResult {
             exit: Exit::Ok,

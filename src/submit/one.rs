@@ -263,7 +263,7 @@ impl PlacedJob {
         }
         let jid = short_jid(jid.as_bytes());
         let behind = self.describe_job_before(|jid| short_jid(jid.as_bytes()));
-        session.ui.note_on_terminal(&match self.deduplication {
+        session.ui.note_to_people(&match self.deduplication {
             PutDeduplication::None => format!("put {jid} {place}{behind}"),
             PutDeduplication::Merged => format!("merged into {jid} {place}"),
             PutDeduplication::Replaced => format!("replaced {jid} {place}"),

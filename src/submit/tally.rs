@@ -165,7 +165,7 @@ impl PutTally {
                 jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
             }
-            None => ui.write_jids(&[&outcome.jid.into()]),
+            None => ui.write_safe_jids(&[&outcome.jid.into()]),
         }
     }
 
@@ -206,7 +206,7 @@ impl PutTally {
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                ui.write_jids(&[&jid])?;
+                ui.write_safe_jids(&[&jid])?;
             }
         }
         match ui.format() {

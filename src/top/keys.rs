@@ -40,7 +40,7 @@ impl Key {
     }
 
     /// The key that a key of vi stands for.
-    pub(super) fn without_vi(self) -> Key {
+    pub(super) fn mapped_from_vi(self) -> Key {
         match self {
             Key::Char('k') => Key::Up,
             Key::Char('j') => Key::Down,

@@ -315,7 +315,7 @@ impl TableSource<'_> {
                 cells: cells([
                     (worker.short_name(), Tone::Strong),
                     (
-                        slots_text(worker),
+                        slot_symbols(worker),
                         if worker.stalled > 0 {
                             Tone::Bad
                         } else {
@@ -361,7 +361,7 @@ fn rate_text(per_s: f64) -> String {
 }
 
 /// The slots of a worker, as one character each.
-fn slots_text(worker: &Worker) -> String {
+fn slot_symbols(worker: &Worker) -> String {
     let slots = worker.drawn_slots(SLOTS_WIDTH as u64);
     let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
     repeat("✗", slots.lost) + &repeat("■", slots.running) + &repeat("□", slots.free)

@@ -158,7 +158,7 @@ fn run_event_loop(
             Effect::None => {}
             Effect::Quit => return Ok(Exit::Ok),
             Effect::Suspend => suspend(screen)?,
-            Effect::Redraw => screen.clear()?,
+            Effect::Redraw => screen.force_full_redraw()?,
             Effect::Copy(text) => copy_to_clipboard(&text),
             Effect::Run(line) => {
                 run_command(&line, access, signals, screen)?;
@@ -264,8 +264,7 @@ impl Screen {
         Ok(())
     }
 
-    /// The next frame is drawn whole.
-    fn clear(&mut self) -> Result<(), Error> {
+    fn force_full_redraw(&mut self) -> Result<(), Error> {
         let Some(terminal) = &mut self.0 else {
             return Ok(());
         };

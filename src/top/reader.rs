@@ -281,7 +281,7 @@ fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<St
         return Vec::new();
     }
     let page = RenderOptions::terminal(width);
-    match doctor::diagnose_briefly(session) {
+    match doctor::diagnose_with_short_timeouts(session) {
         Ok(found) => found.text(&page).lines().map(str::to_owned).collect(),
         Err(_) => Vec::new(),
     }

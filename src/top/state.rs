@@ -265,7 +265,7 @@ impl State {
         let is_here = request.server == self.server;
         let server = &mut self.servers[request.server];
         if matches!(request.what, ReadTarget::Snapshot(_)) {
-            server.pace.note_read(elapsed);
+            server.pace.adjust_to_read(elapsed);
         }
         let rest = if mem::take(&mut server.is_due_again) {
             Duration::ZERO
@@ -477,16 +477,16 @@ impl State {
             self.open_jobs(queue_title(&queue, state), JobSource::Queue(queue, state));
             return Effect::None;
         }
-        match key.without_vi() {
+        match key.mapped_from_vi() {
             Key::Char('q') => return Effect::Quit,
             Key::Control('z') => return Effect::Suspend,
             Key::Char('?') | Key::Control('p') => self.overlay = Some(Overlay::Keys(0)),
-            Key::Up => self.move_selection(-1),
-            Key::Down => self.move_selection(1),
-            Key::PageUp => self.move_selection(-(self.page as isize)),
-            Key::PageDown => self.move_selection(self.page as isize),
-            Key::First => self.move_selection(isize::MIN),
-            Key::Last => self.move_selection(isize::MAX),
+            Key::Up => self.move_or_scroll(-1),
+            Key::Down => self.move_or_scroll(1),
+            Key::PageUp => self.move_or_scroll(-(self.page as isize)),
+            Key::PageDown => self.move_or_scroll(self.page as isize),
+            Key::First => self.move_or_scroll(isize::MIN),
+            Key::Last => self.move_or_scroll(isize::MAX),
             Key::Tab if self.views.is_empty() => {
                 let next = (self.table as usize + 1) % Table::ALL.len();
                 self.table = Table::ALL[next];
@@ -510,7 +510,7 @@ impl State {
                     if !self.marked.remove(&name) {
                         self.marked.insert(name);
                     }
-                    self.move_selection(1);
+                    self.move_or_scroll(1);
                 }
             }
             Key::Char('*') => {
@@ -553,7 +553,7 @@ impl State {
 
     /// The list of keys after a key: scrolled, or `None` if the key closes it.
     fn scrolled_keys(&self, key: Key, from: usize) -> Option<Overlay> {
-        let by = match key.without_vi() {
+        let by = match key.mapped_from_vi() {
             Key::Up => -1,
             Key::Down => 1,
             Key::PageUp => -(self.page as isize),
@@ -593,7 +593,7 @@ impl State {
     }
 
     /// Moves the selection, or scrolls a text.
-    fn move_selection(&mut self, by: isize) {
+    fn move_or_scroll(&mut self, by: isize) {
         if let Some(View::Text { text, scroll, .. }) = self.views.last_mut() {
             let last = text.lines().count().saturating_sub(1);
             *scroll = scroll.saturating_add_signed(by).min(last);
@@ -692,7 +692,7 @@ impl State {
     }
 
     /// The names that a change acts on: those of the marked rows, else that of the selected row or of the text.
-    fn subject_names(&self) -> Vec<Name> {
+    fn marked_or_subject_names(&self) -> Vec<Name> {
         // A text has a name of its own. Rows of the list below it may be marked.
         if self.marked.is_empty() || self.is_text() {
             self.subject_name().into_iter().collect()
@@ -752,7 +752,7 @@ impl State {
     }
 
     fn change_command_of_names(&self, key: char) -> Option<(CommandLine, bool)> {
-        let names = self.subject_names();
+        let names = self.marked_or_subject_names();
         if names.is_empty() || self.current_server().shown.is_read_only {
             return None;
         }
@@ -810,7 +810,7 @@ impl State {
             });
             return Effect::None;
         };
-        let count = self.subject_names().len();
+        let count = self.marked_or_subject_names().len();
         if line.has_first_word("pause") {
             self.overlay = Some(Overlay::Reason(line, count, String::new()));
             return Effect::None;

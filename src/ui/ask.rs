@@ -9,7 +9,7 @@ use dialoguer::Password;
 use dialoguer::console::{Key, Term};
 
 use super::member::MemberQuestion;
-use super::{Ui, is_interactive};
+use super::{Ui, is_stderr_interactive};
 use crate::command_line;
 use crate::consent::Consent;
 use crate::error::{Error, Kind};
@@ -272,7 +272,7 @@ impl Ui {
 }
 
 fn can_prompt() -> bool {
-    is_interactive() && io::stdin().is_terminal()
+    is_stderr_interactive() && io::stdin().is_terminal()
 }
 
 /// Asks for a line on the terminal. Returns `None` for Ctrl-D, which means no at every question.

@@ -2,7 +2,7 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Ui, is_interactive};
+use super::{Ui, is_stderr_interactive};
 
 /// Lines that change in place.
 pub(crate) struct LiveLines {
@@ -13,7 +13,7 @@ pub(crate) struct LiveLines {
 impl Ui {
     /// Starts lines that change in place, on an interactive terminal.
     pub(crate) fn live_lines(&self) -> Option<LiveLines> {
-        (is_interactive() && !self.quiet && self.member.is_none()).then(|| LiveLines {
+        (is_stderr_interactive() && !self.quiet && self.member.is_none()).then(|| LiveLines {
             area: MultiProgress::with_draw_target(ProgressDrawTarget::stderr()),
             lines: Vec::new(),
         })

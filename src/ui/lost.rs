@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use super::{Ui, is_closed_pipe, stdout_error};
+use super::{Ui, is_closed_pipe, sigpipe_or_stdout_error};
 use crate::error::{Error, Kind};
 use crate::text;
 
@@ -86,7 +86,7 @@ impl Ui {
             return;
         };
         if is_closed_pipe(&fault) {
-            _ = stdout_error(fault);
+            _ = sigpipe_or_stdout_error(fault);
         }
         let text = std::mem::take(&mut self.lost.text);
         if text.len() > MAX_KEPT {

@@ -85,7 +85,7 @@ impl MemberStreams {
 
 impl Ui {
     /// Waits until all members have checked their parts of the input. Returns whether all are right.
-    pub(crate) fn are_all_parts_valid(&self) -> bool {
+    pub(crate) fn await_all_parts_valid(&self) -> bool {
         let Some(member) = &self.member else {
             return true;
         };

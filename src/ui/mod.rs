@@ -406,13 +406,13 @@ impl Ui {
             ViewOutput::Text(text) | ViewOutput::JobText(text) => self.write_bytes(text.as_bytes()),
             ViewOutput::Count(count) => self.write_bytes(format!("{count}\n").as_bytes()),
             ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => self.write_bytes(&bytes),
-            ViewOutput::Jids(jids) => self.write_jids(&jids.iter().collect::<Vec<_>>()),
+            ViewOutput::Jids(jids) => self.write_safe_jids(&jids.iter().collect::<Vec<_>>()),
         }
     }
 
     /// Writes job ids. An id that contains the separator is left out, because a reader would take it for
     /// other ids. `-o raw` leaves nothing out.
-    pub(crate) fn write_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
+    pub(crate) fn write_safe_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
         if let Some(member) = &self.member {
             let jids = jids.iter().map(|jid| (*jid).clone()).collect();
             member
@@ -437,7 +437,7 @@ impl Ui {
             bytes.extend_from_slice(jid.as_bytes());
             bytes.push(end);
         }
-        self.write_verbatim(&bytes)
+        self.write_verbatim_unless_terminal(&bytes)
     }
 
     /// The error about the job ids that were left out, if there are any. If `command_writes`, the hint is about
@@ -473,7 +473,7 @@ impl Ui {
     }
 
     /// Writes text from outside to stdout: byte for byte, but sanitized on a terminal.
-    pub(crate) fn write_verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write_verbatim_unless_terminal(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.tty && !self.force_raw {
             self.write_bytes(text::clean_text(bytes).as_bytes())
         } else {
@@ -501,7 +501,7 @@ impl Ui {
                 self.lost.add_lost(bytes);
                 Ok(())
             }
-            written => written.map_err(stdout_error),
+            written => written.map_err(sigpipe_or_stdout_error),
         }
     }
 
@@ -526,7 +526,7 @@ impl Ui {
     /// Shows a status line on a terminal, below what the thread writes.
     pub(crate) fn show_status_line(&self, line: String) {
         if let Some(thread) = self.stdout.output_thread() {
-            thread.queue_status(line);
+            thread.queue_status_if_idle(line);
         }
     }
 
@@ -546,11 +546,11 @@ impl Ui {
 
     /// The error of the first write to stdout that failed in the output thread, reported once. What is
     /// written after it is lost.
-    pub(crate) fn write_fault(&self) -> Option<Error> {
+    pub(crate) fn take_write_error(&self) -> Option<Error> {
         self.stdout
             .output_thread()?
             .take_write_fault()
-            .map(stdout_error)
+            .map(sigpipe_or_stdout_error)
     }
 
     /// Waits at most this long until the output thread has written everything, and then writes without it.
@@ -566,7 +566,7 @@ impl Ui {
 
     /// Flushes stdout. A stream of lines flushes after each line.
     pub(crate) fn flush_stdout(&mut self) -> Result<(), Error> {
-        let flushed = self.stdout.flush();
+        let flushed = self.stdout.flush_and_end_pager();
         self.handle_write_result(flushed, b"")
     }
 
@@ -595,7 +595,7 @@ impl Ui {
     }
 
     /// Writes a line to stderr, but only if people read stdout: a script does not need it.
-    pub(crate) fn note_on_terminal(&mut self, line: &str) {
+    pub(crate) fn note_to_people(&mut self, line: &str) {
         if self.tty && self.page.terminal && self.format == Format::Table {
             self.note(line);
         }
@@ -616,9 +616,9 @@ impl Ui {
             Some(total) if total <= offset + shown => {}
             Some(total) => {
                 let total = text::with_thousands_separators(total);
-                self.note_on_terminal(&format!("{count} of {total} {noun}; {more}"));
+                self.note_to_people(&format!("{count} of {total} {noun}; {more}"));
             }
-            None => self.note_on_terminal(&format!("the first {count} {noun}; {more}")),
+            None => self.note_to_people(&format!("the first {count} {noun}; {more}")),
         }
     }
 
@@ -707,7 +707,7 @@ fn should_color(flag: DisplayWhen, is_terminal: bool) -> bool {
 }
 
 /// Whether stderr is a terminal, outside of a CI system.
-fn is_interactive() -> bool {
+fn is_stderr_interactive() -> bool {
     io::stderr().is_terminal() && env::var("CI").is_none()
 }
 
@@ -716,7 +716,7 @@ fn is_closed_pipe(error: &io::Error) -> bool {
 }
 
 /// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
-fn stdout_error(error: io::Error) -> Error {
+fn sigpipe_or_stdout_error(error: io::Error) -> Error {
     if is_closed_pipe(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);

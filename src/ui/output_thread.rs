@@ -67,7 +67,7 @@ impl OutputThread {
     }
 
     /// Queues a status line. It is left out if it is empty, or if earlier output still waits.
-    pub(crate) fn queue_status(&self, line: String) {
+    pub(crate) fn queue_status_if_idle(&self, line: String) {
         if self.state.waiting.load(Ordering::Acquire) == 0 {
             self.queue_chunk(line.len(), OutputChunk::Status(line));
         }
@@ -83,15 +83,15 @@ impl OutputThread {
 
     /// Whether so much waits that nothing more should be added.
     pub(crate) fn is_full(&self) -> bool {
-        self.has_more_bytes_than(FULL)
+        self.await_drain_if_above(FULL)
     }
 
     /// Whether everything is written.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.has_more_bytes_than(0)
+        !self.await_drain_if_above(0)
     }
 
-    fn has_more_bytes_than(&self, bytes: usize) -> bool {
+    fn await_drain_if_above(&self, bytes: usize) -> bool {
         let waiting = || self.state.waiting.load(Ordering::SeqCst) > bytes;
         if !waiting() {
             return false;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{Ui, is_interactive, should_color};
+use super::{Ui, is_stderr_interactive, should_color};
 use crate::args::format::DisplayWhen;
 use crate::text::duration;
 
@@ -28,7 +28,7 @@ impl Ui {
     /// Starts a progress bar with a total.
     pub(crate) fn progress(&self, total: u64) -> Progress {
         Progress {
-            shown: is_interactive() && !self.quiet && self.member.is_none(),
+            shown: is_stderr_interactive() && !self.quiet && self.member.is_none(),
             color: should_color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
             started: Instant::now(),
             total,
@@ -62,7 +62,7 @@ impl Progress {
             return;
         }
         if self.bar.is_none() && self.started.elapsed() > Duration::from_millis(500) {
-            self.bar = Some(self.draw_bar());
+            self.bar = Some(self.new_bar());
         }
         if let Some(bar) = &self.bar {
             if bar.length() != Some(self.total) {
@@ -90,7 +90,7 @@ impl Progress {
         }
     }
 
-    fn draw_bar(&self) -> ProgressBar {
+    fn new_bar(&self) -> ProgressBar {
         let bar = if self.color {
             "{bar:27.green}"
         } else {

@@ -100,7 +100,7 @@ impl ResultWriter {
         if let Destination::Members(sender) = &self.to {
             return sender.send(MemberMessage::Note(note.to_vec()));
         }
-        _ = self.flush();
+        _ = self.flush_and_end_pager();
         match &self.to {
             Destination::OutputThread(thread, _) => thread.queue_stderr(note.to_vec()),
             _ => _ = io::stderr().write_all(note),
@@ -150,7 +150,7 @@ impl ResultWriter {
     }
 
     /// Flushes the output, and waits until the user quits the pager.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush_and_end_pager(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),

@@ -99,7 +99,7 @@ impl Waiter {
         let log = match core.subscribe_to_events(&[EventChannel::Log]) {
             Ok(log) => Some(log),
             Err(error) if error.kind() == Kind::NoPerm => {
-                ui.note_on_terminal("note: the user may not subscribe; reading every 2s");
+                ui.note_to_people("note: the user may not subscribe; reading every 2s");
                 None
             }
             Err(error) => return Err(error),

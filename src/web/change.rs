@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use super::page::{Content, Page, job_path, visible_name};
+use super::page::{Content, Page, job_path, name_or_empty_label};
 use super::pages::error::hint_paragraph;
 use super::{PageRequest, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
@@ -178,8 +178,8 @@ impl Change {
         let word = self.button_text();
         match &self.subject {
             Subject::Job(jid) => format!("{word} job {}?", short_jid(jid)),
-            Subject::Group(group) => format!("{word} all jobs of {}?", visible_name(group)),
-            Subject::Queue(queue) => format!("{word} queue {}?", visible_name(queue)),
+            Subject::Group(group) => format!("{word} all jobs of {}?", name_or_empty_label(group)),
+            Subject::Queue(queue) => format!("{word} queue {}?", name_or_empty_label(queue)),
         }
     }
 
@@ -243,7 +243,7 @@ impl WebServer<'_> {
             html! {}
         } else {
             let server = &self.contexts[page_request.context].server;
-            let (total, output) = server.read_with_session(|session| {
+            let (total, output) = server.read_if_reachable(|session| {
                 let total = change.count_jobs(session)?;
                 let part = match total {
                     ..=MAX_PLANNED => line.clone(),
@@ -339,7 +339,7 @@ impl WebServer<'_> {
             Ok(output) => output,
             Err(error) => return failure_page(&page, &error, ""),
         };
-        self.forget_responses(page_request.context);
+        self.forget_snapshots_and_responses(page_request.context);
         let result_text = shorten_result(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {

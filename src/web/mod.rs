@@ -224,7 +224,7 @@ impl<'s> WebServer<'s> {
     /// Reads one snapshot from each server. An error if one of them will never reply.
     pub(crate) fn try_snapshots(&self) -> Result<(), Error> {
         let mut contexts = self.contexts.iter();
-        contexts.try_for_each(|context| context.server.require_snapshot())
+        contexts.try_for_each(|context| context.server.fail_if_never_readable())
     }
 
     /// The first of the servers that are shown.
@@ -242,7 +242,7 @@ impl<'s> WebServer<'s> {
         if let Some(asset) = assets::find_asset(path) {
             return asset;
         }
-        let Some(context) = self.context_of(request) else {
+        let Some(context) = self.context_index(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
         self.contexts[context].shown.direct_commands();
@@ -280,7 +280,7 @@ impl<'s> WebServer<'s> {
     }
 
     /// The context that the query names, else the first.
-    fn context_of(&self, request: &Request) -> Option<usize> {
+    fn context_index(&self, request: &Request) -> Option<usize> {
         match request.query_value("context") {
             Some(name) => self.names.iter().position(|known| known == name),
             None => Some(0),
@@ -357,7 +357,7 @@ impl<'s> WebServer<'s> {
         };
         let is_document = page_request.path_parts().first() == Some(&&b"api"[..]);
         let response = shared.get(PATIENCE, || {
-            self.hold(if is_document {
+            self.hold_or_refuse(if is_document {
                 self.read_document(page_request)
             } else {
                 self.read_page(page_request)
@@ -375,7 +375,7 @@ impl<'s> WebServer<'s> {
 
     /// Counts the bytes of a response until nobody needs it. If there are too many, the cache is emptied; if clients
     /// have still to read too many, a large response is replaced by a refusal.
-    fn hold(&self, mut response: SharedResponse) -> Arc<SharedResponse> {
+    fn hold_or_refuse(&self, mut response: SharedResponse) -> Arc<SharedResponse> {
         let size = response.text.len();
         let held = || self.held_bytes.load(Ordering::Relaxed);
         if held() + size > MAX_HELD_BYTES {
@@ -397,7 +397,7 @@ impl<'s> WebServer<'s> {
     }
 
     /// Drops all that is shared, so that the next page shows what was changed.
-    fn forget_responses(&self, context: usize) {
+    fn forget_snapshots_and_responses(&self, context: usize) {
         self.contexts[context].server.forget_snapshots();
         self.drop_shared();
     }
@@ -474,7 +474,7 @@ impl<'s> WebServer<'s> {
             return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
-            server.read_with_session(|session| {
+            server.read_if_reachable(|session| {
                 page.now = session.connect()?;
                 read(session, page)
             })
@@ -517,7 +517,7 @@ impl WebContext<'_> {
         &self,
         read: impl FnOnce(&mut Session) -> Result<Content, Error>,
     ) -> Result<Content, Error> {
-        self.server.refuse_if_away()?;
+        self.server.read_again_if_away()?;
         let [first, second] = &self.searches;
         let free = lock_within(first, Duration::ZERO);
         let Some(mut session) = free.or_else(|| lock_within(second, SEARCH_PATIENCE)) else {
@@ -532,7 +532,7 @@ impl WebContext<'_> {
         &self,
         read: impl FnOnce(&mut Session) -> CommandOutput,
     ) -> Result<CommandOutput, Error> {
-        self.server.refuse_if_away()?;
+        self.server.read_again_if_away()?;
         let mut session = lock_within(&self.documents, PATIENCE).ok_or_else(overdue_error)?;
         session.core()?.report_loss_immediately();
         Ok(read(&mut session))
@@ -542,7 +542,7 @@ impl WebContext<'_> {
     fn diagnosis(&self) -> Result<Diagnosis, Error> {
         let diagnose = || {
             let mut session = self.doctor.lock().unwrap_or_else(PoisonError::into_inner);
-            doctor::diagnose_briefly(&mut session)
+            doctor::diagnose_with_short_timeouts(&mut session)
         };
         self.steps
             .get(PATIENCE, diagnose)

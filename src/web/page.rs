@@ -124,7 +124,7 @@ impl Page<'_> {
 
     /// The page of a name, such as `queues/mail`, if a request can name it.
     pub(super) fn link_to(&self, kind: &str, name: &Name) -> Option<String> {
-        path::fits_into_link(name)
+        path::fits_link_length(name)
             .then(|| self.link(&format!("{kind}/{}", path::encode_part(name))))
     }
 
@@ -151,7 +151,7 @@ impl Page<'_> {
     }
 
     fn link_to_page_of(&self, kind: &str, name: &Name) -> Markup {
-        self.name_link(kind, name, &visible_name(name))
+        self.name_link(kind, name, &name_or_empty_label(name))
     }
 
     pub(super) fn queue_link(&self, name: &Name) -> Markup {
@@ -169,7 +169,7 @@ impl Page<'_> {
     /// A worker by a shorter name.
     pub(super) fn worker_link_with_text(&self, name: &Name, short: &str) -> Markup {
         let short = if short.is_empty() {
-            visible_name(name)
+            name_or_empty_label(name)
         } else {
             short.to_owned()
         };
@@ -185,7 +185,7 @@ impl Page<'_> {
     pub(super) fn job_link_by_class(&self, klass: Option<&Name>, jid: &Name) -> Markup {
         html! {
             @if let Some(klass) = klass {
-                (self.name_link("jobs", jid, &visible_name(klass))) " " span.mono.dim { (text::short_jid(jid)) }
+                (self.name_link("jobs", jid, &name_or_empty_label(klass))) " " span.mono.dim { (text::short_jid(jid)) }
             } @else { (self.job_link(jid)) }
         }
     }
@@ -366,7 +366,7 @@ pub(super) fn job_path(jid: &Name) -> String {
 }
 
 /// A name as a page shows it: an empty one would be invisible.
-pub(super) fn visible_name(name: &Name) -> String {
+pub(super) fn name_or_empty_label(name: &Name) -> String {
     if name.is_empty() {
         "(empty)".to_owned()
     } else {
@@ -418,6 +418,6 @@ pub(super) fn raw(markup: String) -> PreEscaped<String> {
 /// A name is written sanitized, and escaped as any text.
 impl Render for Name {
     fn render_to(&self, buffer: &mut String) {
-        visible_name(self).render_to(buffer);
+        name_or_empty_label(self).render_to(buffer);
     }
 }

@@ -26,13 +26,13 @@ pub(super) fn encode_part(name: &Name) -> String {
 const MAX_PART_LENGTH: usize = 4000;
 
 /// Whether the path of a request can hold this name.
-pub(super) fn fits_into_link(name: &Name) -> bool {
+pub(super) fn fits_link_length(name: &Name) -> bool {
     encode_part(name).len() <= MAX_PART_LENGTH
 }
 
 /// Whether the name can also be the argument of a command, or stand in a form or a filter.
 pub(super) fn can_be_argument(name: &Name) -> bool {
-    fits_into_link(name) && !name.is_empty() && !name.as_bytes().contains(&0)
+    fits_link_length(name) && !name.is_empty() && !name.as_bytes().contains(&0)
 }
 
 /// A value as a part of a query.

@@ -106,7 +106,7 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
     };
     let count = plural(members.list.len() as u64, "member", "members");
     let note = format!("a worker for each of {count}");
-    session.ui.note_on_terminal(&note);
+    session.ui.note_to_people(&note);
     // Write by a thread: a reader of stdout that does not read must not delay the signals to the workers.
     session.ui.write_by_thread(|| {})?;
     for index in 0..members.list.len() {

@@ -554,7 +554,7 @@ impl WorkLoop {
 
     /// Warns that stdout cannot be written to. The jobs matter more: the work continues.
     fn warn_of_write_fault(&mut self, session: &mut Session) {
-        if let Some(fault) = session.ui.write_fault() {
+        if let Some(fault) = session.ui.take_write_error() {
             let why = fault.message();
             self.reporter
                 .add_line(&format!("warning: {why}; what is written there is lost"));

@@ -395,7 +395,7 @@ format!("the command ended with {exit}")
     pub(super) fn pass_on_output(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
         if to_stdout && session.ui.format() != Format::Ndjson {
             self.write_collected_lines(session);
-            _ = session.ui.write_verbatim(bytes);
+            _ = session.ui.write_verbatim_unless_terminal(bytes);
         } else {
             let text = clean_text(bytes);
             self.lines.push_str(&text);

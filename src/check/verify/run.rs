@@ -167,7 +167,7 @@ pub(crate) fn report_findings(
         ));
     }
     if !check.items.is_empty() {
-        ui.note_on_terminal("");
+        ui.note_to_people("");
     }
     ui.show(check)?;
     for cause in &check.scan.causes {

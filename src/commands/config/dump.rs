@@ -45,7 +45,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     fs::write_private(&file, &options_as_object(&items)?)?;
     let name = Name::from(file.as_os_str());
-    session.ui.note_on_terminal(&format!("wrote {name}"));
+    session.ui.note_to_people(&format!("wrote {name}"));
     session
         .ui
         .show(&CommandResult::new("config dump", vec![name], false))?;

@@ -35,7 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("config.get").arg(&key))?;
-        out.write_verbatim(&text)?;
+        out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let items = core.config(now)?;

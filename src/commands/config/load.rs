@@ -112,7 +112,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 }
                 .map_err(|error| with_changed_count(error, at, &changes))?;
             }
-            session.ui.note_on_terminal(&format!("changed {count}"));
+            session.ui.note_to_people(&format!("changed {count}"));
         }
     }
     let keys = changes.into_iter().map(|change| change.key).collect();

@@ -55,7 +55,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if consent.is_some() {
         for ((key, value), change) in settings.iter().zip(&changes) {
             session.core()?.set_config(now, key, value)?;
-            session.ui.note_on_terminal(&format!("set {change}"));
+            session.ui.note_to_people(&format!("set {change}"));
         }
     }
     let keys = settings.into_iter().map(|(key, _)| key).collect();

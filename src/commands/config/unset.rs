@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.core()?.unset_config(now, key, consent)?;
         }
         let unset = format!("unset {}", comma_list(&args.keys));
-        session.ui.note_on_terminal(&unset);
+        session.ui.note_to_people(&unset);
     }
     let done = CommandResult::new("config unset", args.keys, args.dry.dry_run);
     session.ui.show(&done)?;

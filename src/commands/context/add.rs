@@ -107,7 +107,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             edit::refuse_existing_context(&file.contents, &args.name)?;
             edit::add_context(document, &args.name, &values)
         })?;
-        session.ui.note_on_terminal(&format!(
+        session.ui.note_to_people(&format!(
             "added context `{shown}` to `{}`",
             source.display_path()
         ));

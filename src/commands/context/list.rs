@@ -28,7 +28,7 @@ pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
         .map(|context| context_item(session, file, context))
         .collect();
     if items.is_empty() {
-        session.ui.note_on_terminal("no contexts");
+        session.ui.note_to_people("no contexts");
         session
             .ui
             .hint("`qless context add NAME --redis URL` makes one");

@@ -47,7 +47,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         })?;
         session
             .ui
-            .note_on_terminal(&format!("removed context `{shown}`"));
+            .note_to_people(&format!("removed context `{shown}`"));
     }
     if default {
         let verb = if args.dry.dry_run { "would be" } else { "is" };

@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         })?;
         session
             .ui
-            .note_on_terminal(&format!("`{shown}` is the default context"));
+            .note_to_people(&format!("`{shown}` is the default context"));
     }
     let targets = vec![name.as_str().into()];
     session.ui.show(&CommandResult::new(

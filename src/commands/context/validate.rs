@@ -30,7 +30,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => config_file(session)?.contexts(),
     };
     if contexts.is_empty() {
-        session.ui.note_on_terminal("no contexts");
+        session.ui.note_to_people("no contexts");
     }
     let mut items: Vec<Context> = Vec::new();
     let mut exit = Exit::Ok;

@@ -70,7 +70,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
         let forgot = format!("forgot {}", comma_list(&args.queues));
-        session.ui.note_on_terminal(&forgot);
+        session.ui.note_to_people(&forgot);
     }
     let done = CommandResult::new("forget queue", args.queues, args.dry.dry_run);
     session.ui.show(&done)?;

@@ -54,7 +54,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let core = session.core()?;
         core.forget_workers(now, &args.workers, consent)?;
         let forgot = format!("forgot {}", comma_list(&args.workers));
-        session.ui.note_on_terminal(&forgot);
+        session.ui.note_to_people(&forgot);
     }
     let done = CommandResult::new("forget worker", args.workers, args.dry.dry_run);
     session.ui.show(&done)?;

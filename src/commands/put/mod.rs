@@ -321,7 +321,7 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
     let jobs = plural(wait.totals.jobs as u64, "job", "jobs");
     session
         .ui
-        .note_on_terminal(&format!("{jobs} complete in {elapsed}"));
+        .note_to_people(&format!("{jobs} complete in {elapsed}"));
     Ok(())
 }
 

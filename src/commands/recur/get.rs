@@ -43,7 +43,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             if text.is_empty() {
                 missing.push(jid)
             } else {
-                out.write_verbatim(&text)?
+                out.write_verbatim_unless_terminal(&text)?
             }
         }
     } else {

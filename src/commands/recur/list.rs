@@ -35,7 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let empty = recurring.is_empty();
     out.show(&List::of_all(recurring))?;
     if empty {
-        out.note_on_terminal("no recurring jobs");
+        out.note_to_people("no recurring jobs");
     }
     Ok(Exit::Ok)
 }

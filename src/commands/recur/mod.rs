@@ -119,7 +119,7 @@ fn note_next_runs(runs: &[Moment], was_time_given: bool, session: &mut Session) 
     } else if was_time_given {
         session.ui.note(&line)
     } else {
-        session.ui.note_on_terminal(&line)
+        session.ui.note_to_people(&line)
     }
 }
 

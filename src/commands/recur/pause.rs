@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
         let paused = format!("paused {}", comma_list(&jids));
-        session.ui.note_on_terminal(&paused);
+        session.ui.note_to_people(&paused);
     }
     let done = CommandResult::new("recur pause", jids, args.dry.dry_run);
     session.ui.show(&done)?;

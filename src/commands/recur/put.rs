@@ -192,7 +192,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     if leave {
         let note = format!("{jid} exists already");
-        session.ui.note_on_terminal(&note);
+        session.ui.note_to_people(&note);
     } else if session
         .consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?
         .is_some()
@@ -206,7 +206,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note(&what);
         } else {
             let note = format!("put {jid} in {queue}, every {every}");
-            session.ui.note_on_terminal(&note);
+            session.ui.note_to_people(&note);
         }
     }
     let mut done = CommandResult::new("recur put", vec![job.jid], dry).with_printed_targets();

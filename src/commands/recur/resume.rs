@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
         let resumed = format!("resumed {}", comma_list(&jids));
-        session.ui.note_on_terminal(&resumed);
+        session.ui.note_to_people(&resumed);
     }
     let mut done = CommandResult::new("recur resume", jids, args.dry.dry_run);
     if let ([_], false) = (done.targets.as_slice(), runs.is_empty()) {

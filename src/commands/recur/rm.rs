@@ -44,7 +44,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.core()?.remove_recurring(now, jid, consent)?;
         }
         let removed = format!("removed {}", comma_list(&jids));
-        session.ui.note_on_terminal(&removed);
+        session.ui.note_to_people(&removed);
     }
     let dry = args.dry.dry_run;
     if session.ui.format() == Format::Raw && !dry {

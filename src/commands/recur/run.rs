@@ -80,7 +80,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .show_placed_job(session)?;
     if let Some(owed) = owed {
         let note = format!("{owed} beside this: the next pops put them");
-        session.ui.note_on_terminal(&note);
+        session.ui.note_to_people(&note);
     }
     Ok(exit)
 }

@@ -145,7 +145,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .update_recurring(now, &args.jid, &changes, next)?;
         session
             .ui
-            .note_on_terminal(&format!("changed {jid}{}", stays_paused_note(&found)));
+            .note_to_people(&format!("changed {jid}{}", stays_paused_note(&found)));
     }
     if every.is_some() || next.is_some() {
         note_next_runs(&runs, dry || next.is_some(), session);

@@ -66,10 +66,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if !dry {
         let note = format!("tagged {}{paused}", args.jid);
-        session.ui.note_on_terminal(&note);
+        session.ui.note_to_people(&note);
     }
     match session.ui.format() {
-        Format::Raw => session.ui.write_verbatim(&[&reply[..], b"\n"].concat())?,
+        Format::Raw => session
+            .ui
+            .write_verbatim_unless_terminal(&[&reply[..], b"\n"].concat())?,
         Format::Table if !dry => session.ui.show(&BulkReport {
             sum: BulkTotals::new("tag", false, 0),
             items: Vec::new(),

@@ -50,7 +50,7 @@ fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> R
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
         let text = session.core()?.call_raw(now, &part.part_jids_call(id))?;
-        session.ui.write_verbatim(&text)?;
+        session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     let jids = session.core()?.throttle_jids(now, id, part)?;
@@ -62,7 +62,7 @@ fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> R
         };
         session
             .ui
-            .note_on_terminal(&format!("{what} of throttle {id}"));
+            .note_to_people(&format!("{what} of throttle {id}"));
         note_unused_id(id, false, now, session)?;
     }
     Ok(Exit::Ok)

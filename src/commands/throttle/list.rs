@@ -63,7 +63,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let none = found.throttles.is_empty() && unreadable.is_empty();
     ui.show(&List::of_all(found.throttles.into_values().collect()))?;
     if none {
-        ui.note_on_terminal("no throttles");
+        ui.note_to_people("no throttles");
     }
     if let Some(omitted) = omitted.filter(|_| none || args.selects_unnamed_throttles()) {
         ui.note(&format!(

@@ -69,7 +69,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         session
             .ui
-            .note_on_terminal(&what.replacen("release", "released", 1));
+            .note_to_people(&what.replacen("release", "released", 1));
     }
     session
         .ui

@@ -53,7 +53,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         session
             .ui
-            .note_on_terminal(&what.replacen("remove", "removed", 1));
+            .note_to_people(&what.replacen("remove", "removed", 1));
     }
     let done = CommandResult::new("throttle rm", args.ids, args.dry.dry_run);
     session.ui.show(&done)?;

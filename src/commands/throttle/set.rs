@@ -61,7 +61,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let core = session.core()?;
         let returned =
             core.set_maximum_and_wake(now, id, *maximum, ttl.as_deref(), &actor::user_at_host())?;
-        session.ui.note_on_terminal(&match returned {
+        session.ui.note_to_people(&match returned {
             0 => what,
             jobs => format!(
                 "{what}; {} returned to the queue",

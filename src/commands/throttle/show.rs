@@ -30,7 +30,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, ui) = session.core_and_ui()?;
     if ui.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("throttle.get").arg(&args.id))?;
-        ui.write_verbatim(&text)?;
+        ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     ui.show(&core.readable_throttle_with_jobs(now, &args.id)?)?;

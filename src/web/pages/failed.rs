@@ -27,7 +27,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     groups.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
     groups.truncate(MAX_SHOWN);
     let newest = server
-        .read_with_session(|session| session.core()?.newest_failed_job_per_group(now, &groups))?;
+        .read_if_reachable(|session| session.core()?.newest_failed_job_per_group(now, &groups))?;
     let title = match jobs {
         0 => "Nothing has failed".to_owned(),
         jobs => capitalize(&format!(

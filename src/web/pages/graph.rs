@@ -11,7 +11,7 @@ use crate::model::graph::Graph;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{plural, short_jid};
-use crate::web::page::{Content, Page, Section, state_word, visible_name};
+use crate::web::page::{Content, Page, Section, name_or_empty_label, state_word};
 
 /// Maximum number of jobs of a graph.
 const MAX_JOBS: usize = 300;
@@ -58,7 +58,7 @@ pub(in crate::web) fn of_queue(
         &graph,
         crumb,
         line,
-        &format!("What jobs of {} hang on", visible_name(queue)),
+        &format!("What jobs of {} hang on", name_or_empty_label(queue)),
     ))
 }
 
@@ -141,7 +141,7 @@ impl TreeRenderer<'_, '_> {
             li.blocks[node.blocks].asked[node.asked] {
                 div {
                     (self.page.job_link_by_class(job.klass.as_ref(), &job.jid)) " "
-                    @if let Some(queue) = &job.queue { span.dim { (visible_name(queue)) } " " }
+                    @if let Some(queue) = &job.queue { span.dim { (name_or_empty_label(queue)) } " " }
                     (state_word(job.state, &state))
                     @if node.blocks { " " span.late { "◄ blocks" } }
                     @if !is_new { " " span.dim { "(above)" } }

@@ -12,7 +12,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, decisive_line, plural, with_thousands_separators};
-use crate::web::page::{Content, Page, Section, visible_name};
+use crate::web::page::{Content, Page, Section, name_or_empty_label};
 use crate::web::path;
 
 /// How many of the newest jobs are read for the messages, and how many are listed.
@@ -41,7 +41,7 @@ pub(in crate::web) fn content(
     let title = format!(
         "{} {have} failed: {}",
         with_thousands_separators(total),
-        visible_name(group)
+        name_or_empty_label(group)
     );
     let retry = CommandLine::new("failed")
         .exact_pattern("--group", group)
@@ -74,7 +74,7 @@ pub(in crate::web) fn content(
         }
     };
     Ok(Content::new(
-        format!("{total} failed: {}", visible_name(group)),
+        format!("{total} failed: {}", name_or_empty_label(group)),
         Section::Failed,
         main,
     ))

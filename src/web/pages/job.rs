@@ -22,7 +22,7 @@ use crate::text::{
     Sanitized, clean_line, clean_text, decisive_line, duration, with_thousands_separators,
 };
 use crate::web::chart;
-use crate::web::page::{Content, NONE, Page, Section, job_path, visible_name};
+use crate::web::page::{Content, NONE, Page, Section, job_path, name_or_empty_label};
 
 /// Maximum number of dependencies, and of dependents, that are listed.
 const MAX_NEIGHBORS: usize = 20;
@@ -98,7 +98,7 @@ pub(in crate::web) fn content(
     let klass = job
         .klass
         .as_ref()
-        .map_or_else(|| visible_name(&job.jid), visible_name);
+        .map_or_else(|| name_or_empty_label(&job.jid), name_or_empty_label);
     let state = job.state_text();
     Ok(Content::new(
         format!("{klass} {state}"),
@@ -112,11 +112,11 @@ fn headline_sentence(page: &Page, job: &Job) -> String {
     let klass = job
         .klass
         .as_ref()
-        .map_or_else(|| "A job".to_owned(), visible_name);
+        .map_or_else(|| "A job".to_owned(), name_or_empty_label);
     let queue = job
         .queue
         .as_ref()
-        .map(|queue| format!(" in {}", visible_name(queue)));
+        .map(|queue| format!(" in {}", name_or_empty_label(queue)));
     let subject = format!("{klass}{}", queue.unwrap_or_default());
     let since = job
         .since
@@ -413,7 +413,7 @@ fn describe_entry(entry: &HistoryEntry) -> (String, String) {
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             (past_tense(&verb).to_owned(), parts.join(": "))
         }
-        _ => (visible_name(&entry.what), note_text(entry)),
+        _ => (name_or_empty_label(&entry.what), note_text(entry)),
     }
 }
 
@@ -509,9 +509,12 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
     let klass = job
         .klass
         .as_ref()
-        .map_or_else(|| "A job".to_owned(), visible_name);
+        .map_or_else(|| "A job".to_owned(), name_or_empty_label);
     let every = job.every_s.map_or(NONE.to_owned(), format_interval);
-    let queue = job.queue.as_ref().map_or(NONE.to_owned(), visible_name);
+    let queue = job
+        .queue
+        .as_ref()
+        .map_or(NONE.to_owned(), name_or_empty_label);
     let title = format!("{klass} is put into {queue} every {every}.");
     let chips = recurring_chips(page, job);
     let main = html! {

@@ -31,7 +31,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let mut groups = facts.groups.clone();
     groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
     groups.truncate(MAX_GROUPS);
-    let newest = server.read_with_session(|session| read_newest_failures(&groups, now, session))?;
+    let newest = server.read_if_reachable(|session| read_newest_failures(&groups, now, session))?;
     let overview = look::build_overview(facts.clone(), RECENT, now);
     let headline = Headline::new(&overview);
     let main = html! {

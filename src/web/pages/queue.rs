@@ -19,7 +19,7 @@ use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Section, link_or_text, visible_name};
+use crate::web::page::{Content, Page, Section, link_or_text, name_or_empty_label};
 use crate::web::{facts_of, path};
 
 /// How many jobs of the queue are listed: those that run, and those that are next.
@@ -33,7 +33,7 @@ pub(in crate::web) fn content(
     let snapshot = server.snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
-    let (explanation, jobs) = server.read_with_session(|session| {
+    let (explanation, jobs) = server.read_if_reachable(|session| {
         let core = session.core()?;
         let explanation = explain::explain_queue(core, now, name)?;
         let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];
@@ -53,11 +53,11 @@ pub(in crate::web) fn content(
     let flow = server.with_history(|history| history.flow_of_queue(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
     let heading = if explanation.runnable {
-        format!("workers can take jobs from {}", visible_name(name))
+        format!("workers can take jobs from {}", name_or_empty_label(name))
     } else {
         clean_line(explanation.heading_line())
     };
-    let title = format!("{}: {heading}", visible_name(name));
+    let title = format!("{}: {heading}", name_or_empty_label(name));
     let here = format!("queues/{}", path::encode_part(name));
     let verb = if counts.paused { "unpause" } else { "pause" };
     let figures = [

@@ -25,7 +25,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
         .map(|counts| (counts.name.clone(), counts.recurring))
         .collect();
     let first = server
-        .read_with_session(|session| session.core()?.first_recurring(now, &holding, MAX_SHOWN))?;
+        .read_if_reachable(|session| session.core()?.first_recurring(now, &holding, MAX_SHOWN))?;
     let jobs = first.templates;
     let page = &*page;
     let count = holding.iter().map(|(_, count)| count).sum::<u64>() + first.paused_total;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Section, link_or_text, visible_name};
+use crate::web::page::{Content, Page, Section, link_or_text, name_or_empty_label};
 
 /// Maximum number of jobs of the worker that are read and listed.
 const MAX_JOBS: u64 = 200;
@@ -45,7 +45,7 @@ pub(in crate::web) fn content(
     let jobs = &worker.details;
     let main = html! {
         p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
-        h1 { (visible_name(name)) " " (seen) ", " (holds) (lost) "." }
+        h1 { (name_or_empty_label(name)) " " (seen) ", " (holds) (lost) "." }
         div.acts { (page.command_block(&CommandLine::new("workers").name(name))) }
         section {
             h2 { "Jobs" }
@@ -58,7 +58,7 @@ pub(in crate::web) fn content(
         }
     };
     Ok(Content::new(
-        format!("{} {holds}", visible_name(name)),
+        format!("{} {holds}", name_or_empty_label(name)),
         Section::Workers,
         main,
     ))
