@@ -912,7 +912,10 @@ mod tests {
                 total: 3,
             }),
         );
-        let line = |state: &State| state.change_command('C').unwrap().0.shell_line().unwrap();
+        let line = |state: &State| {
+            let change = state.change_command('C').unwrap();
+            change.line.shell_line().unwrap()
+        };
         // Marks `j1` and `j2`, and opens `j3`.
         for key in [Key::Char(' '), Key::Char(' ')] {
             state.press_key(key);
@@ -1087,7 +1090,8 @@ mod tests {
             state.press_key(key);
         }
         jobs(&mut state, &["j1", "j2"]);
-        let line = state.change_command('C').unwrap().0.shell_line().unwrap();
+        let change = state.change_command('C').unwrap();
+        let line = change.line.shell_line().unwrap();
         assert_eq!(line, "qless cancel j1 j2");
         assert!(frame(&mut state, 80, 10).contains("2 marked"));
     }

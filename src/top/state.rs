@@ -107,6 +107,13 @@ pub(super) enum Effect {
     Run(CommandLine),
 }
 
+/// A command that makes a change, and whether it asks before it does.
+#[derive(Debug, PartialEq)]
+pub(super) struct ChangeCommand {
+    pub line: CommandLine,
+    pub asks_itself: bool,
+}
+
 /// A screen above the first one.
 pub(super) enum View {
     Jobs {
@@ -739,19 +746,19 @@ impl State {
         let lines = self
             .view_command()
             .into_iter()
-            .chain(changes.map(|(line, _)| line));
+            .chain(changes.map(|change| change.line));
         lines.filter_map(|line| line.shell_line()).collect()
     }
 
-    /// The change that a key makes, and whether its command asks by itself.
-    pub(super) fn change_command(&self, key: char) -> Option<(CommandLine, bool)> {
-        let (line, asks) = self.change_command_of_names(key)?;
+    /// The change that a key makes.
+    pub(super) fn change_command(&self, key: char) -> Option<ChangeCommand> {
+        let command = self.change_command_of_names(key)?;
         // An empty name, or one with a NUL, can be given to no command.
-        _ = line.shell_line()?;
-        Some((line, asks))
+        _ = command.line.shell_line()?;
+        Some(command)
     }
 
-    fn change_command_of_names(&self, key: char) -> Option<(CommandLine, bool)> {
+    fn change_command_of_names(&self, key: char) -> Option<ChangeCommand> {
         let names = self.marked_or_subject_names();
         if names.is_empty() || self.current_server().shown.is_read_only {
             return None;
@@ -761,11 +768,17 @@ impl State {
             let line = names
                 .iter()
                 .fold(line, |line, group| line.exact_pattern("--group", group));
-            Some((line.word(word), true))
+            Some(ChangeCommand {
+                line: line.word(word),
+                asks_itself: true,
+            })
         };
         // Commands about named jobs ask in a protected context, and before they cancel several.
-        let asks = self.current_server().shown.is_protected || key == 'C' && names.len() > 1;
-        let of_jobs = |verb: &str| Some((CommandLine::new(verb).names(&names), asks));
+        let asks_itself = self.current_server().shown.is_protected || key == 'C' && names.len() > 1;
+        let of_jobs = |verb: &str| {
+            let line = CommandLine::new(verb).names(&names);
+            Some(ChangeCommand { line, asks_itself })
+        };
         let is_first = self.views.is_empty();
         match (key, self.table) {
             ('R', Table::Failed) if is_first => of_groups("--retry-all"),
@@ -802,7 +815,7 @@ impl State {
     }
 
     fn begin_change(&mut self, key: char) -> Effect {
-        let Some((line, asks)) = self.change_command(key) else {
+        let Some(ChangeCommand { line, asks_itself }) = self.change_command(key) else {
             self.message = Some(if self.current_server().shown.is_read_only {
                 "this server is only read".into()
             } else {
@@ -815,13 +828,13 @@ impl State {
             self.overlay = Some(Overlay::Reason(line, count, String::new()));
             return Effect::None;
         }
-        self.ask_or_run(line, count, asks)
+        self.ask_or_run(line, count, asks_itself)
     }
 
     /// Asks before a command about this many names runs, unless the command asks by itself.
-    fn ask_or_run(&mut self, line: CommandLine, count: usize, asks: bool) -> Effect {
+    fn ask_or_run(&mut self, line: CommandLine, count: usize, asks_itself: bool) -> Effect {
         self.overlay = None;
-        if asks {
+        if asks_itself {
             self.marked.clear();
             return Effect::Run(line);
         }

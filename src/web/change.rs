@@ -101,6 +101,11 @@ pub(super) struct Change {
     verb: Verb,
 }
 
+struct FormField {
+    label: &'static str,
+    may_be_empty: bool,
+}
+
 impl Change {
     /// The change that a path names, such as `jobs/JID/retry`.
     pub(super) fn from_path(names: &[Name]) -> Option<Change> {
@@ -164,14 +169,18 @@ impl Change {
         Ok(session.core()?.index_range(now, &index, 0, 0)?.total)
     }
 
-    /// The label of the field that the form has for this change, if it has one, and whether the field may stay empty.
-    fn form_field(&self) -> Option<(&'static str, bool)> {
-        match self.verb {
-            Verb::Priority => Some(("New priority; higher runs first", false)),
-            Verb::Tag => Some(("Tag to add", false)),
-            Verb::Pause => Some(("Why, for whoever finds it paused", true)),
-            _ => None,
-        }
+    /// The field that the form has for this change, if it has one.
+    fn form_field(&self) -> Option<FormField> {
+        let (label, may_be_empty) = match self.verb {
+            Verb::Priority => ("New priority; higher runs first", false),
+            Verb::Tag => ("Tag to add", false),
+            Verb::Pause => ("Why, for whoever finds it paused", true),
+            _ => return None,
+        };
+        Some(FormField {
+            label,
+            may_be_empty,
+        })
     }
 
     fn question(&self) -> String {
@@ -231,9 +240,7 @@ impl WebServer<'_> {
         page.is_live = false;
         let form = form_fields(page_request.request);
         let value = field_value(&form, "value").unwrap_or_default();
-        let needs_value = change
-            .form_field()
-            .is_some_and(|(_, may_be_empty)| !may_be_empty);
+        let needs_value = change.form_field().is_some_and(|field| !field.may_be_empty);
         let line = change.command(if value.is_empty() && needs_value {
             "…"
         } else {
@@ -274,8 +281,8 @@ impl WebServer<'_> {
             (plan)
             form.confirm method="post" {
                 input type="hidden" name="token" value=(self.token.token);
-                @if let Some((words, may_be_empty)) = change.form_field() {
-                    label { span { (words) } input name="value" value=(value) required[!may_be_empty] autocomplete="off"; }
+                @if let Some(field) = change.form_field() {
+                    label { span { (field.label) } input name="value" value=(value) required[!field.may_be_empty] autocomplete="off"; }
                 }
                 @if let Some(label) = label {
                     label {
