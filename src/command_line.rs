@@ -117,7 +117,7 @@ impl CommandLine {
         Some(sentence.replacen("{}", &format!("`{line}`"), 1))
     }
 
-    /// The line quoted for a shell, also if a value or a name in it is empty: the user typed it so.
+    /// The line quoted for a shell, even if no process can run it: the user may have typed an empty name.
     pub(crate) fn quoted_line(&self) -> String {
         let words = self
             .words
@@ -221,22 +221,22 @@ impl CommandLine {
 /// The flags given on the command line that say to which server this process goes.
 static DESTINATION: OnceLock<Vec<(&'static str, Name)>> = OnceLock::new();
 
-/// Lets the commands that are printed from now on go to the server to which this process goes.
+/// Sets the flags that name the server of this process. Every command printed from now on gets them.
 pub(crate) fn set_destination(flags: Vec<(&'static str, Name)>) {
     _ = DESTINATION.set(flags);
 }
 
 thread_local! {
-    /// The flag that names the server of this thread, if the process goes to several.
+    /// The flag that names the server of this thread, if the process uses several servers.
     static SERVER_OF_THREAD: RefCell<Option<(&'static str, Name)>> = const { RefCell::new(None) };
 }
 
-/// Lets the commands that this thread prints from now on go to this one of several servers.
+/// Sets the flag that names the server of this thread. Every command that the thread prints from now on gets it.
 pub(crate) fn set_server_of_thread(flag: &'static str, value: &str) {
     SERVER_OF_THREAD.set(Some((flag, Name::from(value))));
 }
 
-/// The flags of the destination for a command that begins with this word; none if it needs no server.
+/// The flags that name the server, for a command that begins with this word; none if the command needs no server.
 fn destination_flags(word: &[u8]) -> Vec<(&'static str, Name)> {
     if matches!(word, b"help" | b"context" | b"completions" | b"version") {
         return Vec::new();

@@ -25,7 +25,7 @@ pub enum Exit {
     JobFailed,
     /// The operator declined, or could not be asked, or nothing may be written.
     NotConfirmed,
-    /// `--older-than` of an alarm, or `health`, found something.
+    /// A command with `--older-than` as an alarm, or `health`, found something.
     Threshold,
     /// `--deadline` passed first.
     Deadline,

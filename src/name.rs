@@ -37,7 +37,7 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Adds text. A character that would stand for a byte is added as its bytes.
+/// Adds text. A character that [`lossless_text`] uses for an invalid byte is itself added as invalid bytes.
 fn push_lossless(text: &mut String, utf8: &str) {
     let mut rest = utf8;
     while let Some((at, c)) = rest
@@ -75,8 +75,8 @@ pub(crate) fn escape_invalid_utf8(bytes: &[u8]) -> String {
     text
 }
 
-/// Always sanitized, wherever it is written: characters that a terminal would act on or hide are
-/// escaped. [`Name::as_bytes`] has the exact bytes.
+/// The name, sanitized wherever it is written: characters that a terminal would act on or hide are escaped.
+/// [`Name::as_bytes`] has the exact bytes.
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         Sanitized(self).fmt(f)
@@ -254,7 +254,7 @@ pub(crate) fn reserved_throttle_suffix(id: &[u8]) -> Option<&'static str> {
     endings.find(|ending| id.ends_with(ending.as_bytes()))
 }
 
-/// Refuses a name that nothing new may have. The error continues a sentence about the name.
+/// Refuses a name that no new job, queue or other thing may have. The error continues a sentence about the name.
 pub(crate) fn refuse_as_new_name(name: &[u8]) -> Result<(), String> {
     if name.is_empty() {
         return Err("is empty".into());

@@ -41,7 +41,7 @@ pub enum Address {
     Local {
         /// The server's directory, if not the default one.
         dir: Option<PathBuf>,
-        /// Whether every write must be on disk before the server replies, if given.
+        /// When a write must be on disk, if the address says so.
         fsync: Option<AppendFsync>,
         /// Whether connecting starts the server if it does not run.
         starts: bool,
@@ -105,7 +105,7 @@ impl Target {
         })
     }
 
-    /// Parses an address. The caller says which one is wrong.
+    /// Parses an address. The error does not name it: the caller does.
     pub(crate) fn parse_address(text: &str) -> Result<Target, WrongAddress> {
         // A scheme is required: a bare host could mean several kinds of address.
         let Some((scheme, _)) = text.split_once(':') else {
@@ -226,7 +226,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// A text that may not be an address, with everything that may be a password replaced by `***`.
+/// A text that is perhaps not an address, with everything that may be a password replaced by `***`.
 pub(crate) fn mask_password(text: &str) -> String {
     let slashes = text.find("//").map(|at| at + 2);
     let start = slashes.or_else(|| text.find(':').map(|at| at + 1));

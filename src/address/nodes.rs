@@ -115,7 +115,7 @@ impl AddressParts<'_> {
     }
 }
 
-/// Parses an address of several nodes: each of them like an address of its own with the same login.
+/// Parses an address of several nodes, each as if it stood alone with the login.
 fn parse_nodes(
     given: &str,
     port: u16,

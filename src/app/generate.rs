@@ -94,7 +94,7 @@ fn work_page() -> GeneratedFile {
          .SH DESCRIPTION\n",
     );
     let mut begins_section = true;
-    // Blank lines between indented ones are part of what is shown.
+    // A blank line between two indented lines belongs to the example.
     let mut paragraphs: Vec<String> = Vec::new();
     for paragraph in help::WORK.trim_end().split("\n\n") {
         let is_shown = |text: &str| text.trim_start_matches('\n').starts_with("    ");

@@ -67,7 +67,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The path to a command, with each second name replaced by the first one; unknown words stay.
+/// The path to a command, with each alias replaced by the name of the command; unknown words stay.
 fn canonical_command_path(words: &[String]) -> Vec<String> {
     let tree = parse::clap_tree();
     let mut command = Some(&tree);
@@ -78,7 +78,7 @@ fn canonical_command_path(words: &[String]) -> Vec<String> {
     words.iter().map(first_name).collect()
 }
 
-/// The page of this name: a command before a format.
+/// The page with this name. If a command and a format both have it, the page of the command.
 fn find_page(words: &[String], pages: Vec<GeneratedFile>) -> Result<GeneratedFile, Error> {
     let given = words.join(" ");
     let name = match canonical_command_path(words).join("-") {

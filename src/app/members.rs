@@ -320,8 +320,8 @@ impl<'g> MemberGroup<'g> {
         Err(Error::new(Kind::Partial, what))
     }
 
-    /// The member that has a job of this jid, so that a put does not make a second one. One that does not
-    /// answer does not keep the others from taking jobs that belong to them.
+    /// The member that already has a job with this jid, so that a put makes no second one. A member that does not
+    /// answer is passed over: the put may belong to another one.
     fn find_holder_index(&self, jid: &Name, session: &Session) -> Option<usize> {
         let found = self.members_have_jobs(std::slice::from_ref(jid), session);
         let mut found = found.iter();
@@ -610,7 +610,7 @@ struct Collector<'c> {
     questions: Vec<(usize, MemberQuestion)>,
     shown: Vec<Vec<ViewOutput>>,
     results: Vec<(usize, Result<Exit, Error>)>,
-    /// Tells the other members that what the command waits for is decided.
+    /// Set as soon as the wait of the whole command is decided: the other members then stop.
     called_off: Arc<AtomicBool>,
     /// Tells the members that stdout cannot be written to any more.
     stdout_lost: Arc<AtomicBool>,
@@ -758,8 +758,8 @@ impl Collector<'_> {
         });
         let away: Vec<(&str, &Error)> = away.collect();
         if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {
-            // No output is left to show. An empty result still says that the rows of the members out of reach are
-            // missing.
+            // Without any output, the members out of reach would go unnoticed: an empty result is joined with their
+            // rows.
             let answered = results.iter().find(|(_, result)| result.is_ok());
             let at = members.iter().position(|member| {
                 answered.is_some_and(|(answered, _)| answered.name == member.name)

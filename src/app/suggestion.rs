@@ -4,8 +4,8 @@ use super::tree::{self, ListedCommand};
 use crate::commands::Group;
 use crate::text;
 
-/// Words of other tools, and the commands that do the same here. A word is never taken for a command
-/// that is spelled like it.
+/// Words of other tools, and the commands that do the same here. For such a word, no command is suggested by its
+/// spelling.
 const WORDS: [(&[&str], &[&str]); 14] = [
     (&["rm", "del", "delete", "kill", "remove"], &["cancel"]),
     (&["continue"], &["unpause"]),

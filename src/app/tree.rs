@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// Second names of commands, with the first ones. Those of their subcommands stand beside their arguments.
+/// Aliases of commands, each with the name of its command. A subcommand declares its aliases beside its arguments.
 pub(super) const ALIASES: [(&str, &str); 1] = [("resume", "unpause")];
 
 /// The first name of a command.

@@ -80,7 +80,7 @@ fn parse_bound(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
     })
 }
 
-/// `WARNING`, which is also critical, or `WARNING,CRITICAL`.
+/// `WARNING,CRITICAL`, or one value for both.
 fn parse_bound_values(text: &str, is_duration: bool) -> Option<(f64, f64)> {
     let number = |text: &str| {
         if is_duration {

@@ -1,5 +1,5 @@
 //! The candidates that completion offers for an argument, attached where the argument is defined: `#[arg(add =
-//! value::Candidates::Queues)]`.
+//! value::CandidateKind::Queues)]`.
 //!
 //! Other values complete without it: possible values of the parser, and files where the value is called `FILE` or
 //! `DIR`.
@@ -31,7 +31,7 @@ pub(crate) enum CandidateKind {
 
 impl ArgExt for CandidateKind {}
 
-/// The jobs that a command is for: `#[command(add = value::Jobs::Failed)]`.
+/// The jobs that a command is for: `#[command(add = value::JobCandidates::Failed)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobCandidates {
     Failed,

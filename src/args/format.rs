@@ -25,7 +25,7 @@ impl OutputFlag {
     /// The values that `-o` expects, for errors.
     pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
 
-    /// The value that a word names, as given, or in QLESS_OUTPUT.
+    /// The value that a word of `-o` or QLESS_OUTPUT names.
     pub(crate) fn from_word(word: &str) -> Option<OutputFlag> {
         OutputFlag::from_str(word, false).ok()
     }

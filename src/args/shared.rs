@@ -99,7 +99,7 @@ pub(crate) struct ExistingQueueFlag {
     pub existing_queue: bool,
 }
 
-/// The flag of commands that read and can repeat that.
+/// The flag of commands that only read: it repeats the reading.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct WatchFlag {
     /// Repeat every 2 s, or every D, until q, Esc or Ctrl-C; with `-o ndjson`, one document each time

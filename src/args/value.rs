@@ -47,7 +47,7 @@ const MAX_GRAPH: usize = 10_000;
 /// The longest message of a failure, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
 
-/// The highest limit of data, in bytes: it leaves 12 MiB of a text of Redis to the rest of the job.
+/// The maximum size of data, in bytes. It leaves 12 MiB of a Redis string, 512 MiB at most, to the rest of the job.
 const MAX_DATA_BYTES: usize = 500 << 20;
 
 /// A word as it is.
@@ -237,7 +237,7 @@ pub(crate) fn process_count(text: &str) -> Result<usize, Invalid> {
     }
 }
 
-/// The parser of a way in which a process ends after which its jobs are retried.
+/// Parses a word of `--retry-on`: a way in which a process ends, after which its jobs are retried.
 pub(crate) fn retry_cause(text: &str) -> Result<RetryCause, Invalid> {
     text.parse().map_err(|what: &str| Invalid::expects(what))
 }
@@ -260,7 +260,7 @@ pub(crate) fn byte_count(text: &str) -> Result<usize, Invalid> {
     number.checked_mul(factor).ok_or_else(invalid)
 }
 
-/// The size of data. A text of Redis holds at most 512 MiB, also the reply that holds the whole job.
+/// The size of data. A Redis string holds at most 512 MiB, also the reply that holds the whole job.
 pub(crate) fn data_size(text: &str) -> Result<usize, Invalid> {
     match byte_count(text) {
         Ok(number @ 0..=MAX_DATA_BYTES) => Ok(number),
@@ -469,7 +469,7 @@ pub(crate) fn message_regex(text: &str) -> Result<TextRegex, Invalid> {
     TextRegex::parse(text).map_err(Invalid::Expects)
 }
 
-/// The interval of a recurring job. The core cannot distinguish moments that are much closer.
+/// The interval of a recurring job. The core cannot distinguish moments much less than 1 ms apart.
 pub(crate) fn recurring_interval(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
         short if short < Duration::from_millis(1) => Err(Invalid::expects("at least 1ms")),

@@ -33,7 +33,7 @@ pub enum Kind {
     File,
     /// An error of the server without a kind of its own.
     Server,
-    /// No server listens there, or its name cannot be resolved.
+    /// No server listens at the address, or its host cannot be resolved.
     Unreachable,
     /// No reply came in time.
     Timeout,

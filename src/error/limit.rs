@@ -1,4 +1,4 @@
-//! Errors of the system that come from a limit: the next step.
+//! Errors of the system that come from a limit, each with its next step.
 
 use std::io;
 

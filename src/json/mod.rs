@@ -141,7 +141,7 @@ pub(crate) struct OrderedFields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 struct ObjectKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> OrderedFields<'a> {
-    /// Adds the fields before the first fault, if there is one.
+    /// Adds the fields up to the first fault, or all fields.
     fn read_fields_before_fault(
         text: &'a [u8],
         fields: &mut Vec<(Cow<'a, str>, &'a RawValue)>,

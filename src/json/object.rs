@@ -53,7 +53,7 @@ impl<'t> ParsedObject<'t> {
                 ));
             }
         }
-        // A text is checked once for UTF-8; from bytes, each of its parts would be.
+        // serde_json checks a `str` for UTF-8 once, but bytes again for each part.
         let read = match std::str::from_utf8(text) {
             Ok(text) => serde_json::from_str(text),
             Err(_) => serde_json::from_slice(text),
@@ -419,7 +419,7 @@ struct FieldAccess<'o, 't> {
     fields: &'static [&'static str],
     /// The number of fields whose keys were read.
     next: usize,
-    /// The field whose exact bytes the field read last has.
+    /// The field whose exact bytes the key read last stands for: `queue` after `queue_bytes`.
     twin_of: Option<&'static str>,
 }
 

@@ -179,8 +179,8 @@ pub(crate) fn first_nested_deeper(json: &[u8], max_depth: usize) -> Option<usize
     })
 }
 
-/// The offset of the first escape in a JSON text that is half of a surrogate pair. A parser that skips a
-/// string accepts it.
+/// The offset of the first escape in a JSON text that is half of a surrogate pair. `serde_json` accepts it in a string
+/// that it skips.
 pub(crate) fn first_lone_surrogate(json: &[u8]) -> Option<usize> {
     // Most texts have no escape at all.
     if !json.contains(&b'\\') {

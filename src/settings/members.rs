@@ -102,9 +102,9 @@ impl ContextMembers {
         })
     }
 
-    /// The index of the member that a new job belongs to, by its jid or by the value that it is kept together by. It
-    /// is the jump consistent hash of Lamping and Veach (2014). A member that is added at the end takes a fair share
-    /// from each, and nothing moves between the others.
+    /// The index of the member that a new job belongs to, by its jid or by its value at the path of `--shard-by`. It is
+    /// the jump consistent hash of Lamping and Veach (2014). A member that is added at the end takes a fair share from
+    /// each, and nothing moves between the others.
     pub(crate) fn member_index_of_new_job(key: &[u8], count: usize) -> usize {
         let digest = sha1_smol::Sha1::from(key).digest().bytes();
         let mut state = u64::from_be_bytes(digest[..8].try_into().unwrap_or_default());

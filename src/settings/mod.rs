@@ -437,7 +437,7 @@ pub(crate) fn read_config_and_fill(
     match values {
         Some(values) => fill_globals(globals, &values.or_defaults(defaults)),
         None if uses_context => fill_globals(globals, defaults),
-        // The settings of the output apply to every command.
+        // Commands without a context still use the output settings of `[defaults]`.
         None => fill_globals(
             globals,
             &ConfigValues {

@@ -33,7 +33,7 @@ impl<'a> DetailLines<'a> {
         self.add_line_with_remark(name, value, None, String::new());
     }
 
-    /// Adds a line for a value that may be missing.
+    /// Adds a line; a missing value is shown as `–`.
     pub(crate) fn add_line_if_any(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
         match value {
             Some(value) => self.add_line(name, value),
@@ -46,19 +46,19 @@ impl<'a> DetailLines<'a> {
         self.add_line(name, self.page.name(value));
     }
 
-    /// Adds a line for a name that may be missing.
+    /// Adds a line for a name; a missing one is shown as `–`.
     pub(crate) fn add_name_if_any(&mut self, name: &'static str, value: Option<&Name>) {
         self.add_line_if_any(name, value.map(|value| self.page.name(value)));
     }
 
-    /// Adds a line for names, which may be none.
+    /// Adds a line for names; if there are none, as `–`.
     pub(crate) fn add_names(&mut self, name: &'static str, values: &[Name]) {
         let list = comma_list(values.iter().map(|value| self.page.name(value)));
         let list = Some(list).filter(|list| !list.is_empty());
         self.add_line_if_any(name, list);
     }
 
-    /// Adds a line with a remark beside the value. The remark must be harmless.
+    /// Adds a line with a remark beside the value, which has the style. The remark must be harmless.
     pub(crate) fn add_line_with_remark(
         &mut self,
         name: &'static str,

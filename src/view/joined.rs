@@ -64,7 +64,7 @@ pub(crate) enum ViewOutput {
     Jids(Vec<Name>),
 }
 
-/// The part of the result that has one form: all shown views of one kind, with the names of their members.
+/// Outputs of one form, such as tables or lines, with the names of their members.
 #[derive(Debug)]
 pub(crate) struct JoinedOutput<'m> {
     pub kind: MemberKind,
@@ -102,7 +102,7 @@ impl JoinedOutput<'_> {
         ViewOutput::Count(counts.sum())
     }
 
-    /// The row with the name of its member, which comes alone.
+    /// A streamed row, with the name of its member as its first column.
     fn row_with_member(self) -> ViewOutput {
         let rows = self
             .parts

@@ -105,7 +105,7 @@ impl Cache {
     }
 }
 
-/// Whether a file was written within this time. A file of the future was not: a clock was set.
+/// Whether a file was written within this time. A file dated in the future counts as old: a clock was set back.
 fn is_younger_than(path: &Path, max_age: Duration) -> bool {
     let changed = fs::metadata(path).and_then(|found| found.modified());
     changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < max_age))

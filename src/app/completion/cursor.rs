@@ -41,7 +41,7 @@ pub(super) enum CursorSlot<'t> {
     Redirection,
 }
 
-/// Where the cursor is; `None` if the line does not say which server is meant.
+/// The position of the cursor; `None` if the line does not make clear which server is meant.
 pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
     if words.is_empty() && !typed.redirects {
@@ -116,7 +116,8 @@ pub(in crate::app) fn named_command<'t>(tree: &'t Command, words: &[OsString]) -
     parser.command
 }
 
-/// A flag whose value is optional, with the next word, which it would take after `=`.
+/// The first flag with an optional value that a separate word follows, and that word: clap reads such a value only
+/// after `=`.
 pub(in crate::app) fn detached_value(
     tree: &Command,
     words: &[OsString],

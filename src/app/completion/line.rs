@@ -93,7 +93,7 @@ fn split_like_bash(breaks: &str, line: &str) -> TypedLine {
         }
     }
     typed.words.push(word.unwrap_or_default());
-    // Variables that are set for this command only stand before it.
+    // Skips words such as `NAME=value` before the command: they set variables for it only.
     let is_name = |word: &TypedWord| !word.text.contains('=');
     let first = typed.words.iter().position(is_name).unwrap_or(0);
     typed.words.drain(..first);

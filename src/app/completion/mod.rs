@@ -68,7 +68,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     Exit::Ok
 }
 
-/// Time limit of one completion; `None` if no names are to be looked up.
+/// The time limit for reading names; `None` if none are to be read.
 fn time_limit() -> Option<Duration> {
     let set = crate::env::var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {

@@ -56,7 +56,7 @@ fn reduce_schema(schema: Value) -> Value {
         let mut properties = Map::new();
         for (name, field) in fields {
             let mut field = reduce_schema(field);
-            // A document leaves such a field out instead of writing null, so null is not among its types.
+            // A field that is not required is left out instead of null, so null is not among its types.
             if !is_required(&name)
                 && let Some([only, _]) = field["type"].as_array().map(Vec::as_slice)
             {

@@ -39,7 +39,7 @@ pub(crate) struct Heading {
     pub(super) rank: u8,
     /// The minimum width of free text, and of any text if rows are written as they arrive.
     pub(super) least: usize,
-    /// Whether a terminal shows it only if a row has a value.
+    /// Whether a terminal shows the column only if a row has a value.
     pub(super) sparse: bool,
     /// Whether the column is shown only if a row has something to count, also in a pipe.
     pub(super) if_any: bool,
@@ -306,7 +306,7 @@ impl Cell {
         }
     }
 
-    /// Whether the cell says nothing: no text, a missing value or no jobs.
+    /// Whether the cell says nothing: no text, a missing value or `0`.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.text.as_str(), "" | NONE | "0")
     }

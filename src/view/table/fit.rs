@@ -86,7 +86,7 @@ impl Table {
         shown
     }
 
-    /// Whether a column says nothing in all rows.
+    /// Whether each cell of a column has no text, a missing value or `0`.
     fn is_column_empty(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row[column].is_empty())
     }
@@ -124,7 +124,7 @@ impl Table {
         };
         for row in &mut self.rows {
             for (&at, &width) in shown.iter().zip(&widths) {
-                // The first column names the row and is copied from there: it is never cut.
+                // The first column names the row, and users copy it: it is never cut.
                 if at > 0 {
                     row[at].text = text::cut(&row[at].text, width);
                 }
