@@ -71,8 +71,8 @@ impl CommandLine {
     }
 
     /// The words as a program runs them; none if a value or a name is empty or has a NUL byte.
-    pub(crate) fn argv(&self) -> Vec<Name> {
-        if !self.has_valid_arguments() {
+    pub(crate) fn runnable_argv(&self) -> Vec<Name> {
+        if !self.is_runnable() {
             return Vec::new();
         }
         let program = [Name::from("qless")].into_iter();
@@ -83,12 +83,12 @@ impl CommandLine {
 
     /// The words without the program and without the flags that name the server. The names are returned apart: none
     /// of them is a flag, a file or a pattern. `None` if no process could run the command.
-    pub(crate) fn words_and_names(&self) -> Option<(Vec<Name>, &[Name])> {
-        let valid = self.has_valid_arguments();
-        valid.then(|| (self.words_before_names().collect(), self.names.as_slice()))
+    pub(crate) fn runnable_words_and_names(&self) -> Option<(Vec<Name>, &[Name])> {
+        let runnable = self.is_runnable();
+        runnable.then(|| (self.leading_words().collect(), self.names.as_slice()))
     }
 
-    fn words_before_names(&self) -> impl Iterator<Item = Name> {
+    fn leading_words(&self) -> impl Iterator<Item = Name> {
         self.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
@@ -96,7 +96,7 @@ impl CommandLine {
     }
 
     fn all_words(&self) -> impl Iterator<Item = Name> {
-        let words = self.words_before_names();
+        let words = self.leading_words();
         let separator = self.double_dash_if_needed().map(Name::from);
         let words: Vec<Name> = words
             .chain(separator)
@@ -107,8 +107,8 @@ impl CommandLine {
 
     /// The line as a shell reads it; `None` if no process can run it.
     pub(crate) fn shell_line(&self) -> Option<String> {
-        let valid = self.has_valid_arguments();
-        valid.then(|| self.with_destination_flags().quoted_line())
+        let runnable = self.is_runnable();
+        runnable.then(|| self.with_destination_flags().shell_line_as_is())
     }
 
     /// A sentence in which `{}` stands for the line; `None` if no process can run it.
@@ -118,7 +118,7 @@ impl CommandLine {
     }
 
     /// The line quoted for a shell, even if no process can run it: the user may have typed an empty name.
-    pub(crate) fn quoted_line(&self) -> String {
+    pub(crate) fn shell_line_as_is(&self) -> String {
         let words = self
             .words
             .iter()
@@ -187,7 +187,7 @@ impl CommandLine {
 
     /// The quoted line without the name of the program.
     pub(crate) fn line_without_program(&self) -> String {
-        let line = self.quoted_line();
+        let line = self.shell_line_as_is();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
@@ -204,7 +204,7 @@ impl CommandLine {
     }
 
     /// Whether each name can be an argument: the argument of a process holds no NUL, and no command takes an empty name.
-    fn has_valid_arguments(&self) -> bool {
+    fn is_runnable(&self) -> bool {
         let values = self.words.iter().filter_map(|word| word.value.as_ref());
         let mut names = values.chain(&self.names);
         names.all(|name| !name.is_empty() && !name.as_bytes().contains(&0))
@@ -284,7 +284,7 @@ pub(crate) fn has_ambiguous_start(name: &[u8]) -> bool {
 /// The list of words of the command; empty if a value or a name is empty or has a NUL byte.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.argv().serialize(serializer)
+        self.runnable_argv().serialize(serializer)
     }
 }
 
@@ -357,7 +357,11 @@ mod tests {
     use super::*;
 
     fn both(command: CommandLine) -> (String, Vec<String>) {
-        let argv = command.argv().iter().map(Name::to_string).collect();
+        let argv = command
+            .runnable_argv()
+            .iter()
+            .map(Name::to_string)
+            .collect();
         (command.shell_line().unwrap(), argv)
     }
 
@@ -382,7 +386,7 @@ mod tests {
             "{",
             "\\",
         ] {
-            let argv = CommandLine::new("get").name(name).argv();
+            let argv = CommandLine::new("get").name(name).runnable_argv();
             assert_eq!(argv[2..], ["--".into(), Name::from(name)], "{name}");
         }
         let (line, _) = both(CommandLine::new("key").name("mail").name("-y"));
@@ -398,7 +402,7 @@ mod tests {
             ] {
                 assert_eq!(command.shell_line(), None);
                 assert_eq!(command.fill_sentence("see {}"), None);
-                assert!(command.argv().is_empty());
+                assert!(command.runnable_argv().is_empty());
             }
         }
         let within = CommandLine::new("get")

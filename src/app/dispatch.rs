@@ -45,7 +45,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return report_error(&error, &args, &mut ui),
     };
     if let Some(settings) = &settings {
-        announce_context(settings, cli.command.writes(), &mut ui);
+        set_context_and_report(settings, cli.command.writes(), &mut ui);
     }
     let clock = match Clock::from_env() {
         Ok(clock) => clock,
@@ -73,7 +73,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 
 /// Gives the context in use to the prompts, and reports warnings about the config file. Before a
 /// change, a note names a context that protects the server although another name was given.
-fn announce_context(settings: &ConfigFile, command_writes: bool, ui: &mut Ui) {
+fn set_context_and_report(settings: &ConfigFile, command_writes: bool, ui: &mut Ui) {
     let protected_by = settings.protecting_context();
     ui.set_context(context_label(settings));
     let read_only = |context: &ContextSettings| context.values.read_only == Some(true);

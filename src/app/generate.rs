@@ -326,7 +326,7 @@ fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::R
     man.render_name_section(&mut bytes)?;
     man.render_synopsis_section(&mut bytes)?;
     man.render_description_section(&mut bytes)?;
-    for (text, program) in parts.paragraphs_with_program() {
+    for (text, program) in parts.text_with_example_program() {
         bytes.extend(format!(".PP\n{}\n", escape_roff(&text.replace('\n', " "))).bytes());
         if let Some(program) = program {
             bytes.extend(format!(".PP\n.nf\n{}\n.fi\n", escape_roff(program)).bytes());

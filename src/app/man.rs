@@ -27,7 +27,7 @@ use crate::text::{Sanitized, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`
-    #[arg(value_name = "COMMAND", value_parser = value::text(),
+    #[arg(value_name = "COMMAND", value_parser = value::any_text(),
           add = value::CandidateKind::Commands)]
     words: Vec<String>,
     /// Write the page to this directory; without a command, all pages

@@ -481,7 +481,7 @@ impl<'g> MemberGroup<'g> {
     }
 
     /// Whether the command puts the lines of a file: then the error of any member counts.
-    fn puts_lines(&self) -> bool {
+    fn puts_new_jobs(&self) -> bool {
         matches!(self.command.member_use(), MemberUse::NewJobs(_))
     }
 
@@ -572,10 +572,10 @@ impl<'g> MemberGroup<'g> {
             return Ok(Exit::Ok);
         }
         let unknown = |exit: &Exit| *exit == Exit::NotFound;
-        if !self.puts_lines() && !exits.iter().all(unknown) {
+        if !self.puts_new_jobs() && !exits.iter().all(unknown) {
             exits.retain(|exit| !unknown(exit));
         }
-        if !self.puts_lines() && exits.iter().any(|exit| *exit != Exit::Ok) {
+        if !self.puts_new_jobs() && exits.iter().any(|exit| *exit != Exit::Ok) {
             exits.retain(|exit| *exit != Exit::Ok);
         }
         exits.dedup();

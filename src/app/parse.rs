@@ -38,16 +38,16 @@ pub(crate) enum NotRun {
 
 /// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
-    parse_without_env(args).map_err(|stop| match stop {
+    parse_without_correction(args).map_err(|stop| match stop {
         NotRun::Invalid(error) => NotRun::Invalid(session::with_corrected_line(
             error,
-            repeatable_line(args).as_ref(),
+            line_unless_secret(args).as_ref(),
         )),
         stop => stop,
     })
 }
 
-fn parse_without_env(args: &[OsString]) -> Result<Cli, NotRun> {
+fn parse_without_correction(args: &[OsString]) -> Result<Cli, NotRun> {
     let mut tree = named_commands_tree(args);
     let args = &*move_help_flag_last(&mut tree, args);
     let marked = mark_words_after_dashes(&mut tree, args);
@@ -66,7 +66,7 @@ fn parse_without_env(args: &[OsString]) -> Result<Cli, NotRun> {
         command_text: CommandText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
             canonical_command: canonical_command(&tree, &matches),
-            repeatable_line: repeatable_line(args),
+            line_unless_secret: line_unless_secret(args),
         },
     })
 }
@@ -154,7 +154,7 @@ fn mark_words_after_dashes<'a>(
 }
 
 /// The command line as it can be typed again; `None` if it holds a secret.
-fn repeatable_line(args: &[OsString]) -> Option<CommandLine> {
+fn line_unless_secret(args: &[OsString]) -> Option<CommandLine> {
     let secret = |arg: &OsString| {
         let text = arg.to_string_lossy();
         let (_, rest) = text.split_once("://")?;
@@ -348,7 +348,7 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
             parse(&words)
                 .ok()
-                .map(|cli| cli.command_text.canonical_command.quoted_line())
+                .map(|cli| cli.command_text.canonical_command.shell_line_as_is())
         };
         for (line, shown) in [
             ("qless cancel - @a", "qless cancel - @a"),

@@ -188,7 +188,7 @@ fn one_of_words<const N: usize>(words: [&'static str; N]) -> impl TypedValuePars
 
 /// The id of a throttle whose maximum is set.
 pub(crate) fn new_throttle_id() -> impl TypedValueParser<Value = Name> {
-    value::word().try_map(|text: OsString| {
+    value::any_word().try_map(|text: OsString| {
         refuse_new_throttle_id(text.as_bytes())?;
         Ok::<Name, Invalid>(Name::from(text.as_os_str()))
     })

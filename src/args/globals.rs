@@ -101,7 +101,7 @@ pub(crate) struct Globals {
 
 impl Globals {
     /// Whether the password is read from the terminal or from stdin.
-    pub(crate) fn has_typed_password(&self) -> bool {
+    pub(crate) fn reads_typed_password(&self) -> bool {
         let file = self.password_file.as_ref();
         self.askpass || file.is_some_and(|file| file == "-")
     }
@@ -109,7 +109,7 @@ impl Globals {
     /// The given flags without which another process of this program does not reach the server: they stand in no
     /// printed command.
     pub(crate) fn access_flags(&self) -> Vec<OsString> {
-        let is_typed = self.has_typed_password();
+        let is_typed = self.reads_typed_password();
         let file = self.password_file.clone().filter(|_| !is_typed);
         let files = self.given.tls.files_with_setting_names();
         let tls = files.map(|(name, file)| (format!("--{name}="), file.as_os_str().to_owned()));
@@ -155,5 +155,5 @@ pub(crate) struct CommandText {
     /// The command with the arguments that decide what it does.
     pub canonical_command: CommandLine,
     /// The whole line as it can be typed again; `None` if it holds a secret.
-    pub repeatable_line: Option<CommandLine>,
+    pub line_unless_secret: Option<CommandLine>,
 }

@@ -36,7 +36,7 @@ const DAYS: [Weekday; 7] = [
 
 /// The interval of a recurring job, as given.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TypedInterval {
+pub(crate) struct TypedRecurrence {
     pub interval: Duration,
     /// The time of the first run, if the word names one, as `@daily` does.
     pub at: Option<TypedMoment>,
@@ -44,7 +44,7 @@ pub(crate) struct TypedInterval {
 
 /// Reads a duration of at least 1 ms, or `@hourly`, `@daily`, `@midnight` or `@weekly` as crontab(5) has
 /// them.
-pub(crate) fn typed_interval(text: &str) -> Result<TypedInterval, Invalid> {
+pub(crate) fn typed_recurrence(text: &str) -> Result<TypedRecurrence, Invalid> {
     let midnight = civil::Time::midnight();
     let at = match text {
         "@hourly" => TypedMoment::Minute(0),
@@ -57,10 +57,10 @@ pub(crate) fn typed_interval(text: &str) -> Result<TypedInterval, Invalid> {
         }
         _ => {
             let interval = value::recurring_interval(text)?;
-            return Ok(TypedInterval { interval, at: None });
+            return Ok(TypedRecurrence { interval, at: None });
         }
     };
-    Ok(TypedInterval {
+    Ok(TypedRecurrence {
         interval: at.recurring_period().unwrap_or_default(),
         at: Some(at),
     })

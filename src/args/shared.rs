@@ -489,7 +489,7 @@ impl RunTimeFlags {
     }
 
     /// The moment; `None` means immediately.
-    pub(crate) fn due_moment(&self, now: Moment) -> Option<Moment> {
+    pub(crate) fn given_due_moment(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
             (Some(delay), _) => Some(now.after(delay)),
             (None, Some(at)) => Some(at.resolve(now)),
@@ -499,7 +499,7 @@ impl RunTimeFlags {
 
     /// The time from `now` until that moment.
     pub(crate) fn delay_until_due(&self, now: Moment) -> Duration {
-        let due = self.due_moment(now).map_or(0.0, |due| due.since(now));
+        let due = self.given_due_moment(now).map_or(0.0, |due| due.since(now));
         match self.delay {
             Some(delay) => delay,
             None => Duration::try_from_secs_f64(due).unwrap_or_default(),

@@ -51,18 +51,18 @@ const MAX_ERROR_BYTES: usize = 1 << 20;
 const MAX_DATA_BYTES: usize = 500 << 20;
 
 /// A word as it is.
-pub(crate) fn word() -> impl TypedValueParser<Value = OsString> {
+pub(crate) fn any_word() -> impl TypedValueParser<Value = OsString> {
     OsStringValueParser::new().map(|word: OsString| plain::word_and_had_plain_mark(word).0)
 }
 
 /// A word of UTF-8 as it is.
-pub(crate) fn text() -> impl TypedValueParser<Value = String> {
+pub(crate) fn any_text() -> impl TypedValueParser<Value = String> {
     StringValueParser::new().map(|text: String| plain::strip_plain_marks(&text))
 }
 
 /// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
 pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
-    word().try_map(|word: OsString| {
+    any_word().try_map(|word: OsString| {
         if word.is_empty() {
             Err(Invalid::because("is empty"))
         } else {
@@ -73,7 +73,7 @@ pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
 
 /// A name that may exist: any bytes.
 pub(crate) fn name_or_empty() -> impl TypedValueParser<Value = Name> {
-    word().map(|word: OsString| Name::from(word.as_os_str()))
+    any_word().map(|word: OsString| Name::from(word.as_os_str()))
 }
 
 /// A name, or a glob that matches names.
@@ -117,7 +117,7 @@ pub(crate) fn event_kind() -> impl TypedValueParser<Value = EventKind> {
 
 /// A name that the call may create: not empty, not too long, without control characters.
 pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
-    word().try_map(|text: OsString| {
+    any_word().try_map(|text: OsString| {
         name::refuse_as_new_name(text.as_bytes())
             .map(|()| Name::from(text.as_os_str()))
             .map_err(Invalid::Because)

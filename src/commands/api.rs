@@ -27,7 +27,7 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Command of the core, such as `recur.update`
-    #[arg(value_parser = value::text())]
+    #[arg(value_parser = value::any_text())]
     command: String,
     /// Arguments after the time; after `--` they may begin with `-`
     #[arg(allow_negative_numbers = true)]

@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(CALL_TIME_LIMIT));
         // Later, nobody could type it.
-        if args.no_retry || session.globals.has_typed_password() {
+        if args.no_retry || session.globals.reads_typed_password() {
             session.connect()?;
         }
     }

@@ -115,7 +115,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.warn(&warning);
         }
         // Later, nobody could type it.
-        if args.no_retry || session.globals.has_typed_password() {
+        if args.no_retry || session.globals.reads_typed_password() {
             session.connect()?;
         }
     }
@@ -222,7 +222,7 @@ fn parse_base_path(given: &str) -> Result<String, Invalid> {
 
 /// Runs a command for a page, and returns its output instead of printing it.
 fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> CommandOutput {
-    let Some((leading, names)) = line.words_and_names() else {
+    let Some((leading, names)) = line.runnable_words_and_names() else {
         let why = "an empty name or a NUL byte cannot be given to a command";
         return CommandOutput {
             text: Vec::new(),

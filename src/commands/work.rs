@@ -87,7 +87,7 @@ pub(crate) struct Args {
           add = value::CandidateKind::Queues)]
     queues: Vec<QueueSelector>,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND", value_parser = value::word())]
+    #[arg(last = true, required = true, value_name = "COMMAND", value_parser = value::any_word())]
     command: Vec<OsString>,
     /// From which queue to pop next
     #[arg(long, value_name = "ORDER", default_value = "ordered")]

@@ -34,7 +34,7 @@ pub(super) fn format_milliseconds(elapsed: Duration) -> String {
 /// The config file and the context in use.
 pub(super) fn config_item(session: &Session) -> DoctorItem {
     let check = DoctorCheck::Config;
-    let Some(file) = session.file.as_ref().filter(|file| file.there) else {
+    let Some(file) = session.file.as_ref().filter(|file| file.exists) else {
         let source = session.file.as_ref().map(|file| &file.source);
         let why = match source {
             Some(ConfigSource::Usual(_) | ConfigSource::Given(_)) => {

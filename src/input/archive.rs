@@ -14,7 +14,7 @@ use strum::VariantArray;
 use crate::clock::moment::Moment;
 use crate::json::Json;
 use crate::json::object::{
-    ExactValue, ObjectForm, ParsedObject, Text, describe_found_value, string_text,
+    CowText, ExactValue, ObjectForm, ParsedObject, describe_found_value, string_text,
 };
 use crate::json::syntax::{SyntaxFault, first_nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
@@ -356,7 +356,7 @@ fn read_names<'t, D: Deserializer<'t>>(value: D) -> Result<Vec<Name>, D::Error> 
 }
 
 fn read_state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
-    let Text(word) = Text::deserialize(value)?;
+    let CowText(word) = CowText::deserialize(value)?;
     word.parse().map_err(|_| {
         let words: Vec<&str> = State::VARIANTS.iter().map(State::into_str).collect();
         D::Error::custom(format!("is none of {}", words.join(", ")))

@@ -18,7 +18,7 @@ use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PutCall;
 use crate::json::object;
-use crate::json::object::{ExactValue, Text, describe_found_value, string_text};
+use crate::json::object::{CowText, ExactValue, describe_found_value, string_text};
 use crate::json::quote::quote_array;
 use crate::json::syntax::{JsonType, SyntaxFault, UnknownField};
 use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFault};
@@ -358,7 +358,7 @@ fn read_checked_text<'l, D: Deserializer<'l>, W: Display>(
     value: D,
     refuse: impl Fn(&[u8]) -> Result<(), W>,
 ) -> Result<Cow<'l, [u8]>, D::Error> {
-    let text = into_bytes(Text::deserialize(value)?.0);
+    let text = into_bytes(CowText::deserialize(value)?.0);
     refuse(&text).map_err(D::Error::custom)?;
     Ok(text)
 }

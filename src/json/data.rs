@@ -40,11 +40,11 @@ impl Data {
         self.bytes.shrink_to_fit();
     }
 
-    /// The data in a form that preserves each byte in a document. `is_plain` decides whether a
+    /// The data in a form that preserves each byte in a document. `is_unchanged` decides whether a
     /// document holds a text unchanged.
-    pub fn preserving_bytes(self, is_plain: impl Fn(&str) -> bool) -> Data {
+    pub fn preserving_bytes(self, is_unchanged: impl Fn(&str) -> bool) -> Data {
         let text = std::str::from_utf8(&self.bytes);
-        let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && is_plain(text));
+        let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && is_unchanged(text));
         let form = if unchanged {
             DataForm::Whole
         } else {

@@ -101,15 +101,16 @@ impl<'t> ParsedObject<'t> {
         name: &str,
     ) -> Result<Option<T>, SyntaxFault> {
         let find = |name: &str| self.fields.iter().find(|(key, _)| key == name);
-        let twin = format!("{name}{TWIN}");
-        let twin = find(&twin).filter(|(_, raw)| raw.get() != "null" && self.is_document());
-        let Some((key, raw)) = twin.or_else(|| find(name)) else {
+        let bytes_field = format!("{name}{BYTES_SUFFIX}");
+        let bytes_field =
+            find(&bytes_field).filter(|(_, raw)| raw.get() != "null" && self.has_document_form());
+        let Some((key, raw)) = bytes_field.or_else(|| find(name)) else {
             return Ok(None);
         };
         let value = FieldValue {
             raw,
             form: self.form,
-            is_base64: twin.is_some(),
+            is_base64: bytes_field.is_some(),
         };
         let read = Option::deserialize(value).map_err(|wrong| wrong.prepend_step(key, raw));
         read.map_err(|wrong| wrong.into_syntax_fault(self.text))
@@ -143,7 +144,7 @@ impl<'t> ParsedObject<'t> {
         self.fields.iter().map(|(key, raw)| (&**key, *raw))
     }
 
-    fn is_document(&self) -> bool {
+    fn has_document_form(&self) -> bool {
         self.form == ObjectForm::Document
     }
 }
@@ -151,7 +152,7 @@ impl<'t> ParsedObject<'t> {
 use de::Error as _;
 
 /// The suffix of the name of a field that has the exact bytes of another one.
-const TWIN: &str = "_bytes";
+const BYTES_SUFFIX: &str = "_bytes";
 
 /// The column of a field's value, or of the object if the field is missing.
 pub(crate) fn column_of_field(text: &[u8], name: &str) -> usize {
@@ -324,25 +325,25 @@ pub(crate) fn string_text(string: &RawValue) -> Cow<'_, str> {
 }
 
 /// A text, borrowed if it has no escapes.
-pub(crate) struct Text<'t>(pub Cow<'t, str>);
+pub(crate) struct CowText<'t>(pub Cow<'t, str>);
 
-impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'t>, D::Error> {
+impl<'de: 't, 't> Deserialize<'de> for CowText<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CowText<'t>, D::Error> {
         struct TextVisitor;
 
         impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
+            type Value = CowText<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text")
             }
 
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<CowText<'de>, E> {
+                Ok(CowText(Cow::Borrowed(text)))
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+            fn visit_str<E>(self, text: &str) -> Result<CowText<'de>, E> {
+                Ok(CowText(Cow::Owned(text.to_owned())))
             }
         }
 
@@ -400,7 +401,7 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
             object: self,
             fields,
             next: 0,
-            twin_of: None,
+            bytes_of: None,
         };
         visitor
             .visit_map(map)
@@ -420,24 +421,24 @@ struct FieldAccess<'o, 't> {
     /// The number of fields whose keys were read.
     next: usize,
     /// The field whose exact bytes the key read last stands for: `queue` after `queue_bytes`.
-    twin_of: Option<&'static str>,
+    bytes_of: Option<&'static str>,
 }
 
 impl FieldAccess<'_, '_> {
     /// The field whose exact bytes stand under `key`: `queue` for `queue_bytes`.
     fn field_of_bytes_key(&self, key: &str) -> Option<&'static str> {
-        let name = key.strip_suffix(TWIN)?;
-        let is_twin = !self.fields.contains(&key);
+        let name = key.strip_suffix(BYTES_SUFFIX)?;
+        let is_bytes = !self.fields.contains(&key);
         let mut fields = self.fields.iter();
-        fields.find(|field| is_twin && **field == name).copied()
+        fields.find(|field| is_bytes && **field == name).copied()
     }
 
     /// Whether another field has the exact bytes of the field `key`.
     fn has_exact_bytes_field(&self, key: &str) -> bool {
-        let is_its_twin = |(other, raw): &(Cow<str>, &RawValue)| {
+        let has_its_bytes = |(other, raw): &(Cow<str>, &RawValue)| {
             raw.get() != "null" && self.field_of_bytes_key(other) == Some(key)
         };
-        self.object.fields.iter().any(is_its_twin)
+        self.object.fields.iter().any(has_its_bytes)
     }
 }
 
@@ -451,15 +452,15 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
         while let Some((key, raw)) = self.object.fields.get(self.next) {
             self.next += 1;
             let mut is_replaced = false;
-            if self.object.is_document() {
-                self.twin_of = self.field_of_bytes_key(key);
-                is_replaced = match self.twin_of {
+            if self.object.has_document_form() {
+                self.bytes_of = self.field_of_bytes_key(key);
+                is_replaced = match self.bytes_of {
                     Some(_) => raw.get() == "null",
                     None => self.has_exact_bytes_field(key),
                 };
             }
             if !is_replaced {
-                let name = Cow::Borrowed(self.twin_of.unwrap_or(key));
+                let name = Cow::Borrowed(self.bytes_of.unwrap_or(key));
                 let read = seed.deserialize(CowStrDeserializer::<ObjectFault>::new(name));
                 let address = address_of_key((key, raw));
                 return read.map(Some).map_err(|wrong| wrong.at_address(address));
@@ -478,7 +479,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
         let read = seed.deserialize(FieldValue {
             raw,
             form: self.object.form,
-            is_base64: self.twin_of.is_some(),
+            is_base64: self.bytes_of.is_some(),
         });
         read.map_err(|wrong| wrong.prepend_step(key, raw))
     }

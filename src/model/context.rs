@@ -116,8 +116,8 @@ impl View for ContextsInFull {
         let texts = self.0.items.iter().map(|context| {
             let mut detail = DetailLines::new(page);
             detail.add_line("name", &context.name);
-            detail.add_line_if_any("redis", context.redis.as_ref());
-            detail.add_line_if_any("prefix", context.prefix.as_ref());
+            detail.add_line_or_missing("redis", context.redis.as_ref());
+            detail.add_line_or_missing("prefix", context.prefix.as_ref());
             let lists = [
                 ("prefixes", &context.prefixes),
                 ("members", &context.members),
@@ -127,7 +127,7 @@ impl View for ContextsInFull {
                     detail.add_line(name, list.join(", "));
                 }
             }
-            detail.add_line_if_any("password", context.password);
+            detail.add_line_or_missing("password", context.password);
             let files = [
                 ("tls-ca", &context.tls_ca),
                 ("tls-cert", &context.tls_cert),
@@ -139,7 +139,7 @@ impl View for ContextsInFull {
                 }
             }
             detail.add_line("label", &context.label);
-            detail.add_line_if_any(
+            detail.add_line_or_missing(
                 "flags",
                 Some(context.active_protections()).filter(|flags| !flags.is_empty()),
             );

@@ -32,10 +32,10 @@ impl View for LocalStatus {
     fn text(&self, page: &RenderOptions) -> String {
         let mut detail = DetailLines::new(page);
         detail.add_line("running", if self.running { "yes" } else { "no" });
-        detail.add_line_if_any("pid", self.pid.map(|pid| pid.to_string()));
+        detail.add_line_or_missing("pid", self.pid.map(|pid| pid.to_string()));
         detail.add_line("dir", &self.dir);
         detail.add_line("url", &self.url);
-        detail.add_line_if_any("jobs", self.jobs.map(|jobs| page.count(jobs)));
+        detail.add_line_or_missing("jobs", self.jobs.map(|jobs| page.count(jobs)));
         detail.add_line("bytes", page.count(self.bytes));
         detail.into_text()
     }

@@ -186,7 +186,7 @@ impl Session {
 
     /// Refuses a password that would have to be typed once for each member.
     pub(crate) fn refuse_typed_password(&self) -> Result<(), Error> {
-        if self.globals.has_typed_password() {
+        if self.globals.reads_typed_password() {
             return Err(Error::usage("a password can be typed only for one member")
                 .hint("a context names its source: `password-command` or `password-env`"));
         }
@@ -300,15 +300,15 @@ impl Session {
     /// The whole command line, to be typed again, unless it holds a secret.
     pub(crate) fn whole_command_line(&self) -> Option<String> {
         self.command_line
-            .repeatable_line
+            .line_unless_secret
             .as_ref()
-            .map(CommandLine::quoted_line)
+            .map(CommandLine::shell_line_as_is)
     }
 
     /// The whole command line, to be typed again, with another value of a flag that it has.
     pub(crate) fn command_line_with_flag(&self, flag: &str, value: &str) -> Option<String> {
-        let line = self.command_line.repeatable_line.as_ref()?;
-        Some(line.with_changed_value(flag, value).quoted_line())
+        let line = self.command_line.line_unless_secret.as_ref()?;
+        Some(line.with_changed_value(flag, value).shell_line_as_is())
     }
 
     /// The label of the context in use.
@@ -396,7 +396,7 @@ impl Session {
     }
 
     fn with_corrected_line(&self, error: Error) -> Error {
-        with_corrected_line(error, self.command_line.repeatable_line.as_ref())
+        with_corrected_line(error, self.command_line.line_unless_secret.as_ref())
     }
 
     /// The core, connected.
@@ -626,7 +626,7 @@ pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> E
             None => {}
         }
     }
-    let works = format!("this works: {}", line.quoted_line());
+    let works = format!("this works: {}", line.shell_line_as_is());
     match (prefix, error.hint_text()) {
         (Some(_), Some(hint)) => {
             let hint = format!("{hint}; {works}");

@@ -46,7 +46,7 @@ pub(crate) fn edit_config_file(
     builder.recursive(true).mode(PRIVATE_DIRECTORY);
     builder.create(dir).map_err(failed)?;
     route.refuse_untrusted_route().map_err(untrusted)?;
-    let _lock = lock_config_directory(dir, patience).map_err(unwritable)?;
+    let _lock = lock_directory_if_readable(dir, patience).map_err(unwritable)?;
     if metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(unwritable("it is not a file".into()));
     }
@@ -83,7 +83,7 @@ fn restore_line_ends(before: &str, after: String) -> String {
 
 /// Locks out other edits until the lock is dropped. It locks the directory, because the file itself
 /// is replaced, and a lock file would remain.
-fn lock_config_directory(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
+fn lock_directory_if_readable(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
     let deadline = Instant::now() + patience;
     let Ok(dir) = File::open(dir) else {
         return Ok(None);

@@ -57,7 +57,7 @@ impl ContextMembers {
                 Ok(ContextMember::new(name, alone, context, globals, file))
             }
             MemberKind::Context => {
-                let alone = file.contents.context(name)?;
+                let alone = file.contents.context_by_name(name)?;
                 Ok(ContextMember::new(name, alone, context, globals, file))
             }
         });

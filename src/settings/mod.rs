@@ -102,7 +102,7 @@ impl ContextSettings {
 pub(crate) struct ConfigFile {
     pub source: ConfigSource,
     /// Whether the file exists.
-    pub there: bool,
+    pub exists: bool,
     pub contents: ConfigContents,
     /// The context in use.
     pub context: Option<ContextSettings>,
@@ -158,7 +158,7 @@ impl ConfigSource {
     pub(crate) fn read(self, must_exist: bool) -> Result<ConfigFile, Error> {
         let mut settings = ConfigFile {
             source: self,
-            there: false,
+            exists: false,
             contents: ConfigContents::default(),
             context: None,
             protecting: Vec::new(),
@@ -169,7 +169,7 @@ impl ConfigSource {
         let Some((bytes, file)) = settings.source.read_bytes(must_exist)? else {
             return Ok(settings);
         };
-        settings.there = true;
+        settings.exists = true;
         settings.contents = settings.source.parse_bytes(&bytes)?;
         if let Some(dir) = settings.source.path().and_then(|path| path.parent()) {
             let contents = &mut settings.contents;
@@ -242,7 +242,7 @@ impl ConfigSource {
     /// Parses the bytes of the file.
     fn parse_bytes(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::parse_config(bytes).map_err(|fault| {
-            let error = self.error_at_position(fault.place, &fault.what);
+            let error = self.error_at_position(fault.position, &fault.what);
             match fault.hint {
                 Some(hint) => error.hint(hint),
                 None => error,
@@ -250,8 +250,8 @@ impl ConfigSource {
         })
     }
 
-    fn error_at_position(&self, place: read::TextPosition, what: &str) -> Error {
-        let read::TextPosition { line, column } = place;
+    fn error_at_position(&self, position: read::TextPosition, what: &str) -> Error {
+        let read::TextPosition { line, column } = position;
         let shown = self.display_path();
         Error::usage(format!(
             "config file `{shown}`, line {line}, column {column}: {what}"
@@ -267,7 +267,7 @@ impl ConfigContents {
     }
 
     /// The context with this name, or an error.
-    pub(crate) fn context(&self, name: &str) -> Result<ContextSettings, Error> {
+    pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.contexts.get(name) {
             Some(values) => Ok(ContextSettings {
                 name: name.into(),
@@ -298,7 +298,7 @@ impl ConfigFile {
 
     /// Refuses a file that was given and does not exist.
     pub(crate) fn refuse_missing_file(&self) -> Result<(), Error> {
-        if self.there {
+        if self.exists {
             Ok(())
         } else {
             self.source.read_bytes(true).map(drop)
@@ -306,13 +306,13 @@ impl ConfigFile {
     }
 
     /// The context with this name, or an error.
-    pub(crate) fn existing_context(&self, name: &str) -> Result<ContextSettings, Error> {
+    pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
             let shown = Sanitized(name);
             Error::not_found(format!("context `{shown}` does not exist: {why}"))
         };
-        match (&self.source, self.there) {
-            (_, true) => self.contents.context(name),
+        match (&self.source, self.exists) {
+            (_, true) => self.contents.context_by_name(name),
             (ConfigSource::None, _) => Err(missing("there is no config file".into())),
             (source, false) => {
                 let why = format!("there is no config file `{}`", source.display_path());
@@ -339,7 +339,7 @@ impl ConfigFile {
 
     /// A context by its name, or several by their names with commas between them, as one.
     fn named_context(&self, name: &str) -> Result<ContextSettings, Error> {
-        match self.existing_context(name) {
+        match self.context_by_name(name) {
             Err(error) if !name.contains(',') => Err(error),
             Err(_) => {
                 let names: Vec<String> = name.split(',').map(str::to_owned).collect();
@@ -352,7 +352,7 @@ impl ConfigFile {
     /// Several contexts as one, as if the file had a context with these `members`.
     fn joined_context(&self, names: &[String]) -> Result<ContextSettings, Error> {
         for name in names {
-            let values = self.existing_context(name)?.values;
+            let values = self.context_by_name(name)?.values;
             if values.members.is_some() || values.prefixes.is_some() {
                 let name = Sanitized(name);
                 let what = format!("context `{name}` names several itself");
@@ -380,7 +380,7 @@ impl ConfigFile {
             [name] => return self.named_context(name).map(Some),
             names => return self.joined_context(names).map(Some),
         }
-        let Some((name, place)) = &self.contents.default else {
+        let Some((name, position)) = &self.contents.default else {
             return Ok(None);
         };
         let Some(values) = self.contents.contexts.get(name) else {
@@ -389,7 +389,7 @@ impl ConfigFile {
                 Sanitized(name)
             );
             let known = self.contents.order.iter().map(String::as_str);
-            let error = self.source.error_at_position(*place, &what);
+            let error = self.source.error_at_position(*position, &what);
             return Err(error.hint(read::similar_key_hint(name, known)));
         };
         let addresses = values.redis.as_deref().zip(globals.redis.as_deref());
@@ -415,7 +415,7 @@ pub(crate) fn read_config_and_fill(
     if uses_context {
         settings.context = settings.choose_context(globals)?;
     }
-    if settings.there {
+    if settings.exists {
         let context = settings.context.as_ref().map(|context| &context.name);
         let context = context.map_or("no context".into(), |name| {
             format!("context {}", Sanitized(name))

@@ -34,7 +34,7 @@ pub(crate) struct TextPosition {
 /// An error in the text: position, message and hint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ConfigFault {
-    pub place: TextPosition,
+    pub position: TextPosition,
     pub what: String,
     pub hint: Option<String>,
 }
@@ -45,12 +45,12 @@ struct OffsetFault(usize, String, Option<String>);
 /// Parses the bytes of a file.
 pub(crate) fn parse_config(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
     let text = std::str::from_utf8(bytes).map_err(|error| ConfigFault {
-        place: position_at(bytes, error.valid_up_to()),
+        position: position_at(bytes, error.valid_up_to()),
         what: "it is not UTF-8".into(),
         hint: None,
     })?;
     parse_contents(text).map_err(|OffsetFault(at, what, hint)| ConfigFault {
-        place: position_at(bytes, at),
+        position: position_at(bytes, at),
         what,
         hint,
     })
@@ -181,7 +181,7 @@ fn read_values(
         return Err(OffsetFault(key_offset(table, name), what, Some(hint)));
     }
     ConfigValues::deserialize(value_deserializer(item)).map_err(|error| {
-        // serde tells the place of an unknown key or of a wrong value.
+        // serde tells the position of an unknown key or of a wrong value.
         let at = span_start(error.span());
         let is_there = |(name, item): &(&str, &Item)| {
             at == key_offset(table, name) || item.span().is_some_and(|span| at == span.start)
@@ -255,11 +255,11 @@ mod tests {
     #[test]
     fn places_are_counted_in_characters() {
         let fault = parse_config("# \u{e4}\n\u{feff}\n".as_bytes()).unwrap_err();
-        assert_eq!(fault.place.line, 2);
+        assert_eq!(fault.position.line, 2);
         let fault = parse_config("[defaults]\n\"\u{e4}\u{e4}\" = 1\n".as_bytes()).unwrap_err();
-        assert_eq!((fault.place.line, fault.place.column), (2, 1));
+        assert_eq!((fault.position.line, fault.position.column), (2, 1));
         let fault = parse_config("default = \"\u{e4}\" x".as_bytes()).unwrap_err();
-        assert_eq!((fault.place.line, fault.place.column), (1, 15));
+        assert_eq!((fault.position.line, fault.position.column), (1, 15));
     }
 
     proptest! {

@@ -207,7 +207,7 @@ fn run_command(
 ) -> Result<(), Error> {
     screen.leave();
     println!("$ {}", line.shell_line().unwrap_or_default());
-    let words = line.argv().into_iter().skip(1);
+    let words = line.runnable_argv().into_iter().skip(1);
     let words = words.map(|word| OsStr::from_bytes(word.as_bytes()).to_owned());
     let ran = std::env::current_exe().and_then(|own| {
         let mut command = Command::new(own);

@@ -16,7 +16,7 @@ pub(crate) struct DetailLines<'a> {
 struct DetailLine {
     name: &'static str,
     value: String,
-    ink: Option<Style>,
+    value_style: Option<Style>,
     remark: String,
 }
 
@@ -34,7 +34,11 @@ impl<'a> DetailLines<'a> {
     }
 
     /// Adds a line; a missing value is shown as `–`.
-    pub(crate) fn add_line_if_any(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
+    pub(crate) fn add_line_or_missing(
+        &mut self,
+        name: &'static str,
+        value: Option<impl AsRef<[u8]>>,
+    ) {
         match value {
             Some(value) => self.add_line(name, value),
             None => self.add_line(name, NONE),
@@ -47,15 +51,15 @@ impl<'a> DetailLines<'a> {
     }
 
     /// Adds a line for a name; a missing one is shown as `–`.
-    pub(crate) fn add_name_if_any(&mut self, name: &'static str, value: Option<&Name>) {
-        self.add_line_if_any(name, value.map(|value| self.page.name(value)));
+    pub(crate) fn add_name_or_missing(&mut self, name: &'static str, value: Option<&Name>) {
+        self.add_line_or_missing(name, value.map(|value| self.page.name(value)));
     }
 
     /// Adds a line for names; if there are none, as `–`.
     pub(crate) fn add_names(&mut self, name: &'static str, values: &[Name]) {
         let list = comma_list(values.iter().map(|value| self.page.name(value)));
         let list = Some(list).filter(|list| !list.is_empty());
-        self.add_line_if_any(name, list);
+        self.add_line_or_missing(name, list);
     }
 
     /// Adds a line with a remark beside the value, which has the style. The remark must be harmless.
@@ -63,14 +67,14 @@ impl<'a> DetailLines<'a> {
         &mut self,
         name: &'static str,
         value: impl AsRef<[u8]>,
-        style: Option<Style>,
+        value_style: Option<Style>,
         remark: String,
     ) {
         let value = text::clean_line(value.as_ref());
         self.lines.push(DetailLine {
             name,
             value,
-            ink: style,
+            value_style,
             remark,
         });
     }
@@ -91,7 +95,7 @@ impl<'a> DetailLines<'a> {
             .unwrap_or(0);
         let mut text = String::new();
         for line in &self.lines {
-            let value = marks.mark_text(&line.value, line.ink);
+            let value = marks.mark_text(&line.value, line.value_style);
             let gap = values.saturating_sub(text::width(&line.value)) + 4;
             let line = match (self.page.terminal, line.remark.is_empty()) {
                 (true, true) => format!("{:names$}  {value}\n", line.name),

@@ -69,8 +69,8 @@ impl StyleMarker {
         if !self.color {
             return text;
         }
-        let replace = |c: char| match Style::VARIANTS.iter().find(|ink| ink.style_mark() == c) {
-            Some(ink) => Cow::from(ink.ansi_code()),
+        let replace = |c: char| match Style::VARIANTS.iter().find(|style| style.style_mark() == c) {
+            Some(style) => Cow::from(style.ansi_code()),
             None if c == END => Cow::from("\x1b[0m"),
             None => Cow::from(c.to_string()),
         };

@@ -15,7 +15,7 @@ pub(super) struct Cursor<'t> {
     /// The part of the value that was typed before the cursor.
     pub begun: String,
     /// The part of the word before the value: `--queue=`, or the values before a comma.
-    pub before: String,
+    pub before_value: String,
     /// Whether the shell would expand a part of the word.
     pub expands: bool,
     /// Whether `--` was typed, so that no flag can follow.
@@ -44,7 +44,7 @@ pub(super) enum CursorSlot<'t> {
 /// The position of the cursor; `None` if the line does not make clear which server is meant.
 pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
-    if words.is_empty() && !typed.redirects {
+    if words.is_empty() && !typed.ends_in_redirection {
         return None;
     }
     let mut parser = PartialLineParser::new(tree);
@@ -58,22 +58,22 @@ pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cu
     let LastWord {
         slot,
         begun,
-        before,
-    } = parser.read_last_word(&last.text, typed.redirects);
-    let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
+        before_value,
+    } = parser.read_last_word(&last.text, typed.ends_in_redirection);
+    let (mut before_value, mut begun) = (before_value.to_owned(), begun.to_owned());
     if let CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) = slot
         && let Some(delimiter) = arg.get_value_delimiter()
         && let Some(at) = begun.rfind(delimiter)
     {
         let rest = begun.split_off(at + delimiter.len_utf8());
-        before.push_str(&begun);
+        before_value.push_str(&begun);
         begun = rest;
     }
     Some(Cursor {
         command: parser.command,
         slot,
         begun,
-        before,
+        before_value,
         expands: last.expands,
         escaped: parser.only_positionals,
         flags: parser.flags,
@@ -150,7 +150,7 @@ struct LastWord<'t, 'w> {
     /// The part of its value that was typed.
     begun: &'w str,
     /// The part of the word before the value.
-    before: &'w str,
+    before_value: &'w str,
 }
 
 /// Reads words as clap would, however incomplete the line is.
@@ -179,13 +179,13 @@ impl<'t> PartialLineParser<'t> {
         }
     }
 
-    fn read_last_word<'w>(&self, word: &'w str, redirects: bool) -> LastWord<'t, 'w> {
+    fn read_last_word<'w>(&self, word: &'w str, ends_in_redirection: bool) -> LastWord<'t, 'w> {
         let whole_word = |slot| LastWord {
             slot,
             begun: word,
-            before: "",
+            before_value: "",
         };
-        if redirects {
+        if ends_in_redirection {
             return whole_word(CursorSlot::Redirection);
         }
         if let Some(arg) = self.pending {
@@ -201,26 +201,28 @@ impl<'t> PartialLineParser<'t> {
             Some(flag) => flag
                 .find('=')
                 .map(|at| (at + 3, self.find_long_flag(&flag[..at]))),
-            None => self.short_flag_value_start(word),
+            None => self
+                .short_flag_value_start(word)
+                .map(|(at, arg)| (at, Some(arg))),
         };
         match at {
             Some((at, Some(arg))) => LastWord {
                 slot: CursorSlot::Value(arg),
                 begun: &word[at..],
-                before: &word[..at],
+                before_value: &word[..at],
             },
             _ => whole_word(CursorSlot::Flag),
         }
     }
 
     /// The position at which the value begins in `-ojson` or `-yo=json`, and the flag of the value.
-    fn short_flag_value_start(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
+    fn short_flag_value_start(&self, word: &str) -> Option<(usize, &'t Arg)> {
         for (at, letter) in word.char_indices().skip(1) {
             let arg = self.find_short_flag(letter)?;
             if arg.get_action().takes_values() {
                 let at = at + letter.len_utf8();
                 let at = at + usize::from(word[at..].starts_with('='));
-                return Some((at, Some(arg)));
+                return Some((at, arg));
             }
         }
         None
@@ -349,7 +351,8 @@ mod tests {
                 }
             }
         };
-        let (before, begun, globals) = (cursor.before, cursor.begun, cursor.globals.join(" "));
+        let (before, begun, globals) =
+            (cursor.before_value, cursor.begun, cursor.globals.join(" "));
         format!("{slot} {before}<{begun}> {globals}")
     }
 

@@ -14,7 +14,7 @@ pub(super) struct TypedLine {
     /// ends a word for it, or behind an open quote.
     pub kept: usize,
     /// Whether the last word is the file of a redirection.
-    pub redirects: bool,
+    pub ends_in_redirection: bool,
 }
 
 /// A word without its quotes.
@@ -74,7 +74,7 @@ fn split_like_bash(breaks: &str, line: &str) -> TypedLine {
                 // The number of a stream is not a word.
                 let is_stream = |word: &TypedWord| word.text.chars().all(|c| c.is_ascii_digit());
                 typed.end_word(word.take().filter(|word| !is_stream(word)));
-                typed.redirects = true;
+                typed.ends_in_redirection = true;
             }
             (quote, c) => {
                 let word = word.get_or_insert_default();
@@ -105,10 +105,10 @@ impl TypedLine {
     fn end_word(&mut self, word: Option<TypedWord>) {
         self.kept = 0;
         if let Some(word) = word {
-            if !self.redirects {
+            if !self.ends_in_redirection {
                 self.words.push(word);
             }
-            self.redirects = false;
+            self.ends_in_redirection = false;
         }
     }
 }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_file_of_a_redirection_is_no_word() {
-        let redirects = |line: &str| split_like_bash("=:", line).redirects;
+        let redirects = |line: &str| split_like_bash("=:", line).ends_in_redirection;
         assert!(redirects("q x >"));
         assert!(redirects("q x > fi"));
         assert!(redirects("q x 2>>fi"));

@@ -59,9 +59,9 @@ pub(crate) fn completion_args(args: &[OsString]) -> Option<&[OsString]> {
 
 /// Prints the candidates that fit. A failure prints nothing: a shell that completes has no place to show it.
 pub(crate) fn run(args: &[OsString]) -> Exit {
-    let deadline = time_limit().map(|patience| Instant::now() + patience);
+    let deadline_if_live = time_limit_if_live().map(|patience| Instant::now() + patience);
     let mut ui = Ui::without_globals(Format::Table);
-    if let Some(text) = complete(args, deadline) {
+    if let Some(text) = complete(args, deadline_if_live) {
         _ = ui.write_bytes(text.as_bytes());
         _ = ui.flush_stdout();
     }
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
 }
 
 /// The time limit for reading names; `None` if none are to be read.
-fn time_limit() -> Option<Duration> {
+fn time_limit_if_live() -> Option<Duration> {
     let set = crate::env::var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {
         Some("0") => None,
@@ -78,14 +78,14 @@ fn time_limit() -> Option<Duration> {
     }
 }
 
-fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
+fn complete(args: &[OsString], deadline_if_live: Option<Instant>) -> Option<String> {
     let (shell, words) = args.split_first()?;
     let shell = Shell::from_str(shell.to_str()?, false).ok()?;
     let typed = line::read_typed_line(shell, words)?;
     let whole = parse::clap_tree();
     let tree = build_typed_tree(&whole, &typed);
     let cursor = cursor::find_cursor(&tree, &typed)?;
-    let offer = offer::offer_at_cursor(&whole, &cursor, deadline);
+    let offer = offer::offer_at_cursor(&whole, &cursor, deadline_if_live);
     Some(render::shell_lines(shell, &offer, &typed, &cursor))
 }
 

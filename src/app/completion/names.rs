@@ -42,7 +42,7 @@ const MAX_JOBS_READ: usize = 500;
 pub(super) fn find_candidates(
     kind: CandidateKind,
     globals: &[String],
-    deadline: Option<Instant>,
+    deadline_if_live: Option<Instant>,
 ) -> Option<Vec<Candidate>> {
     let mut globals = parse::parse_globals(globals)?;
     globals.quiet = true;
@@ -52,7 +52,7 @@ pub(super) fn find_candidates(
     if kind == CandidateKind::Contexts {
         return Some(context_candidates(&file));
     }
-    let deadline = deadline?;
+    let deadline = deadline_if_live?;
     let Some(members) = &file.members else {
         return names_on_server(kind, globals, &file, deadline);
     };

@@ -37,13 +37,15 @@ pub(super) enum FileOffer {
 pub(super) fn offer_at_cursor(
     whole: &Command,
     cursor: &Cursor,
-    deadline: Option<Instant>,
+    deadline_if_live: Option<Instant>,
 ) -> CompletionOffer {
     let mut offer = CompletionOffer::default();
     match cursor.slot {
         CursorSlot::Redirection => offer.files = Some(FileOffer::Any),
         CursorSlot::Flag => offer.candidates = flag_candidates(cursor, |_| true),
-        CursorSlot::Value(arg) => add_value_candidates(whole, cursor, arg, deadline, &mut offer),
+        CursorSlot::Value(arg) => {
+            add_value_candidates(whole, cursor, arg, deadline_if_live, &mut offer)
+        }
         CursorSlot::Positional(arg) => {
             if cursor.positionals.is_empty() && !cursor.escaped {
                 let is_root = cursor.command.get_name() == whole.get_name();
@@ -51,7 +53,7 @@ pub(super) fn offer_at_cursor(
                 offer.candidates = subcommand_candidates(command, &cursor.begun);
             }
             if let Some(arg) = arg {
-                add_value_candidates(whole, cursor, arg, deadline, &mut offer);
+                add_value_candidates(whole, cursor, arg, deadline_if_live, &mut offer);
             }
         }
     }
@@ -135,7 +137,7 @@ fn add_value_candidates(
     whole: &Command,
     cursor: &Cursor,
     arg: &Arg,
-    deadline: Option<Instant>,
+    deadline_if_live: Option<Instant>,
     offer: &mut CompletionOffer,
 ) {
     match candidate_kind(cursor, arg) {
@@ -147,7 +149,8 @@ fn add_value_candidates(
             .extend(command_path_candidates(whole, cursor, true)),
         Some(_) if cursor.expands => {}
         Some(kind) => {
-            let known = names::find_candidates(kind, &cursor.globals, deadline).unwrap_or_default();
+            let known =
+                names::find_candidates(kind, &cursor.globals, deadline_if_live).unwrap_or_default();
             let typed = known.into_iter().filter_map(|name| {
                 let value = if cursor.escaped && arg.is_positional() && !takes_work_queue(arg) {
                     name.value

@@ -21,7 +21,7 @@ pub(super) fn shell_lines(
         Some(FileOffer::Directories) => "directories",
         None => "names",
     };
-    let before = &cursor.before;
+    let before = &cursor.before_value;
     let mut lines = format!("{files}\t{before}\n");
     for Candidate { value, help } in &offer.candidates {
         // Elvish and fish replace the whole word, bash and PowerShell a part of it.
@@ -69,12 +69,12 @@ fn bash_insertion(word: &str, typed: &TypedLine) -> String {
 }
 
 /// A word of PowerShell.
-fn quote_for_powershell(before: &str, value: &str) -> String {
+fn quote_for_powershell(before_value: &str, value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%+".contains(c);
     if value.chars().all(plain) {
-        format!("{before}{value}")
+        format!("{before_value}{value}")
     } else {
-        format!("{before}'{}'", value.replace('\'', "''"))
+        format!("{before_value}'{}'", value.replace('\'', "''"))
     }
 }
 

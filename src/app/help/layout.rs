@@ -39,7 +39,7 @@ pub(crate) struct DocParts {
     /// The examples, each a command line.
     pub examples: Vec<String>,
     /// The lines of an example program. They belong behind the paragraph that ends with a colon.
-    pub program: Option<String>,
+    pub example_program: Option<String>,
     pub exit_codes: Option<String>,
     pub see_also: Option<String>,
 }
@@ -51,7 +51,7 @@ impl DocParts {
         let about = about.map(ToString::to_string).unwrap_or_default();
         let program = command.get_before_long_help();
         let mut parts = DocParts {
-            program: program.map(ToString::to_string),
+            example_program: program.map(ToString::to_string),
             ..DocParts::default()
         };
         for paragraph in about.split("\n\n") {
@@ -78,9 +78,12 @@ impl DocParts {
     }
 
     /// The paragraphs; one that ends with a colon comes with the example program that it introduces.
-    pub(crate) fn paragraphs_with_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+    pub(crate) fn text_with_example_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.text.iter().map(|text| {
-            let program = self.program.as_deref().filter(|_| text.ends_with(':'));
+            let program = self
+                .example_program
+                .as_deref()
+                .filter(|_| text.ends_with(':'));
             (text.as_str(), program)
         })
     }
@@ -107,7 +110,7 @@ pub(crate) fn lay_out_command(command: Command) -> Command {
         }
         before.push('\n');
     }
-    for (text, program) in parts.paragraphs_with_program() {
+    for (text, program) in parts.text_with_example_program() {
         before.push_str(&format!("{text}\n\n"));
         let lines = program.iter().flat_map(|program| program.lines());
         before.extend(lines.map(|line| format!("    {line}\n")));
@@ -208,7 +211,7 @@ mod tests {
         let command = command.before_long_help("a\nb");
         let parts = DocParts::of_command(&command);
         assert_eq!(parts.first, "Do it");
-        let text: Vec<_> = parts.paragraphs_with_program().collect();
+        let text: Vec<_> = parts.text_with_example_program().collect();
         assert_eq!(text, [("Some more:", Some("a\nb")), ("And more.", None)]);
         assert_eq!(parts.examples, ["qless x", "qless x | y", "z"]);
         assert_eq!(parts.exit_codes.as_deref(), Some("0."));

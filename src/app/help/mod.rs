@@ -29,7 +29,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
-    #[arg(value_name = "COMMAND | TOPIC", value_parser = value::text(),
+    #[arg(value_name = "COMMAND | TOPIC", value_parser = value::any_text(),
           add = value::CandidateKind::Topics)]
     words: Vec<String>,
     /// With `acl`: how the rights are written

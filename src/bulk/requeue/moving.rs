@@ -38,7 +38,7 @@ impl MoveOptions {
             priority: None,
         };
         let action = BulkAction::new(&MOVE, move |core, slice| {
-            let at = self.later.due_moment(slice.begun);
+            let at = self.later.given_due_moment(slice.begun);
             let when = |job: &JobSnapshot| match (self.later.delay, at, job.due) {
                 (Some(delay), ..) => DueTime::After(delay),
                 (None, Some(at), _) => DueTime::At(at),

@@ -192,7 +192,7 @@ pub(crate) fn report_findings(
             if !own.has_flag("--dry-run") {
                 plan = plan.word("--dry-run");
             }
-            let plan = plan.shell_line().unwrap_or_else(|| plan.quoted_line());
+            let plan = plan.shell_line().unwrap_or_else(|| plan.shell_line_as_is());
             let hint = format!("show the plan: {plan}");
             session.ui.hint_even_to_scripts(&hint);
         } else if check.items.iter().any(|found| found.needs_only > 0) {

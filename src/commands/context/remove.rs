@@ -20,7 +20,7 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(value_parser = value::text(), add = value::CandidateKind::Contexts)]
+    #[arg(value_parser = value::any_text(), add = value::CandidateKind::Contexts)]
     name: String,
     #[command(flatten)]
     dry: DryRunFlag,
@@ -30,14 +30,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let name = args.name;
     let file = config_file(session)?;
-    file.existing_context(&name)?;
+    file.context_by_name(&name)?;
     let (source, shown) = (file.source.clone(), Sanitized(&name).to_string());
     let mut default = is_default(file, &name);
     if args.dry.dry_run {
         session.ui.note(&format!("would remove context `{shown}`"));
     } else {
         edit::edit_config_file(&source, session.timeout(), |file, document| {
-            file.existing_context(&name)?;
+            file.context_by_name(&name)?;
             default = is_default(file, &name);
             edit::remove_context(document, &name);
             if default {

@@ -19,7 +19,7 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(value_parser = value::text(), add = value::CandidateKind::Contexts)]
+    #[arg(value_parser = value::any_text(), add = value::CandidateKind::Contexts)]
     name: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             None => "name one, or make one the default: `qless context use NAME`".to_owned(),
         }));
     };
-    let shown: Context = context_item(session, file, &file.existing_context(&name)?);
+    let shown: Context = context_item(session, file, &file.context_by_name(&name)?);
     session
         .ui
         .show(&ContextsInFull(List::of_all(vec![shown])))?;

@@ -18,7 +18,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(value_parser = value::text(), add = value::CandidateKind::Contexts)]
+    #[arg(value_parser = value::any_text(), add = value::CandidateKind::Contexts)]
     name: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<ValidatedContexts>()?;
     let contexts = match &args.name {
-        Some(name) => vec![config_file(session)?.existing_context(name)?],
+        Some(name) => vec![config_file(session)?.context_by_name(name)?],
         None => config_file(session)?.contexts(),
     };
     if contexts.is_empty() {

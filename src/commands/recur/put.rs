@@ -8,7 +8,7 @@ use crate::args::coordination::{self, COORDINATION, CoordinationFlags, LaneFlags
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{TypedInterval, TypedMoment};
+use crate::args::moment::{TypedMoment, TypedRecurrence};
 use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxDataFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -71,8 +71,8 @@ pub(super) struct Args {
     #[command(flatten)]
     limit: MaxDataFlag,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
-    #[arg(long, value_name = "D", value_parser = moment::typed_interval, allow_hyphen_values = true)]
-    every: Option<TypedInterval>,
+    #[arg(long, value_name = "D", value_parser = moment::typed_recurrence, allow_hyphen_values = true)]
+    every: Option<TypedRecurrence>,
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,

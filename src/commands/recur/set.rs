@@ -10,7 +10,7 @@ use crate::args::coordination::{COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{TypedInterval, TypedMoment};
+use crate::args::moment::{TypedMoment, TypedRecurrence};
 use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxDataFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -40,8 +40,8 @@ pub(super) struct Args {
     pub(super) jid: Name,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
-    #[arg(long, value_name = "D", value_parser = moment::typed_interval, allow_hyphen_values = true)]
-    every: Option<TypedInterval>,
+    #[arg(long, value_name = "D", value_parser = moment::typed_recurrence, allow_hyphen_values = true)]
+    every: Option<TypedRecurrence>,
     /// Time of the next run: `03:00`, `mon 03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half
     /// hour. The interval stays, unless `--every` is given
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time,

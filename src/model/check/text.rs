@@ -88,7 +88,7 @@ fn severity_style(severity: Severity) -> Option<Style> {
 /// The examples of a finding, in the tables of a check and of a repair.
 pub(crate) const EXAMPLES: Column<ReportedFinding> =
     Column::of_free_text("EXAMPLES", |found: &ReportedFinding, page| {
-        Cell::escaped(examples_line(found, page.terminal))
+        Cell::pre_escaped(examples_line(found, page.terminal))
     })
     .drop_rank(3)
     .min_width(14);

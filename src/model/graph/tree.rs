@@ -33,11 +33,11 @@ struct TreeLine {
 }
 
 const TREE: &[Column<TreeLine>] = &[
-    Column::of_text("JID", |line, _| Cell::escaped(&line.branch)),
+    Column::of_text("JID", |line, _| Cell::pre_escaped(&line.branch)),
     Column::of_text("KLASS", |line: &TreeLine, _| line.klass.clone()).drop_rank(1),
     Column::of_text("QUEUE", |line: &TreeLine, _| line.queue.clone()).drop_rank(2),
     Column::of_free_text("STATE", |line: &TreeLine, _| line.state.clone()).min_width(8),
-    Column::of_text("MARK", |line: &TreeLine, _| Cell::escaped(line.mark)).only_if_not_zero(),
+    Column::of_text("MARK", |line: &TreeLine, _| Cell::pre_escaped(line.mark)).only_if_not_zero(),
 ];
 
 /// A line for programs: an edge, or a job that no listed job depends on.
@@ -57,8 +57,8 @@ const ROWS: &[Column<TsvEdgeRow>] = &[
     Column::of_text("KLASS", |row: &TsvEdgeRow, _| row.klass.clone()),
     Column::of_text("QUEUE", |row: &TsvEdgeRow, _| row.queue.clone()),
     Column::of_text("STATE", |row: &TsvEdgeRow, _| row.state.clone()),
-    Column::of_text("DETAIL", |row, _| Cell::escaped(&row.detail)),
-    Column::of_text("MARK", |row, _| Cell::escaped(row.mark)),
+    Column::of_text("DETAIL", |row, _| Cell::pre_escaped(&row.detail)),
+    Column::of_text("MARK", |row, _| Cell::pre_escaped(row.mark)),
 ];
 
 /// The edges that a tree follows.
@@ -128,7 +128,7 @@ fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) ->
         jid: Cell::text(&node.job.jid),
         klass: Cell::or_missing(node.job.klass.as_ref()),
         queue: Cell::or_missing(node.job.queue.as_ref()),
-        state: Cell::escaped(node.state_word()),
+        state: Cell::pre_escaped(node.state_word()),
         detail,
         mark: mark.map_or("", |(mark, _)| mark),
     }
@@ -296,7 +296,7 @@ impl<'g> TreeWriter<'g> {
     }
 
     fn add_text_line(&mut self, text: &str) {
-        let nothing = || Cell::escaped("");
+        let nothing = || Cell::pre_escaped("");
         self.lines.push(TreeLine {
             branch: text.to_owned(),
             klass: nothing(),
@@ -318,7 +318,7 @@ impl<'g> TreeWriter<'g> {
             branch: branch + &self.labels.jid_label(&node.job.jid),
             klass: Cell::or_missing(node.job.klass.as_ref()),
             queue: Cell::or_missing(node.job.queue.as_ref()),
-            state: Cell::escaped(state).with_style(style),
+            state: Cell::pre_escaped(state).with_style(style),
             mark,
         });
     }

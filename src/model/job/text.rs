@@ -75,7 +75,7 @@ impl Row for Job {
             if page.choice.is_default() {
                 Cell::missing()
             } else {
-                Cell::escaped(job.data.as_bytes())
+                Cell::pre_escaped(job.data.as_bytes())
             }
         })
         .only_if_named(),
@@ -197,8 +197,8 @@ impl View for Job {
     fn text(&self, page: &RenderOptions) -> String {
         let mut detail = DetailLines::new(page);
         detail.add_name("jid", &self.jid);
-        detail.add_name_if_any("klass", self.klass.as_ref());
-        detail.add_name_if_any("queue", self.queue.as_ref());
+        detail.add_name_or_missing("klass", self.klass.as_ref());
+        detail.add_name_or_missing("queue", self.queue.as_ref());
         let ink = self.state.and_then(State::state_style);
         detail.add_line_with_remark("state", self.state_text(), ink, self.state_remark(page));
         if let Some(reason) = &self.blocked_by {
@@ -232,8 +232,8 @@ impl View for Job {
             });
             Some(comma_list(texts)).filter(|list| !list.is_empty())
         };
-        detail.add_line_if_any("depends on", edges(&self.dependencies));
-        detail.add_line_if_any("needed by", edges(&self.dependents));
+        detail.add_line_or_missing("depends on", edges(&self.dependencies));
+        detail.add_line_or_missing("needed by", edges(&self.dependents));
         self.add_coordination_lines(&mut detail, page);
         if let Some(template) = &self.spawned_from {
             detail.add_name("spawned from", template);

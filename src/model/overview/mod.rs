@@ -317,7 +317,7 @@ impl StatusProblem {
 
     /// Adds the command that helps, if it can be typed.
     pub(crate) fn with_fix(mut self, fix: CommandLine) -> StatusProblem {
-        self.fix = fix.argv();
+        self.fix = fix.runnable_argv();
         self.with_fix_template(fix)
     }
 

@@ -60,7 +60,7 @@ impl Row for Recurring {
         })
         .only_if_named(),
         Column::of_free_text("DATA", |job: &Recurring, _| {
-            Cell::escaped(job.data.as_bytes())
+            Cell::pre_escaped(job.data.as_bytes())
         })
         .only_if_named(),
     ];
@@ -124,8 +124,8 @@ impl View for Recurring {
             |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
         let mut detail = DetailLines::new(page);
         detail.add_name("jid", &self.jid);
-        detail.add_name_if_any("klass", self.klass.as_ref());
-        detail.add_name_if_any("queue", self.queue.as_ref());
+        detail.add_name_or_missing("klass", self.klass.as_ref());
+        detail.add_name_or_missing("queue", self.queue.as_ref());
         detail.add_line_with_remark("state", "recurring", None, self.pause_text(page));
         detail.add_line(
             "every",

@@ -23,7 +23,7 @@ const COLUMNS: &[Column<RepairRow>] = &[
     Column::of_counts("REFUSED", |row: &RepairRow| row.counts.refused).drop_rank(4),
     Column::of_counts("REMAINING", |row: &RepairRow| row.found.count).drop_rank(2),
     Column::of_free_text("ACTION", |row: &RepairRow, _| {
-        Cell::escaped(row.action_text())
+        Cell::pre_escaped(row.action_text())
     })
     .drop_rank(3)
     .min_width(24),
@@ -169,7 +169,7 @@ const PLAN: &[Column<ReportedFinding>] = &[
     Column::of_free_text("ACTION", |found: &ReportedFinding, _| {
         let remedy = found.finding.remedy;
         let action = remedy.map(|remedy| format!("{} {}", remedy.verb, remedy.what));
-        Cell::escaped(action.unwrap_or_default())
+        Cell::pre_escaped(action.unwrap_or_default())
     })
     .drop_rank(2)
     .min_width(24),

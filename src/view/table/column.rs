@@ -32,19 +32,19 @@ pub(crate) struct Heading {
     pub name: &'static str,
     pub(super) kind: CellKind,
     /// Whether the column is shown if `--columns` is not given.
-    pub(super) default: bool,
+    pub(super) shown_by_default: bool,
     /// Whether the header of the column is shown.
-    pub(super) headed: bool,
+    pub(super) has_header: bool,
     /// The rank by which a narrow terminal drops the column: the highest first, 0 never.
-    pub(super) rank: u8,
+    pub(super) drop_rank: u8,
     /// The minimum width of free text, and of any text if rows are written as they arrive.
-    pub(super) least: usize,
+    pub(super) min_width: usize,
     /// Whether a terminal shows the column only if a row has a value.
-    pub(super) sparse: bool,
+    pub(super) only_if_filled: bool,
     /// Whether the column is shown only if a row has something to count, also in a pipe.
-    pub(super) if_any: bool,
+    pub(super) only_if_not_zero: bool,
     /// Whether a count of more than 0 is a warning.
-    pub(super) warns: bool,
+    pub(super) warn_if_not_zero: bool,
 }
 
 impl Heading {
@@ -98,56 +98,56 @@ impl<T> Column<T> {
         let heading = Heading {
             name,
             kind,
-            default: true,
-            headed: true,
-            rank: 0,
-            least: MIN_TEXT_WIDTH,
-            sparse: false,
-            if_any: false,
-            warns: false,
+            shown_by_default: true,
+            has_header: true,
+            drop_rank: 0,
+            min_width: MIN_TEXT_WIDTH,
+            only_if_filled: false,
+            only_if_not_zero: false,
+            warn_if_not_zero: false,
         };
         Column { heading, content }
     }
 
     /// A column that a narrow terminal drops: the highest rank first.
     pub(crate) const fn drop_rank(mut self, rank: u8) -> Column<T> {
-        self.heading.rank = rank;
+        self.heading.drop_rank = rank;
         self
     }
 
     /// A column that a terminal shows only if a row has a value.
     pub(crate) const fn only_if_filled(mut self) -> Column<T> {
-        self.heading.sparse = true;
+        self.heading.only_if_filled = true;
         self
     }
 
     /// A column that is shown only if a row has more than nothing or 0, also in a pipe.
     pub(crate) const fn only_if_not_zero(mut self) -> Column<T> {
-        self.heading.if_any = true;
+        self.heading.only_if_not_zero = true;
         self
     }
 
     /// The minimum width: free text is not cut below it, and cells of rows that come one by one are at least as wide.
-    pub(crate) const fn min_width(mut self, least: usize) -> Column<T> {
-        self.heading.least = least;
+    pub(crate) const fn min_width(mut self, width: usize) -> Column<T> {
+        self.heading.min_width = width;
         self
     }
 
     /// A column that is shown only if `--columns` names it.
     pub(crate) const fn only_if_named(mut self) -> Column<T> {
-        self.heading.default = false;
+        self.heading.shown_by_default = false;
         self
     }
 
     /// A column of marks, without a header.
     pub(crate) const fn without_header(mut self) -> Column<T> {
-        self.heading.headed = false;
+        self.heading.has_header = false;
         self
     }
 
     /// A column in which a count of more than 0 is yellow.
     pub(crate) const fn warn_if_not_zero(mut self) -> Column<T> {
-        self.heading.warns = true;
+        self.heading.warn_if_not_zero = true;
         self
     }
 
@@ -157,7 +157,7 @@ impl<T> Column<T> {
             CellSource::Name(name) => Cell::text(name(row)),
             CellSource::Count(count) => {
                 let count = count(row);
-                let style = (self.heading.warns && count > 0).then_some(Style::Yellow);
+                let style = (self.heading.warn_if_not_zero && count > 0).then_some(Style::Yellow);
                 Cell::count(count, page).with_style(style)
             }
             CellSource::Cell(cell) => cell(row, page),
@@ -168,7 +168,7 @@ impl<T> Column<T> {
 impl Heading {
     /// The header of the column.
     pub(super) const fn header(&self) -> &'static str {
-        if self.headed { self.name } else { "" }
+        if self.has_header { self.name } else { "" }
     }
 
     /// Whether `name` is the name of the column: case does not matter, `-` and `_` are blanks.
@@ -211,12 +211,12 @@ impl Cell {
         let tsv = tsv.then(|| text::clean_line_escaping_backslashes(text.as_ref()));
         Cell {
             tsv,
-            ..Cell::escaped(text)
+            ..Cell::pre_escaped(text)
         }
     }
 
     /// A text with escapes of its own: JSON, or names that are harmless already.
-    pub(crate) fn escaped(text: impl AsRef<[u8]>) -> Cell {
+    pub(crate) fn pre_escaped(text: impl AsRef<[u8]>) -> Cell {
         let text = text::clean_line(text.as_ref());
         Cell {
             key: SortKey::Text(text.to_lowercase()),
@@ -307,7 +307,7 @@ impl Cell {
     }
 
     /// Whether the cell says nothing: no text, a missing value or `0`.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty_or_zero(&self) -> bool {
         matches!(self.text.as_str(), "" | NONE | "0")
     }
 }

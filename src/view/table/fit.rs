@@ -13,6 +13,13 @@ pub(super) struct WidthRange {
     whole: usize,
 }
 
+/// How the columns of a row are distributed over lines.
+pub(super) struct RowLayout {
+    /// The number of columns on each line of a row.
+    pub(super) columns_per_line: Vec<usize>,
+    widths: Vec<usize>,
+}
+
 /// The minimum width of a line with these columns.
 fn min_line_width(shown: &[usize], widths: &[WidthRange]) -> usize {
     let columns = shown.iter().map(|&at| widths[at].least);
@@ -58,13 +65,13 @@ impl Table {
             } else {
                 1
             };
-            (uselessness, column.rank)
+            (uselessness, column.drop_rank)
         };
         let fits = |shown: &[usize]| min_line_width(shown, widths) <= page.width;
         if fits(&shown) {
             return shown;
         }
-        let ranked = shown.iter().filter(|&&at| self.columns[at].rank > 0);
+        let ranked = shown.iter().filter(|&&at| self.columns[at].drop_rank > 0);
         let mut droppable: Vec<usize> = ranked.copied().collect();
         droppable.sort_by_cached_key(|&at| use_of(at));
         let mut dropped = Vec::new();
@@ -88,7 +95,7 @@ impl Table {
 
     /// Whether each cell of a column has no text, a missing value or `0`.
     fn is_column_empty(&self, column: usize) -> bool {
-        self.rows.iter().all(|row| row[column].is_empty())
+        self.rows.iter().all(|row| row[column].is_empty_or_zero())
     }
 
     /// The widths that each column can have.
@@ -102,7 +109,7 @@ impl Table {
             let cells = self.rows.iter().map(|row| text::width(&row[at].text));
             let whole = cells.max().unwrap_or(0).max(header);
             let least = match column.kind {
-                CellKind::Free => whole.min(column.least.max(header)),
+                CellKind::Free => whole.min(column.min_width.max(header)),
                 CellKind::Text | CellKind::Number => whole,
             };
             WidthRange { least, whole }
@@ -110,36 +117,32 @@ impl Table {
         columns.collect()
     }
 
-    /// Cuts free text to the width that the other columns leave. If they leave too little, rows are
-    /// wrapped. Returns how many columns each line of a row has.
+    /// Cuts free text to the width that the other columns leave. If they leave too little, rows are wrapped.
     pub(super) fn cut_and_wrap(
         &mut self,
         shown: &[usize],
         widths: &[WidthRange],
         page: &RenderOptions,
-    ) -> Vec<usize> {
-        let (lines, widths) = match page.width.checked_sub(min_line_width(shown, widths)) {
-            Some(left) => (vec![shown.len()], widths_on_one_line(shown, widths, left)),
+    ) -> RowLayout {
+        let layout = match page.width.checked_sub(min_line_width(shown, widths)) {
+            Some(left) => RowLayout {
+                columns_per_line: vec![shown.len()],
+                widths: widths_on_one_line(shown, widths, left),
+            },
             None => self.wrap_rows(shown, widths, page),
         };
         for row in &mut self.rows {
-            for (&at, &width) in shown.iter().zip(&widths) {
+            for (&at, &width) in shown.iter().zip(&layout.widths) {
                 // The first column names the row, and users copy it: it is never cut.
                 if at > 0 {
                     row[at].text = text::cut(&row[at].text, width);
                 }
             }
         }
-        lines
+        layout
     }
 
-    /// The number of columns on each line of a row, and the widths of the columns.
-    fn wrap_rows(
-        &self,
-        shown: &[usize],
-        ranges: &[WidthRange],
-        page: &RenderOptions,
-    ) -> (Vec<usize>, Vec<usize>) {
+    fn wrap_rows(&self, shown: &[usize], ranges: &[WidthRange], page: &RenderOptions) -> RowLayout {
         let mut widths: Vec<usize> = shown.iter().map(|&at| ranges[at].whole).collect();
         let free = shown
             .last()
@@ -176,6 +179,9 @@ impl Table {
             }
             taken += *width;
         }
-        (lines, widths)
+        RowLayout {
+            columns_per_line: lines,
+            widths,
+        }
     }
 }

@@ -134,11 +134,11 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
-        self.sort_rows(&page.choice);
+        self.sort_and_page_rows(&page.choice);
         let mut shown = self.shown_columns(&page.choice);
         if page.choice.columns.is_empty() {
-            let has_any = |at: usize| self.rows.iter().any(|row| !row[at].is_empty());
-            shown.retain(|&at| !self.columns[at].if_any || has_any(at));
+            let has_any = |at: usize| self.rows.iter().any(|row| !row[at].is_empty_or_zero());
+            shown.retain(|&at| !self.columns[at].only_if_not_zero || has_any(at));
         }
         let widths = if page.terminal {
             self.measure_columns(page)
@@ -147,7 +147,7 @@ impl Table {
         };
         if page.terminal && page.choice.columns.is_empty() {
             let has_value = |at: usize| self.rows.iter().any(|row| row[at].text != NONE);
-            shown.retain(|&at| !self.columns[at].sparse || has_value(at));
+            shown.retain(|&at| !self.columns[at].only_if_filled || has_value(at));
             shown = self.drop_columns_to_fit(shown, &widths, page);
         }
         let marks = StyleMarker::new(page.color);
@@ -160,8 +160,8 @@ impl Table {
                     .collect(),
             );
         }
-        let lines = if page.terminal {
-            self.cut_and_wrap(&shown, &widths, page)
+        let columns_per_line = if page.terminal {
+            self.cut_and_wrap(&shown, &widths, page).columns_per_line
         } else {
             Vec::new()
         };
@@ -174,7 +174,7 @@ impl Table {
             );
         }
         let text = if page.terminal {
-            self.align_rows(&shown, rows, &lines)
+            self.align_rows(&shown, rows, &columns_per_line)
         } else {
             rows.iter().map(|row| row.join("\t") + "\n").collect()
         };
@@ -193,7 +193,7 @@ impl Table {
         }
         widths.resize(self.columns.len(), 0);
         for (at, (column, width)) in self.columns.iter().zip(&mut *widths).enumerate() {
-            let least = column.least.max(text::width(column.header()));
+            let least = column.min_width.max(text::width(column.header()));
             let cells = self.rows.iter().map(|row| text::width(&row[at].text));
             let widest = cells.max().unwrap_or(0);
             *width = (*width).max(widest.max(least).min(MAX_PADDING));
@@ -203,7 +203,7 @@ impl Table {
             return self.into_text(page);
         };
         for row in &mut self.rows {
-            let rest = text::width(&row[*last].text).min(self.columns[*last].least);
+            let rest = text::width(&row[*last].text).min(self.columns[*last].min_width);
             let cells = padded
                 .iter()
                 .map(|&at| text::width(&row[at].text).max(widths[at]) + GAP);
@@ -235,7 +235,7 @@ impl Table {
         lines.lines().map(|line| format!("  {line}\n")).collect()
     }
 
-    fn sort_rows(&mut self, choice: &TableSelection) {
+    fn sort_and_page_rows(&mut self, choice: &TableSelection) {
         let by = choice.sort.as_deref();
         if let Some(at) =
             by.and_then(|by| self.columns.iter().position(|column| column.is_named(by)))
@@ -257,18 +257,23 @@ impl Table {
     fn shown_columns(&self, choice: &TableSelection) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
-                .filter(|&at| self.columns[at].default)
+                .filter(|&at| self.columns[at].shown_by_default)
                 .collect();
         }
         let position = |name: &String| self.columns.iter().position(|column| column.is_named(name));
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// The rows with aligned columns, `lines` of them on each line of a row.
-    fn align_rows(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
+    /// The rows with aligned columns, as many on each line of a row as `columns_per_line` says.
+    fn align_rows(
+        &self,
+        shown: &[usize],
+        rows: Vec<Vec<String>>,
+        columns_per_line: &[usize],
+    ) -> String {
         let mut first = 0;
         let mut parts: Vec<Vec<String>> = Vec::new();
-        for &columns in lines {
+        for &columns in columns_per_line {
             let part = first..first + columns;
             let mut table = comfy_table::Table::new();
             table
@@ -375,7 +380,9 @@ mod tests {
             drawn(&RenderOptions::terminal(80), |text, _| Cell::text(text)).contains("\na\\nb\n")
         );
         // JSON has no backslash but its own.
-        assert!(drawn(&RenderOptions::pipe(), |text, _| Cell::escaped(text)).contains("\na\\nb\n"));
+        assert!(
+            drawn(&RenderOptions::pipe(), |text, _| Cell::pre_escaped(text)).contains("\na\\nb\n")
+        );
     }
 
     #[test]
