@@ -201,7 +201,7 @@ pub(crate) fn short_jid(jid: impl AsRef<[u8]>) -> String {
 const UNITS: [(f64, &str); 4] = [(86400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s")];
 
 /// A duration as its two largest units: `4m 12s`, `3d 4h`.
-pub(crate) fn duration(seconds: f64) -> String {
+pub(crate) fn format_duration(seconds: f64) -> String {
     format_units(seconds, 2)
 }
 
@@ -243,7 +243,7 @@ pub(crate) fn format_measured_duration(seconds: f64) -> String {
     if seconds.is_finite() && seconds.abs() < 60.0 {
         format!("{seconds:.1}s")
     } else {
-        duration(seconds)
+        format_duration(seconds)
     }
 }
 
@@ -267,7 +267,7 @@ pub(crate) fn format_duration_with_fraction(seconds: f64) -> String {
     if seconds < 1.0 {
         format_measured_duration(seconds)
     } else {
-        duration(seconds)
+        format_duration(seconds)
     }
 }
 
@@ -296,12 +296,12 @@ pub(crate) fn backtick_list<T: Display>(names: impl IntoIterator<Item = T>) -> S
 }
 
 /// A count with its noun, for people and programs alike: `1 job`, `1204 jobs`.
-pub(crate) fn count_with_noun(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn format_plain_count(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// A count with its noun, for people: `1 job`, `1,204 jobs`.
-pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn format_count(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
     format!("{} {noun}", with_thousands_separators(count))
 }
@@ -406,7 +406,7 @@ mod tests {
             (-90.0, "-1m 30s"),
             (f64::NAN, "–"),
         ] {
-            assert_eq!(duration(seconds), text);
+            assert_eq!(format_duration(seconds), text);
         }
         assert_eq!(format_rough_duration(252.0), "4m");
         assert_eq!(format_measured_duration(0.84), "0.8s");
@@ -418,8 +418,8 @@ mod tests {
         assert_eq!(with_thousands_separators(7), "7");
         assert_eq!(with_thousands_separators(1204), "1,204");
         assert_eq!(with_thousands_separators(1_000_000), "1,000,000");
-        assert_eq!(plural(1, "job", "jobs"), "1 job");
-        assert_eq!(plural(1237, "job", "jobs"), "1,237 jobs");
+        assert_eq!(format_count(1, "job", "jobs"), "1 job");
+        assert_eq!(format_count(1237, "job", "jobs"), "1,237 jobs");
     }
 
     #[test]

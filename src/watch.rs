@@ -11,7 +11,7 @@ use signal_hook::{flag, low_level};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::text::{Sanitized, duration, format_measured_duration};
+use crate::text::{Sanitized, format_duration, format_measured_duration};
 use crate::threads;
 use crate::ui::keyboard::QuitKeyReader;
 use crate::ui::screen;
@@ -113,7 +113,7 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
                 None => session.label().unwrap_or_default().to_owned(),
             };
             let every = match every.subsec_nanos() {
-                0 => duration(every.as_secs_f64()),
+                0 => format_duration(every.as_secs_f64()),
                 _ => format_measured_duration(every.as_secs_f64()),
             };
             let name = session.command_name();

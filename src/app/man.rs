@@ -11,7 +11,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::fs;
 use crate::session::Session;
-use crate::text::{Sanitized, plural};
+use crate::text::{Sanitized, format_count};
 
 /// Print a manual page, or write all pages
 ///
@@ -62,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for page in &pages {
         fs::write_public(&dir.join(page.file_name()), &page.bytes)?;
     }
-    let count = plural(pages.len() as u64, "page", "pages");
+    let count = format_count(pages.len() as u64, "page", "pages");
     session.ui.note(&format!("wrote {count} to {shown}"));
     Ok(Exit::Ok)
 }

@@ -27,7 +27,7 @@ use crate::input::source::StdinUse;
 use crate::name::Name;
 use crate::session::{MemberPart, Session, StreamShare};
 use crate::settings::members::{ContextMember, ContextMembers};
-use crate::text::{Sanitized, plural};
+use crate::text::{Sanitized, format_count};
 use crate::threads;
 use crate::ui::Ui;
 use crate::ui::member::{
@@ -127,7 +127,7 @@ type MemberResult<'g> = (&'g ContextMember, Result<Exit, Error>);
 impl<'g> MemberGroup<'g> {
     /// The error for a command that runs on one member only, in a context of several.
     fn single_member_error(&self, why: &str) -> Error {
-        let count = plural(self.members.list.len() as u64, "member", "members");
+        let count = format_count(self.members.list.len() as u64, "member", "members");
         let error = Error::usage(format!("{why}, and the context has {count}"));
         match self.members.list.first() {
             Some(one) => {
@@ -312,7 +312,7 @@ impl<'g> MemberGroup<'g> {
         };
         let jobs = match unknown.len() {
             1 => format!("job `{first}`"),
-            many => plural(many as u64, "job", "jobs"),
+            many => format_count(many as u64, "job", "jobs"),
         };
         let member = found.iter().position(|found| found.is_err()).unwrap_or(0);
         let member = Sanitized(&self.members.list[member].name);

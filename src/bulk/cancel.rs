@@ -19,7 +19,7 @@ use crate::model::bulk::{BulkTableContent, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::text::format_count;
 use crate::view::RenderOptions;
 
 pub(crate) const CANCEL: Verb = Verb {
@@ -314,7 +314,7 @@ fn describe_cancel(
 ) -> Result<String, Error> {
     let jobs = match below {
         0 => plan.describe_count_and_state(count),
-        _ => plural(count as u64, "job", "jobs"),
+        _ => format_count(count as u64, "job", "jobs"),
     };
     let mut what = format!("cancel {jobs} on {}", session.destination()?);
     if below > 0 {

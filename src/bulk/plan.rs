@@ -20,7 +20,7 @@ use crate::name::Name;
 use crate::select;
 use crate::select::MisplacedEntry;
 use crate::session::Session;
-use crate::text::{duration, plural};
+use crate::text::{format_count, format_duration};
 use crate::view::RenderOptions;
 
 /// Maximum number of misplaced entries of failure lists that notes name one by one.
@@ -321,10 +321,10 @@ impl BulkPlan {
         let state = state.and_then(|state| state.as_str()).unwrap_or_default();
         match state {
             // Write "jobs", not "depends jobs", which would not be English.
-            "" | "depends" => plural(count as u64, "job", "jobs"),
+            "" | "depends" => format_count(count as u64, "job", "jobs"),
             state => {
                 let (one, many) = (format!("{state} job"), format!("{state} jobs"));
-                plural(count as u64, &one, &many)
+                format_count(count as u64, &one, &many)
             }
         }
     }
@@ -336,7 +336,7 @@ impl BulkPlan {
         details.push_str(more);
         let mut pace = Vec::new();
         if !self.spread.is_zero() {
-            let time = duration(self.spread.as_secs_f64());
+            let time = format_duration(self.spread.as_secs_f64());
             pace.push(format!("  they run one after the other, over {time}\n"));
         }
         if let Some(rate) = self.options.rate {

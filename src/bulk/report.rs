@@ -14,7 +14,7 @@ use crate::model::bulk::text::{
 };
 use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals, ItemTally};
 use crate::model::queue::RoundedSeconds;
-use crate::text::plural;
+use crate::text::format_count;
 use crate::ui::Ui;
 use crate::view::json;
 
@@ -181,7 +181,7 @@ impl BulkTally {
             Format::Jid | Format::Raw => {}
         }
         if self.is_for_one_jid() && self.cascaded > 0 {
-            let jobs = plural(self.cascaded as u64, "job", "jobs");
+            let jobs = format_count(self.cascaded as u64, "job", "jobs");
             let waited = match (self.doc.sum.dry_run, self.cascaded) {
                 (true, 1) => "waits",
                 (true, _) => "wait",
@@ -201,7 +201,7 @@ impl BulkTally {
             ));
             text.push_str(&self.unlisted_note(ui));
             if self.vanished > 0 {
-                let jobs = plural(self.vanished as u64, "job was", "jobs were");
+                let jobs = format_count(self.vanished as u64, "job was", "jobs were");
                 text.push_str(&format!(
                     "  {jobs} there when this command began, and then gone: `qless check` finds \
                          what else is missing\n"

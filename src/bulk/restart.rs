@@ -8,7 +8,7 @@ use crate::error::{Error, Kind};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::text::format_count;
 
 /// Maximum number of the first jobs put that are looked for after a flush.
 const MAX_FIRST: usize = 10;
@@ -191,7 +191,7 @@ impl SuspectedLoss {
     /// The error about changes that may be lost.
     pub(crate) fn loss_error(self, core: &Core) -> Error {
         let (address, cause) = (core.address(), self.cause.as_clause());
-        let changes = plural(self.acknowledged as u64, "change", "changes");
+        let changes = format_count(self.acknowledged as u64, "change", "changes");
         Error::new(
             Kind::ServerRestarted,
             format!("`{address}` {cause}: up to {changes} that it had acknowledged may be lost"),

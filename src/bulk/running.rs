@@ -10,7 +10,7 @@ use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::duration;
+use crate::text::format_duration;
 use crate::view::RenderOptions;
 
 /// Number of histories in one reply.
@@ -72,7 +72,7 @@ fn describe_worker_and_time(job: &Job, now: Moment) -> String {
     let mut entries = job.history.iter().flatten().rev();
     let popped = entries.find(|entry| entry.what.as_bytes() == b"popped");
     let since = popped.and_then(|entry| entry.when);
-    let time = since.map(|since| format!("for {}", duration(now.since(since).max(0.0))));
+    let time = since.map(|since| format!("for {}", format_duration(now.since(since).max(0.0))));
     let place: Vec<String> = worker.into_iter().chain(time).collect();
     place.join(" ")
 }

@@ -36,7 +36,7 @@ use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
-use crate::text::plural;
+use crate::text::format_count;
 use crate::ui::{Progress, Ui};
 
 /// Export jobs with everything `import` needs
@@ -183,7 +183,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         ..
     } = writer;
     progress.finish();
-    let exported = plural(jobs, "job", "jobs");
+    let exported = format_count(jobs, "job", "jobs");
     if let (Some(file), Some(to)) = (file, to) {
         to.finish()?;
         let file = Name::from(file.as_os_str());
@@ -316,7 +316,7 @@ impl ExportWriter {
         let mut savings = ExportReader::new(jids);
         loop {
             if let Some(kind) = self.stop.kind_of_received_signal() {
-                let jobs = plural(self.jobs, "job", "jobs");
+                let jobs = format_count(self.jobs, "job", "jobs");
                 let error = Error::new(kind, format!("interrupted after {jobs}"));
                 return Err(match &self.to {
                     Some(to) if to.is_replaced_at_end() => {

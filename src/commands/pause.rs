@@ -20,7 +20,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{comma_list, plural};
+use crate::text::{comma_list, format_count};
 
 /// Pause queues: workers get no more jobs from them
 ///
@@ -85,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         } else {
             ""
         };
-        let count = plural(queues.len() as u64, "queue", "queues");
+        let count = format_count(queues.len() as u64, "queue", "queues");
         let what = format!("pause {count}{}{revoke}", session.on_destination_text()?);
         let details = |_: &_| format!("  {}\n", comma_list(&queues));
         session.ui.confirm_protected(&what, details)?;
@@ -157,7 +157,7 @@ fn note_paused(
         ));
     }
     if revoked > 0 {
-        let jobs = plural(revoked, "running job", "running jobs");
+        let jobs = format_count(revoked, "running job", "running jobs");
         line.push_str(&format!(", {jobs} timed out"));
     }
     if is_dry_run {

@@ -19,7 +19,7 @@ use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{backtick_list, duration, plural};
+use crate::text::{backtick_list, format_count, format_duration};
 
 /// Pop the next jobs of queues, to work on them
 ///
@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(lost) = session.ui.lost_output() {
         return Err(return_unshown_jobs(lost, &jids, &worker, session));
     }
-    let done = plural(jids.len() as u64, "job was", "jobs were");
+    let done = format_count(jids.len() as u64, "job was", "jobs were");
     popped.map_err(|error| error.after_doing(&format!("{done} popped")))?;
     Ok(Exit::Ok)
 }
@@ -107,7 +107,7 @@ fn show_popped(
     if let Some(left) = ends.map(|end| end.since(now)) {
         out.note_to_people(&format!(
             "complete, fail or retry within {}, before the lock expires",
-            duration(left.max(0.0))
+            format_duration(left.max(0.0))
         ));
     }
     Ok(())
@@ -123,7 +123,7 @@ fn return_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut 
     match given_back {
         Ok(given) => {
             session.ui.forget_lost_output();
-            let jobs = plural(given.len() as u64, "job", "jobs");
+            let jobs = format_count(given.len() as u64, "job", "jobs");
             lost.hint(format!("{jobs} given back; no retry was used"))
         }
         Err(error) => unshown_jobs_error(jids, worker, &error),

@@ -13,7 +13,7 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::Queue;
 use crate::select::nothing;
 use crate::session::Session;
-use crate::text::plural;
+use crate::text::format_count;
 
 /// Show queues with the number of jobs in each state
 ///
@@ -74,8 +74,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if jobs > 0 {
             let verb = if jobs == 1 { "has" } else { "have" };
             let (jobs, groups) = (
-                plural(jobs, "job", "jobs"),
-                plural(groups.len() as u64, "group", "groups"),
+                format_count(jobs, "job", "jobs"),
+                format_count(groups.len() as u64, "group", "groups"),
             );
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }

@@ -18,7 +18,7 @@ use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{comma_list, plural};
+use crate::text::{comma_list, format_count};
 
 /// Track jobs, or list tracked jobs
 ///
@@ -145,7 +145,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
         [] if jobs.list.items.is_empty() => out.note_to_people("no tracked jobs"),
         [] => {}
         missing => {
-            let jobs = plural(missing.len() as u64, "tracked job", "tracked jobs");
+            let jobs = format_count(missing.len() as u64, "tracked job", "tracked jobs");
             let verb = if missing.len() == 1 { "has" } else { "have" };
             out.note(&format!("{jobs} {verb} expired: {}", comma_list(missing)));
         }

@@ -13,7 +13,7 @@ use crate::model::bulk::{BulkReport, BulkTableContent, BulkTotals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::plural;
+use crate::text::format_count;
 
 /// Move the oldest failed jobs of a group to one queue
 ///
@@ -64,7 +64,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let expected = total.min(args.count);
     let what = format!(
         "move the {} of `{}` to `{}`",
-        plural(expected, "oldest job", "oldest jobs"),
+        format_count(expected, "oldest job", "oldest jobs"),
         args.group,
         args.to
     );

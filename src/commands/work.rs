@@ -16,7 +16,7 @@ use crate::model::work_queue::QueueSelector;
 use crate::name::{Name, refuse_as_new_name};
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::plural;
+use crate::text::format_count;
 use crate::work;
 use crate::work::machine::event::{DispatchMode, WorkLimit, WorkResult};
 use crate::work::machine::rotation::QueueOrder;
@@ -246,7 +246,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match work::run(options, session)? {
         WorkResult::Done | WorkResult::Stopped { .. } => Ok(Exit::Ok),
         WorkResult::JobsFailed(count) => {
-            let why = format!("{} failed", plural(count, "job", "jobs"));
+            let why = format!("{} failed", format_count(count, "job", "jobs"));
             Err(Error::new(Kind::JobFailed, why).hint("`qless failed` shows why"))
         }
         WorkResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
@@ -266,7 +266,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }))
         }
         WorkResult::Vanished(count) => {
-            let jobs = plural(count, "running job does", "running jobs do");
+            let jobs = format_count(count, "running job does", "running jobs do");
             let object = if count == 1 { "it" } else { "them" };
             let why = format!("{jobs} not exist any more, and nobody cancelled {object}");
             let hint = "the data of the server was deleted or lost; other jobs may be gone, too";

@@ -13,7 +13,7 @@ use crate::json::Number;
 use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
 use crate::session::{Session, one_primary_warning_and_remedy};
 use crate::settings::ConfigSource;
-use crate::text::{Sanitized, comma_list, duration, plural};
+use crate::text::{Sanitized, comma_list, format_count, format_duration};
 
 /// How long before its expiry a certificate is a warning, in seconds.
 const CERTIFICATE_WARNING: f64 = 14.0 * 86_400.0;
@@ -161,7 +161,10 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     let item = match left.filter(|left| *left < CERTIFICATE_WARNING) {
         Some(left) => DoctorItem::warning(
             check,
-            format!("the certificate for {names} expires in {}", duration(left)),
+            format!(
+                "the certificate for {names} expires in {}",
+                format_duration(left)
+            ),
             "renew the certificate of the server",
         ),
         None => DoctorItem::ok(check, what),
@@ -193,7 +196,7 @@ pub(super) fn named_nodes_item(core: &Core) -> Option<DoctorItem> {
             },
         ),
         Some((_, error)) => {
-            let (some, all) = (away.len(), plural(count, "node", "nodes"));
+            let (some, all) = (away.len(), format_count(count, "node", "nodes"));
             let names = comma_list(away.iter().map(|(node, _)| Sanitized(node.to_string())));
             let why = error.message();
             DoctorItem::warning(

@@ -9,7 +9,7 @@ use crate::model::overview::ProblemCode;
 use crate::model::queue::RoundedSeconds;
 use crate::model::server::{NO_EVICTION, eviction_sentence};
 use crate::session::silent_primary_message;
-use crate::text::{Sanitized, duration, format_bytes, plural};
+use crate::text::{Sanitized, format_bytes, format_count, format_duration};
 
 /// The hint for a server without an append-only file.
 const APPEND: &str = "`redis-cli CONFIG SET appendonly yes` writes each change to disk";
@@ -32,7 +32,7 @@ pub(super) fn replication_item(
         let required = min_replicas.unwrap_or(0);
         let replicas = match report.replicas {
             0 => "no replicas".to_owned(),
-            count => plural(count, "replica", "replicas"),
+            count => format_count(count, "replica", "replicas"),
         };
         let item = if report.good_replicas.is_some_and(|good| good < required) {
             let error = core.refusal_error("NOREPLICAS");
@@ -73,7 +73,7 @@ pub(super) fn eviction_item(report: &ServerReport) -> DoctorItem {
     let item = if facts.evicts_jobs() {
         let evicted = match report.facts.evicted_keys {
             0 => String::new(),
-            count => format!("; it has deleted {}", plural(count, "key", "keys")),
+            count => format!("; it has deleted {}", format_count(count, "key", "keys")),
         };
         DoctorItem::warning(check, eviction_sentence(&policy) + &evicted, NO_EVICTION)
     } else {
@@ -172,7 +172,7 @@ fn snapshots_item(
         let last = last_save.map_or_else(
             || "none since the server started".to_owned(),
             |saved| {
-                let ago = duration(core.now().since(saved).max(0.0));
+                let ago = format_duration(core.now().since(saved).max(0.0));
                 format!("the last {ago} ago")
             },
         );
@@ -191,15 +191,15 @@ pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettin
     let max_connections = report.max_connections;
     let mut what = match max_connections {
         Some(max_connections) => {
-            let maximum = plural(max_connections, "connection", "connections");
+            let maximum = format_count(max_connections, "connection", "connections");
             format!("{connections} of {maximum}")
         }
-        None => plural(connections, "connection", "connections"),
+        None => format_count(connections, "connection", "connections"),
     };
     if let Some(limit) = settings.and_then(|settings| settings.script_limit) {
         let time = match limit.as_secs_f64() {
             0.0 => "without a limit".to_owned(),
-            limit => format!("for {}", duration(limit.max(1.0))),
+            limit => format!("for {}", format_duration(limit.max(1.0))),
         };
         what.push_str(&format!("; a script may hold others up {time}"));
     }

@@ -17,7 +17,7 @@ use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
 use crate::model::queue::RoundedSeconds;
 use crate::select::nothing;
 use crate::session::Session;
-use crate::text::{comma_list, duration, plural, short_jid};
+use crate::text::{comma_list, format_count, format_duration, short_jid};
 
 /// Maximum difference of the clocks without a warning, in seconds. Other clients go by the clock of their machine.
 const MAX_CLOCK_SKEW: f64 = 1.0;
@@ -134,7 +134,7 @@ fn failed_item(check: DoctorCheck, error: &Error) -> DoctorItem {
 
 fn server_item(report: &ServerReport, target: &Target) -> DoctorItem {
     let facts = &report.facts;
-    let uptime = duration(facts.uptime_s as f64);
+    let uptime = format_duration(facts.uptime_s as f64);
     let is_replica = report.primary.is_some();
     let mode = match (report.mode.as_str(), &target.address) {
         ("cluster", _) if is_replica => "replica in a cluster",
@@ -227,7 +227,7 @@ fn clock_item(skew: Result<ClockSkew, Error>, is_pinned: bool) -> DoctorItem {
     };
     let amount = match ahead_s.abs() {
         less if less < MAX_CLOCK_SKEW => format!("{:.0} ms", less * 1000.0),
-        more => duration(more),
+        more => format_duration(more),
     };
     let side = if ahead_s < 0.0 { "behind" } else { "ahead" };
     let item = if is_pinned {
@@ -270,8 +270,8 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
             None => DoctorItem::ok(check, empty),
         },
         None => {
-            let queues = plural(stored.queues, "queue", "queues");
-            let workers = plural(stored.workers, "known worker", "known workers");
+            let queues = format_count(stored.queues, "queue", "queues");
+            let workers = format_count(stored.workers, "known worker", "known workers");
             DoctorItem::ok(check, format!("{queues}, {workers}"))
         }
     };
@@ -299,7 +299,7 @@ fn other_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
         0 => "none of other clients is cached".to_owned(),
         others => format!(
             "{} cached: of other clients, or of other versions and prefixes of `qless`",
-            plural(others, "other script is", "other scripts are")
+            format_count(others, "other script is", "other scripts are")
         ),
     };
     DoctorItem::ok(check, what).with_evidence(DoctorEvidence {

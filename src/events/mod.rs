@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::model::event::{Event, EventKind};
 use crate::name::Name;
 use crate::session::{Session, StreamShare};
-use crate::text::{format_duration_with_fraction, plural};
+use crate::text::{format_count, format_duration_with_fraction};
 
 use filter::EventFilter;
 
@@ -236,8 +236,8 @@ impl EventWatcher<'_> {
             return Ok(Some(Exit::Ok));
         }
         let so_far = || match self.count {
-            Some(count) => format!("{shown} of {}", plural(count, "event", "events")),
-            None => plural(shown, "event", "events"),
+            Some(count) => format!("{shown} of {}", format_count(count, "event", "events")),
+            None => format_count(shown, "event", "events"),
         };
         let is_endless = self.count.is_none() && self.deadline.is_none();
         match self.interrupt.kind_of_received_signal() {

@@ -9,7 +9,7 @@ use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
 use crate::model::worker::{SILENT_AFTER, Worker};
 use crate::name::Name;
-use crate::text::{comma_list, count_with_noun, duration};
+use crate::text::{comma_list, format_duration, format_plain_count};
 
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
@@ -45,7 +45,11 @@ fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
     let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
     let more = facts.damaged_queues.len().saturating_sub(MAX_NAMED);
     if more > 0 {
-        parts.push(count_with_noun(more as u64, "other queue", "other queues"));
+        parts.push(format_plain_count(
+            more as u64,
+            "other queue",
+            "other queues",
+        ));
     }
     if facts.has_damaged_workers {
         parts.push("the workers".into());
@@ -97,7 +101,7 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
     if waiting > 0 && facts.worker_count == 0 {
         let jobs = format!(
             "{least}{}",
-            count_with_noun(waiting, "job waits", "jobs wait")
+            format_plain_count(waiting, "job waits", "jobs wait")
         );
         let what = format!("{jobs}, and no worker was seen");
         let problem = StatusProblem::new(ProblemCode::NoWorkers, what);
@@ -122,10 +126,10 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
         "no idle worker"
     };
     let (time, jobs) = (
-        duration(silence),
+        format_duration(silence),
         format!(
             "{least}{}",
-            count_with_noun(waiting + held, "job waits", "jobs wait")
+            format_plain_count(waiting + held, "job waits", "jobs wait")
         ),
     );
     let what = format!("{which} has been seen for {time}, and {jobs}");
@@ -150,7 +154,7 @@ fn add_throttle_lane_problems(facts: &SystemFacts, problems: &mut Vec<StatusProb
         // Only pops make a throttle hold jobs: before the first pop the number is 0 although jobs need the throttle.
         let jobs = match held {
             0 => "at least one job needs it".to_owned(),
-            held => format!("it holds {}", count_with_noun(held, "job", "jobs")),
+            held => format!("it holds {}", format_plain_count(held, "job", "jobs")),
         };
         let what = format!("throttle {id} lets no job run, and {jobs}");
         let fix = CommandLine::new("throttle set").name(id).name("N");
@@ -178,10 +182,10 @@ fn add_throttle_lane_problems(facts: &SystemFacts, problems: &mut Vec<StatusProb
 fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Vec<StatusProblem>) {
     let mut groups: Vec<&RecentFailures> = groups.iter().filter(|group| group.recent > 0).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.recent));
-    let time = duration(since_s);
+    let time = format_duration(since_s);
     let (named, rest) = groups.split_at(groups.len().min(MAX_NAMED));
     for group in named {
-        let failed = count_with_noun(group.recent, "job has", "jobs have");
+        let failed = format_plain_count(group.recent, "job has", "jobs have");
         let all = match group.jobs - group.recent.min(group.jobs) {
             0 => String::new(),
             _ => format!(", {} in all", group.jobs),
@@ -193,8 +197,8 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     }
     if !rest.is_empty() {
         let jobs = rest.iter().map(|group| group.recent).sum();
-        let others = count_with_noun(rest.len() as u64, "other group", "other groups");
-        let failed = count_with_noun(jobs, "job has", "jobs have");
+        let others = format_plain_count(rest.len() as u64, "other group", "other groups");
+        let failed = format_plain_count(jobs, "job has", "jobs have");
         let what = format!("{others}: {failed} failed in the last {time}");
         let problem = StatusProblem::new(ProblemCode::Failing, what).with_jobs(jobs);
         problems.push(problem.with_fix(CommandLine::new("failed")));
@@ -215,7 +219,11 @@ fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProble
         .iter()
         .take(MAX_NAMED)
         .map(|worker| match worker.last_seen {
-            Some(seen) => format!("{}, seen {} ago", worker.name, duration(now.since(seen))),
+            Some(seen) => format!(
+                "{}, seen {} ago",
+                worker.name,
+                format_duration(now.since(seen))
+            ),
             None => worker.name.to_string(),
         });
     let mut named: Vec<String> = named.collect();
@@ -235,7 +243,7 @@ fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProble
     let have = if jobs == 1 { "has" } else { "have" };
     let what = format!(
         "{locks} {} {have} expired{whose}",
-        count_with_noun(jobs, "job", "jobs")
+        format_plain_count(jobs, "job", "jobs")
     );
     let mut problem = StatusProblem::new(ProblemCode::Stalled, what).with_jobs(jobs);
     if let [worker] = lost.as_slice() {
@@ -263,15 +271,15 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
     for wait in named {
         let why = wait.reason_text(now);
         let why = why.map_or_else(String::new, |why| format!(", {why}"));
-        let time = duration(wait.wait_s.0);
+        let time = format_duration(wait.wait_s.0);
         let what = format!("{}: the oldest job has waited {time}{why}", wait.queue);
         let fix = CommandLine::new("explain").flag("--queue", &wait.queue);
         let problem = StatusProblem::new(ProblemCode::Late, what).with_queue(&wait.queue);
         problems.push(problem.with_age(wait.wait_s.0).with_fix(fix));
     }
     if let [first, ..] = rest {
-        let others = count_with_noun(rest.len() as u64, "other queue", "other queues");
-        let time = duration(first.wait_s.0);
+        let others = format_plain_count(rest.len() as u64, "other queue", "other queues");
+        let time = format_duration(first.wait_s.0);
         let what = format!("{others}: the oldest jobs have waited up to {time}");
         let problem = StatusProblem::new(ProblemCode::Late, what).with_age(first.wait_s.0);
         problems.push(problem.with_fix(CommandLine::new("lag")));
@@ -287,8 +295,11 @@ fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
     let age = silent.iter().map(silence).max_by(f64::total_cmp)?;
     let jobs = silent.iter().map(|one| one.running).sum();
     let until = silent.iter().filter_map(|worker| worker.locked_until).max();
-    let left = duration(until.unwrap_or(now).since(now).max(0.0));
-    let (held, silence) = (count_with_noun(jobs, "job", "jobs"), duration(age));
+    let left = format_duration(until.unwrap_or(now).since(now).max(0.0));
+    let (held, silence) = (
+        format_plain_count(jobs, "job", "jobs"),
+        format_duration(age),
+    );
     let rest = format!("silent for {silence}, holding {held} for up to {left} more");
     let list = CommandLine::new("workers");
     let problem = |what: String| StatusProblem::new(ProblemCode::SilentHolder, what);
@@ -316,7 +327,7 @@ fn late_recurring_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
         .map(|queue| age(queue))
         .max_by(f64::total_cmp)?;
     let jobs = queues.iter().map(|queue| queue.late).sum();
-    let time = duration(oldest);
+    let time = format_duration(oldest);
     let what = match jobs {
         1 => format!("1 recurring job is late by {time}: no pop has come for it"),
         jobs => {
@@ -348,7 +359,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
         let age = queue.paused_since.map(|since| now.since(since).max(0.0));
         let mut what = format!("{} is paused", queue.name);
         if let Some(age) = age {
-            what.push_str(&format!(" for {}", duration(age)));
+            what.push_str(&format!(" for {}", format_duration(age)));
         }
         if let Some(by) = &queue.paused_by {
             what.push_str(&format!(" by {by}"));
@@ -356,7 +367,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
         if let Some(until) = queue.paused_until {
             what.push_str(&format!(
                 ", ends in {}",
-                duration(until.since(now).max(0.0))
+                format_duration(until.since(now).max(0.0))
             ));
         }
         if let Some(reason) = &queue.paused_reason {
@@ -365,7 +376,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
         if waiting > 0 {
             what.push_str(&format!(
                 ", {}",
-                count_with_noun(waiting, "job waits", "jobs wait")
+                format_plain_count(waiting, "job waits", "jobs wait")
             ));
         }
         let problem = StatusProblem::new(ProblemCode::Paused, what).with_queue(&queue.name);
@@ -380,7 +391,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
     if !rest.is_empty() {
         let names = rest.iter().map(|queue| queue.name.to_string());
         let names: Vec<String> = names.take(MAX_NAMED).collect();
-        let others = count_with_noun(rest.len() as u64, "other queue is", "other queues are");
+        let others = format_plain_count(rest.len() as u64, "other queue is", "other queues are");
         let what = format!("{others} paused: {}", comma_list(names.iter()));
         problems.push(
             StatusProblem::new(ProblemCode::Paused, what).with_fix(CommandLine::new("queues")),

@@ -321,7 +321,7 @@ impl ConfigOption {
             (Some(0.0), Some(zero)) => format!("{zero}; {meaning}"),
             (Some(number), zero) => {
                 let long = setting.kind == OptionKind::Seconds && number >= 60.0;
-                let notes = [long.then(|| text::duration(number)), zero];
+                let notes = [long.then(|| text::format_duration(number)), zero];
                 let notes: Vec<String> = notes.into_iter().flatten().collect();
                 if notes.is_empty() {
                     meaning
@@ -365,7 +365,7 @@ impl OptionChange {
             counted("removed", true, false),
         ];
         let kinds: Vec<String> = kinds.into_iter().flatten().collect();
-        let count = text::plural(changes.len() as u64, "option", "options");
+        let count = text::format_count(changes.len() as u64, "option", "options");
         format!("{count} ({})", kinds.join(", "))
     }
 }

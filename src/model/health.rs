@@ -9,7 +9,7 @@ use super::pattern::Pattern;
 use crate::exit::Exit;
 use crate::json::Number;
 use crate::name::Name;
-use crate::text::{count_with_noun, format_duration_with_fraction, wrapped};
+use crate::text::{format_duration_with_fraction, format_plain_count, wrapped};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
@@ -42,17 +42,19 @@ impl LimitKind {
     fn value_sentence(self, value: f64) -> String {
         let count = value as u64;
         match self {
-            LimitKind::MaxWaiting => count_with_noun(count, "job waits", "jobs wait"),
+            LimitKind::MaxWaiting => format_plain_count(count, "job waits", "jobs wait"),
             LimitKind::MaxHeadWait => {
                 format!(
                     "the next job has waited {}",
                     format_duration_with_fraction(value)
                 )
             }
-            LimitKind::MaxFailed => count_with_noun(count, "failed job", "failed jobs"),
-            LimitKind::MaxStalled => count_with_noun(count, "stalled job", "stalled jobs"),
+            LimitKind::MaxFailed => format_plain_count(count, "failed job", "failed jobs"),
+            LimitKind::MaxStalled => format_plain_count(count, "stalled job", "stalled jobs"),
             LimitKind::MaxPaused => format!("paused for {}", format_duration_with_fraction(value)),
-            LimitKind::MinWorkers => count_with_noun(count, "worker is alive", "workers are alive"),
+            LimitKind::MinWorkers => {
+                format_plain_count(count, "worker is alive", "workers are alive")
+            }
         }
     }
 

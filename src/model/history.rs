@@ -95,7 +95,7 @@ pub(crate) fn wait_or_run_text(history: &[HistoryEntry], index: usize) -> String
             }),
             Some(ended),
         ) => {
-            format!("{verb} {}", text::duration(ended.since(*began)))
+            format!("{verb} {}", text::format_duration(ended.since(*began)))
         }
         _ => String::new(),
     }

@@ -6,7 +6,7 @@ use super::config::OptionChange;
 use super::throttle::MaximumChange;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::plural;
+use crate::text::format_count;
 use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
@@ -59,7 +59,7 @@ impl ImportPlan<'_> {
     pub(crate) fn changes_besides_jobs(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.existing > 0 {
-            let jobs = plural(self.existing, "job", "jobs");
+            let jobs = format_count(self.existing, "job", "jobs");
             lines.push(if self.replaces {
                 format!("replace what is there already: {jobs}")
             } else {
@@ -67,7 +67,7 @@ impl ImportPlan<'_> {
             });
         }
         if self.recurring > 0 {
-            let jobs = plural(self.recurring as u64, "recurring job", "recurring jobs");
+            let jobs = format_count(self.recurring as u64, "recurring job", "recurring jobs");
             lines.push(format!("make {jobs}"));
         }
         let names = |names: &mut dyn Iterator<Item = &Name>| {

@@ -129,7 +129,7 @@ impl WaitItem {
     pub(crate) fn result_line(&self, page: &RenderOptions) -> String {
         let gap = if page.terminal { "  " } else { "\t" };
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
-        let elapsed = text::duration(elapsed);
+        let elapsed = text::format_duration(elapsed);
         let jid = page.name(&self.jid);
         let result: &str = self.result.into();
         format!("{jid}{gap}{result}{gap}{elapsed}\n")
@@ -139,5 +139,5 @@ impl WaitItem {
 /// A line about a job that is still waited for.
 pub(crate) fn pending_line(jid: &Name, state: Option<State>, elapsed: f64) -> String {
     let state = state.as_ref().map_or("gone", State::into_str);
-    format!("{jid}  {state}  {}", text::duration(elapsed))
+    format!("{jid}  {state}  {}", text::format_duration(elapsed))
 }

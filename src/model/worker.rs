@@ -8,7 +8,7 @@ use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
 use crate::lenient;
 use crate::name::Name;
-use crate::text::duration;
+use crate::text::format_duration;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, Heading, column_headings};
@@ -62,7 +62,7 @@ pub(crate) const SILENT_AFTER: f64 = 120.0;
 /// The silence of a worker that was last seen at this moment, if it is longer than [`SILENT_AFTER`]: `silent for 4h`.
 pub(crate) fn silence_text(last_seen: Option<Moment>, now: Moment) -> Option<String> {
     let silence = now.since(last_seen?);
-    (silence > SILENT_AFTER).then(|| format!("silent for {}", duration(silence)))
+    (silence > SILENT_AFTER).then(|| format!("silent for {}", format_duration(silence)))
 }
 
 /// Sorts workers that need attention first, by their [urgency](Worker::urgency), then by name.

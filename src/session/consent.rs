@@ -6,7 +6,7 @@ use super::Session;
 use crate::args::shared::DryRunFlag;
 use crate::consent::Consent;
 use crate::error::Error;
-use crate::text::{comma_list, plural};
+use crate::text::{comma_list, format_count};
 use crate::view::RenderOptions;
 
 /// When a change needs an answer.
@@ -63,7 +63,7 @@ impl Session {
         if dry.dry_run {
             return self.consent(dry, asks, &format!("{verb} {listed}"), |_| String::new());
         }
-        let count = plural(names.len() as u64, one, many);
+        let count = format_count(names.len() as u64, one, many);
         self.consent(dry, asks, &format!("{verb} {count}"), |_| {
             format!("  {listed}\n")
         })

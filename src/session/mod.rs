@@ -594,7 +594,7 @@ pub(crate) fn context_label(settings: &File) -> ContextLabel {
 /// The message that the primary of a replica has been silent for long; `None` if it has not.
 pub(crate) fn silent_primary_message(lag: Option<Duration>) -> Option<String> {
     let lag = lag.filter(|lag| *lag > MAX_LAG)?;
-    let lag = text::duration(lag.as_secs_f64());
+    let lag = text::format_duration(lag.as_secs_f64());
     Some(format!(
         "this replica has heard nothing from its primary for {lag}"
     ))

@@ -144,7 +144,7 @@ fn run_password_command(words: &[String]) -> Result<Secret, String> {
         _ = child.wait();
         format!(
             "did not end within {}",
-            text::duration(MAX_PROGRAM_TIME.as_secs_f64())
+            text::format_duration(MAX_PROGRAM_TIME.as_secs_f64())
         )
     };
     let remaining = || deadline.saturating_duration_since(Instant::now());

@@ -35,7 +35,7 @@ use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
 use crate::settings::members::ContextMembers;
-use crate::text::plural;
+use crate::text::format_count;
 use crate::threads;
 use crate::ui::Progress;
 
@@ -166,7 +166,10 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         )?;
     }
     if jobs > 0 && !options.policy.dry_run {
-        let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.destination()?);
+        let (jobs, place) = (
+            format_count(checked.jobs, "job", "jobs"),
+            session.destination()?,
+        );
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
@@ -269,13 +272,13 @@ fn note_lost_jobs(lost: &LostJobs, journal: &str, session: &mut Session) {
         "the server restarted, was flushed, evicted keys or is another one since `{journal}` was written"
     );
     if !lost.missing.is_empty() {
-        let jobs = plural(lost.missing.len() as u64, "job", "jobs");
+        let jobs = format_count(lost.missing.len() as u64, "job", "jobs");
         session.ui.note(&format!(
             "note: {since}: {jobs} that were put are missing, and are put again"
         ));
     }
     if lost.old > 0 {
-        let jobs = plural(lost.old as u64, "job", "jobs");
+        let jobs = format_count(lost.old as u64, "job", "jobs");
         session.ui.note(&format!(
             "note: {since}: {jobs} that were put are missing, but may have ended and been deleted \
              since (`jobs-history`), and count as done"
@@ -514,7 +517,7 @@ impl RoundSender<'_> {
             (true, true) => error.further_hint(&resume),
             (true, false) => error,
             (false, _) => {
-                let done = plural(done as u64, "job was", "jobs were");
+                let done = format_count(done as u64, "job was", "jobs were");
                 error.further_hint(&format!("{done} put: {resume}"))
             }
         }

@@ -12,7 +12,7 @@ use super::format::{Tone, row_line};
 use super::keys::{CHANGE_KEYS, VIEW_KEYS};
 use super::lists::{Table, TableRows};
 use super::state::{Overlay, QUEUE_STATES, State, View};
-use crate::text::{clean_line, duration, format_rough_duration, plural, width};
+use crate::text::{clean_line, format_count, format_duration, format_rough_duration, width};
 
 /// Maximum number of lines of a table without the focus, with its head.
 const SMALL_TABLE_LINES: usize = 5;
@@ -169,7 +169,7 @@ fn interval_text(seconds: f64) -> String {
     if seconds < 1.0 {
         format!("{seconds:.1}s")
     } else {
-        duration(seconds)
+        format_duration(seconds)
     }
 }
 
@@ -184,7 +184,7 @@ fn headline_line(state: &State, columns: usize) -> Line<'static> {
             } else {
                 String::new()
             };
-            format!("{title} · {}{of}", plural(*total, "job", "jobs"))
+            format!("{title} · {}{of}", format_count(*total, "job", "jobs"))
         }
         Some(View::Text { title, .. }) => title.clone(),
         None => state.headline(),

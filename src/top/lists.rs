@@ -9,7 +9,8 @@ use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::name::Name;
 use crate::text::{
-    clean_line, duration, format_rough_duration, plural, width, with_thousands_separators,
+    clean_line, format_count, format_duration, format_rough_duration, width,
+    with_thousands_separators,
 };
 use crate::view::RenderOptions;
 use crate::view::table::NONE;
@@ -162,7 +163,7 @@ impl TableSource<'_> {
                     zero(counts.stalled, Tone::Bad),
                 ),
                 (
-                    wait.map_or(NONE.into(), duration),
+                    wait.map_or(NONE.into(), format_duration),
                     if queue.has_head_waited_too_long(self.now) {
                         Tone::Bad
                     } else {
@@ -202,7 +203,7 @@ impl TableSource<'_> {
             return (if is_wide { reason } else { word.to_owned() }, Tone::Warn);
         }
         match queue.hidden_late_wait(self.now) {
-            Some(wait) if is_wide => (format!("oldest {}", duration(wait)), Tone::Bad),
+            Some(wait) if is_wide => (format!("oldest {}", format_duration(wait)), Tone::Bad),
             _ if queue.has_oldest_job_waited_too_long(self.now) => ("late".to_owned(), Tone::Bad),
             _ => (String::new(), Tone::Plain),
         }
@@ -290,7 +291,7 @@ impl TableSource<'_> {
             let is_silent = worker.is_silent(self.now);
             let holds = match (worker.running, worker.stalled) {
                 (0, 0) => ("nothing".to_owned(), Tone::Dim),
-                (running, 0) => (plural(running, "job", "jobs"), Tone::Plain),
+                (running, 0) => (format_count(running, "job", "jobs"), Tone::Plain),
                 (0, 1) => ("1 job, its lock has expired".to_owned(), Tone::Bad),
                 (0, lost) => (
                     format!(
@@ -300,7 +301,7 @@ impl TableSource<'_> {
                     Tone::Bad,
                 ),
                 (running, lost) => {
-                    let all = plural(running + lost, "job", "jobs");
+                    let all = format_count(running + lost, "job", "jobs");
                     (
                         format!(
                             "{all}, {} with expired locks",

@@ -90,7 +90,7 @@ impl Ui {
         }
         let text = std::mem::take(&mut self.lost.text);
         if text.len() > MAX_KEPT {
-            let lines = text::plural(self.lost.lines, "line", "lines");
+            let lines = text::format_count(self.lost.lines, "line", "lines");
             self.write_stderr(&format!("{lines} could not be written to stdout\n"));
         } else if !text.is_empty() {
             self.write_stderr("this could not be written to stdout:\n");

@@ -458,7 +458,7 @@ impl Ui {
             1 => reason.replace("fit", "fits"),
             _ => reason.to_owned(),
         };
-        let jids = text::plural(self.unlisted, "job id", "job ids");
+        let jids = text::format_count(self.unlisted, "job id", "job ids");
         let shown = self.unlisted_jids.iter();
         let shown = shown.map(|jid| format!("`{}`", text::cut(&text::clean_line(jid), 40)));
         let more = (self.unlisted > UNLISTED_SHOWN as u64).then(|| "…".to_owned());

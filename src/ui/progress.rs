@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{Ui, is_stderr_interactive, should_color};
 use crate::args::format::DisplayWhen;
-use crate::text::duration;
+use crate::text::format_duration;
 
 /// Counts finished jobs. The bar is shown only on an interactive terminal, and not for short work.
 pub(crate) struct Progress {
@@ -107,7 +107,7 @@ impl Progress {
             .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
                 let left = state.len().unwrap_or(0).saturating_sub(state.pos());
                 if left > 0 {
-                    let left = duration((left as f64 / average_rate(state)).ceil());
+                    let left = format_duration((left as f64 / average_rate(state)).ceil());
                     _ = write!(text, "eta {left}");
                 }
             })

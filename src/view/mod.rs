@@ -95,7 +95,7 @@ impl RenderOptions {
     }
 
     /// A count with its noun.
-    pub fn plural(&self, count: u64, one: &str, many: &str) -> String {
+    pub fn format_count(&self, count: u64, one: &str, many: &str) -> String {
         let noun = if count == 1 { one } else { many };
         format!("{} {noun}", self.count(count))
     }
@@ -118,8 +118,8 @@ impl RenderOptions {
     pub fn when(&self, moment: Moment) -> String {
         let age = self.now.since(moment);
         match self.times {
-            MomentFormat::Relative if age < 0.0 => format!("in {}", text::duration(-age)),
-            MomentFormat::Relative => format!("{} ago", text::duration(age)),
+            MomentFormat::Relative if age < 0.0 => format!("in {}", text::format_duration(-age)),
+            MomentFormat::Relative => format!("{} ago", text::format_duration(age)),
             _ => self.format_timestamp(moment),
         }
     }
@@ -127,7 +127,7 @@ impl RenderOptions {
     /// The end of a time to live: `in 1h` by default.
     pub fn format_end_of_ttl(&self, ttl_s: u64) -> String {
         match self.times {
-            MomentFormat::Relative => format!("in {}", text::duration(ttl_s as f64)),
+            MomentFormat::Relative => format!("in {}", text::format_duration(ttl_s as f64)),
             _ => self.format_timestamp(self.now.after(Duration::from_secs(ttl_s))),
         }
     }
@@ -135,7 +135,7 @@ impl RenderOptions {
     /// The age of a moment without `ago`, or the moment itself if times are not relative.
     pub fn age(&self, moment: Moment) -> String {
         match self.times {
-            MomentFormat::Relative => text::duration(self.now.since(moment).max(0.0)),
+            MomentFormat::Relative => text::format_duration(self.now.since(moment).max(0.0)),
             _ => self.format_timestamp(moment),
         }
     }

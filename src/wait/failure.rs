@@ -7,7 +7,7 @@ use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, format_duration_with_fraction, plural};
+use crate::text::{Sanitized, decisive_line, format_count, format_duration_with_fraction};
 
 /// An error if the wait ended before its jobs reached the awaited state, or when one of them no longer can.
 pub(crate) fn require_awaited_state(
@@ -24,7 +24,7 @@ pub(crate) fn require_awaited_state(
             return Err(ended_job_error(job, lost_by, options, session));
         }
         (WaitOutcome::Ended(_), _) => {
-            let jobs = plural(totals.jobs as u64, "job", "jobs");
+            let jobs = format_count(totals.jobs as u64, "job", "jobs");
             let lost_by = wait.lost_by.as_ref();
             let why = lost_by.map_or_else(String::new, |lost_by| format!(": {lost_by}"));
             let message = format!("none of {jobs} can reach state `{}`{why}", totals.awaited);

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::listen::{Request, Response, Status};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean_line, clean_text, plural, short_jid, with_thousands_separators};
+use crate::text::{clean_line, clean_text, format_count, short_jid, with_thousands_separators};
 
 /// Maximum number of lines of a result that are shown above its totals.
 const MAX_RESULT_LINES: usize = 100;
@@ -408,7 +408,7 @@ fn shorten_result(result_text: &str) -> String {
         Some(left_out) => {
             let (rows, totals) = lines.split_at(MAX_RESULT_LINES + left_out);
             let rows = rows[..MAX_RESULT_LINES].join("\n");
-            let left_out = plural(left_out as u64, "more line", "more lines");
+            let left_out = format_count(left_out as u64, "more line", "more lines");
             format!("{rows}\n… and {left_out}\n{}", totals.join("\n"))
         }
     }

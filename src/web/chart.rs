@@ -11,7 +11,7 @@ use crate::model::overview::history::JobFlow;
 use crate::model::stats::DurationSpread;
 use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
-use crate::text::{duration, format_rough_duration, with_thousands_separators};
+use crate::text::{format_duration, format_rough_duration, with_thousands_separators};
 
 /// The size of a chart of flow, and how many of its minutes are one point.
 const FLOW_WIDTH: usize = 120;
@@ -177,7 +177,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
             drawing,
             r#"<path class="oldest" d="M{x:.1} 2V{GROUND}"/><text class="note" x="{:.1}" y="10" text-anchor="{anchor}">oldest now {}</text>"#,
             x + gap,
-            duration(oldest),
+            format_duration(oldest),
         );
     }
     _ = write!(
@@ -294,7 +294,7 @@ pub(super) fn life_chart(history: &[HistoryEntry], ended: Option<&str>, now: Mom
             x + 8.0
         );
     }
-    let total = duration(end - begin);
+    let total = format_duration(end - begin);
     html! {
         svg.life viewBox="0 0 1072 60" role="img"
             aria-label={ "waits and runs of the job over " (total) } { (raw(drawing)) }
@@ -344,7 +344,7 @@ fn end_segment(segments: &mut Vec<LifeSegment>, began: &mut Option<(f64, Activit
         return;
     };
     let to = to.max(from);
-    let elapsed = duration(to - from);
+    let elapsed = format_duration(to - from);
     let words = match &part {
         Activity::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
         Activity::Run(worker) => format!("ran {elapsed} on {worker}"),

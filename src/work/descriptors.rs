@@ -7,7 +7,7 @@ use super::options::WorkOptions;
 use super::process::Directory;
 use crate::error::{Error, Kind};
 use crate::listen::MAX_CONNECTIONS;
-use crate::text::plural;
+use crate::text::format_count;
 
 /// The pipes of a program that runs: stdin, stdout, stderr and its answers.
 const PROGRAM: u64 = 4;
@@ -65,7 +65,7 @@ pub(super) fn lower_slots_to_file_limit(
         .hint(format!("no job was popped; `ulimit -n {needed}` is enough")));
     }
     options.concurrency = fits as usize;
-    let programs = plural(fits, "program runs", "programs run");
+    let programs = format_count(fits, "program runs", "programs run");
     Ok(Some(format!(
         "note: {programs} at the same time, not {wanted}: this process may open {limit} files, \
          and `ulimit -n {needed}` is enough for all"

@@ -14,7 +14,7 @@ use super::machine::event::{EndedProcess, JobLabel, JobResult, ProcessExit};
 use super::options::HookCommands;
 use super::process::{Directory, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker};
 use crate::error::{Error, Kind, io_message};
-use crate::text::{Sanitized, plural};
+use crate::text::{Sanitized, format_count};
 use crate::threads;
 
 /// How many hooks run at a time.
@@ -192,7 +192,7 @@ impl HookQueue {
             self.waiting.clear();
             if !slots.is_empty() {
                 self.kill_at = self.kill_at.or(now.checked_add(self.kill_after));
-                let hooks = plural(slots.len() as u64, "hook", "hooks");
+                let hooks = format_count(slots.len() as u64, "hook", "hooks");
                 line = Some(match dropped {
                     0 => format!("warning: stopping {hooks} still running"),
                     _ => format!("warning: stopping {hooks} still running; {dropped} more not run"),

@@ -23,7 +23,7 @@ use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::session::{Session, secrets};
 use crate::settings::members::{ContextMembers, MEMBER_VARIABLE};
-use crate::text::plural;
+use crate::text::format_count;
 use crate::threads;
 use crate::ui::member::label_with_member;
 use crate::view::joined::with_first_field;
@@ -104,7 +104,7 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
         list: Vec::new(),
         stopping: false,
     };
-    let count = plural(members.list.len() as u64, "member", "members");
+    let count = format_count(members.list.len() as u64, "member", "members");
     let note = format!("a worker for each of {count}");
     session.ui.note_to_people(&note);
     // Write by a thread: a reader of stdout that does not read must not delay the signals to the workers.

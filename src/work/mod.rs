@@ -58,7 +58,7 @@ use crate::model::worker_name;
 use crate::name::Name;
 use crate::session::{Session, secrets};
 use crate::settings::members::MEMBER_VARIABLE;
-use crate::text::{clean_text, duration, plural};
+use crate::text::{clean_text, format_count, format_duration};
 
 /// Time between two searches for queues whose names match.
 const SEARCH_PAUSE: Duration = Duration::from_secs(10);
@@ -261,8 +261,8 @@ fn check_locks_and_read_grace_seconds(
         if let Some(interval) = interval.filter(|interval| *interval >= lock) {
             return Err(Error::usage(format!(
                 "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
-                duration(interval),
-                duration(lock)
+                format_duration(interval),
+                format_duration(lock)
             ))
             .hint("without `--heartbeat`, a lock is extended three times before it expires"));
         }
@@ -271,8 +271,8 @@ fn check_locks_and_read_grace_seconds(
         ui.note(&format!(
             "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
              slowly costs locks; `--timeout` shortens that",
-            duration(lock),
-            duration(timeout.as_secs_f64())
+            format_duration(lock),
+            format_duration(timeout.as_secs_f64())
         ));
     }
     Ok(number(b"grace-period").unwrap_or(GRACE))
@@ -324,7 +324,7 @@ fn note_queue_peculiarities(
         .checked_sub(MAX_NAMED)
         .filter(|more| *more > 0)
     {
-        let more = plural(more as u64, "further queue does", "further queues do");
+        let more = format_count(more as u64, "further queue does", "further queues do");
         let wait = waiting_for("them");
         ui.note(&format!("note: {more} not exist{wait}"));
     }
@@ -337,7 +337,7 @@ fn note_queue_peculiarities(
         ui.note(&format!("note: queue `{name}` is paused{wait}"));
     }
     if let Some(more) = paused.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-        let more = plural(more as u64, "further queue is", "further queues are");
+        let more = format_count(more as u64, "further queue is", "further queues are");
         ui.note(&format!("note: {more} paused"));
     }
     if let Some(next) = options.next.as_ref().filter(|next| names.contains(next)) {
@@ -782,7 +782,7 @@ impl WorkLoop {
                 (bad.jid, LineContent::Invalid(reason))
             }
             Err(bad) => {
-                let length = plural(line.len() as u64, "byte", "bytes");
+                let length = format_count(line.len() as u64, "byte", "bytes");
                 let reason = format!("it is longer than {length}");
                 (bad.jid, LineContent::Invalid(reason))
             }

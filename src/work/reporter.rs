@@ -15,7 +15,8 @@ use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
-    Sanitized, clean_text, duration, format_measured_duration, plural, with_thousands_separators,
+    Sanitized, clean_text, format_count, format_duration, format_measured_duration,
+    with_thousands_separators,
 };
 
 /// Time between two changes of the status line.
@@ -125,7 +126,7 @@ impl Reporter {
     /// Notes that the server's clock was set ahead by this many seconds, or back.
     pub(super) fn note_clock_jump(&mut self, seconds: f64, session: &Session) {
         let way = if seconds < 0.0 { " back" } else { "" };
-        let by = duration(seconds.abs());
+        let by = format_duration(seconds.abs());
         self.add_note_unless_quiet(
             &format!("note: the server's clock jumped{way} by {by}"),
             session,
@@ -205,7 +206,7 @@ impl Reporter {
                 ));
             }
             Report::MoreBadLines { slot, kind, count } => {
-                let lines = plural(count, "further line", "further lines");
+                let lines = format_count(count, "further line", "further lines");
                 let what = match kind {
                     BadLineKind::NoAnswer => "that were no answers",
                     BadLineKind::OtherJob => "about jobs that it did not have",
@@ -222,7 +223,7 @@ impl Reporter {
                 wait,
             } => {
                 let when = if wait > 0.0 {
-format!("starts again in {} at the earliest", duration(wait))
+format!("starts again in {} at the earliest", format_duration(wait))
 } else {
 "starts again with the next job".to_owned()
 };
@@ -249,7 +250,7 @@ format!("the command ended with {exit}")
             Report::ShortLock { queue, lock } => self.add_line(&format!(
                 "warning: a lock of queue `{queue}` lasts {}, so `--heartbeat` is too long for its jobs; \
                  their locks are extended three times before they expire",
-                duration(lock.round())
+                format_duration(lock.round())
             )),
             Report::Left(left) => {
                 self.left_queues += 1;
@@ -346,7 +347,7 @@ format!("the command ended with {exit}")
             message, hidden, ..
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
         {
-            let times = plural(hidden, "more time", "more times");
+            let times = format_count(hidden, "more time", "more times");
             self.add_line(&format!("warning: {times}: {}", Sanitized(message)));
         }
     }
@@ -442,7 +443,7 @@ format!("the command ended with {exit}")
         self.has_status = false;
         self.report_repeated_loss();
         if let Some(more) = self.left_queues.checked_sub(MAX_NAMED as u64 + 1) {
-            let queues = plural(more + 1, "further queue", "further queues");
+            let queues = format_count(more + 1, "further queue", "further queues");
             self.add_note_unless_quiet(&format!("note: {queues} still have jobs"), session);
         }
         let counts = self.counts;

@@ -29,7 +29,7 @@ use crate::model::repair::text::{count_deletions, decisions_text, plan_text};
 use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::text::format_count;
 
 /// Says which findings a repair with `--queue` skips, and why.
 const SKIPPED_BY_QUEUE: &str =
@@ -182,12 +182,12 @@ fn ask_for_approval(result: &ScanResult, session: &mut Session) -> Result<(), Er
         0 => what,
         keys => format!(
             "{what}, and delete {} permanently",
-            plural(keys, "key", "keys")
+            format_count(keys, "key", "keys")
         ),
     };
     session.ui.confirm_repair(&what, deleted, details).map(drop)
 }
 
 fn findings_text(count: u64) -> String {
-    plural(count, "finding", "findings")
+    format_count(count, "finding", "findings")
 }

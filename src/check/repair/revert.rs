@@ -22,7 +22,7 @@ use crate::model::repair::text::changes_by_finding_text;
 use crate::model::verdict::{Change, ItemKind};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, plural, with_thousands_separators};
+use crate::text::{Sanitized, format_count, with_thousands_separators};
 use crate::ui::Progress;
 
 /// The batch size is measured for changes of all kinds together.
@@ -50,7 +50,7 @@ pub(crate) fn run_revert(
     let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
     let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context_name());
-    let changes = plural(total, "change", "changes");
+    let changes = format_count(total, "change", "changes");
     if total > 0 {
         let what = format!("revert {changes} on {}", session.destination()?);
         let details = |_: &_| changes_by_finding_text(&file.counts);

@@ -16,7 +16,7 @@ use crate::model::finding::{FindingId, Severity};
 use crate::model::repair::text::decisions_text;
 use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::session::Session;
-use crate::text::{Sanitized, plural, with_thousands_separators};
+use crate::text::{Sanitized, format_count, with_thousands_separators};
 
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
@@ -74,7 +74,7 @@ impl ApprovedRepair<'_> {
             severe => format!("{summary}; {} remaining", with_thousands_separators(severe)),
         });
         if self.repairer.set_aside > 0 {
-            let keys = plural(self.repairer.set_aside, "key is", "keys are");
+            let keys = format_count(self.repairer.set_aside, "key is", "keys are");
             session.ui.note(&format!(
                 "{keys} set aside under `{}lost:{}:`",
                 Sanitized(session.prefix()),

@@ -5,7 +5,7 @@ use crate::model::check::ReportedFinding;
 use crate::model::finding::{CauseEvidence, FINDINGS, FindingId, Severity, VerdictDetail};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
-use crate::text::{plural, with_thousands_separators};
+use crate::text::{format_count, with_thousands_separators};
 
 /// A time above this is in milliseconds, not in seconds.
 const MAX_SECONDS: f64 = 1e11;
@@ -44,7 +44,7 @@ pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerHealth) ->
     if policy.starts_with("allkeys-") && lost {
         let evicted = match server.evicted {
             0 => String::new(),
-            count => format!("; it has evicted {}", plural(count, "key", "keys")),
+            count => format!("; it has evicted {}", format_count(count, "key", "keys")),
         };
         causes.push(format!(
             "maxmemory-policy is {policy}, so the server may delete parts of jobs{evicted}"
@@ -93,7 +93,7 @@ pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerHealth) ->
     if causes.is_empty() && deleted > 0 && count(FindingId::HistoryOrphan) > 0 {
         causes.push(format!(
             "keys of jobs were deleted (DEL) instead of the jobs: {} left behind",
-            plural(
+            format_count(
                 count(FindingId::HistoryOrphan),
                 "history is",
                 "histories are"

@@ -20,7 +20,7 @@ use crate::model::pattern::Pattern;
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{plural, with_thousands_separators};
+use crate::text::{format_count, with_thousands_separators};
 
 /// The options of a check: which items are scanned, and which findings are reported.
 #[derive(Clone, Debug)]
@@ -262,11 +262,14 @@ fn extent_text(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
             let keys = with_thousands_separators(keys.max(counts.keys));
             format!("{} of {keys} keys", with_thousands_separators(counts.keys))
         }
-        None => plural(counts.keys, "key", "keys"),
+        None => format_count(counts.keys, "key", "keys"),
     };
     let verified = match verified {
         0 => String::new(),
-        some => format!(", {} verified", plural(some, "candidate", "candidates")),
+        some => format!(
+            ", {} verified",
+            format_count(some, "candidate", "candidates")
+        ),
     };
     format!("incomplete: {scanned} scanned{verified}")
 }

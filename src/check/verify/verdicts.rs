@@ -14,7 +14,7 @@ use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, Location, Verdict, VerdictOutcome};
 use crate::name::Name;
-use crate::text::duration;
+use crate::text::format_duration;
 
 /// The verdicts of a scan.
 pub(super) struct Verdicts {
@@ -211,5 +211,5 @@ fn set_aside_age(verdict: &Verdict, now: Moment) -> Option<String> {
     let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%S", time).ok()?;
     let time = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     let then = Moment::from_micros(time.as_microsecond());
-    Some(format!("{} old", duration(now.since(then).max(0.0))))
+    Some(format!("{} old", format_duration(now.since(then).max(0.0))))
 }

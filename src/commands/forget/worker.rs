@@ -11,7 +11,7 @@ use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::{backtick_list, comma_list, plural};
+use crate::text::{backtick_list, comma_list, format_count};
 
 /// Remove workers from the list of known workers
 ///
@@ -39,7 +39,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let holder = core.worker_with_jobs(now, name)?;
         let held = holder.map_or(0, |holder| holder.jobs.len() + holder.stalled.len());
         if held > 0 {
-            let held = plural(held as u64, "job", "jobs");
+            let held = format_count(held as u64, "job", "jobs");
             let message = format!("cannot forget `{name}`: it holds {held}");
             let workers = CommandLine::new("workers").name(name);
             return Err(Error::conflict(message).hint_if(workers.fill_sentence("{} shows them")));

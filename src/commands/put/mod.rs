@@ -29,7 +29,7 @@ use crate::submit;
 use crate::submit::RecordFile;
 use crate::submit::jid;
 use crate::submit::jid::LineDefaults;
-use crate::text::{duration, plural};
+use crate::text::{format_count, format_duration};
 use crate::wait;
 use crate::wait::{WaitOptions, Waiter};
 
@@ -317,8 +317,8 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
     session.ui.flush_stdout()?;
     let wait = waiter.run(jids, session, |_, _| Ok(()))?;
     wait::require_awaited_state(&wait, &options, session)?;
-    let elapsed = duration(wait.totals.elapsed_s.0);
-    let jobs = plural(wait.totals.jobs as u64, "job", "jobs");
+    let elapsed = format_duration(wait.totals.elapsed_s.0);
+    let jobs = format_count(wait.totals.jobs as u64, "job", "jobs");
     session
         .ui
         .note_to_people(&format!("{jobs} complete in {elapsed}"));

@@ -23,7 +23,7 @@ use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::duration;
+use crate::text::format_duration;
 
 /// Create a recurring job
 ///
@@ -182,7 +182,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !leave {
         maxima::set_changed_maxima(&args.coordinated.throttles, dry, now, session)?;
     }
-    let every = duration(job.every.as_secs_f64());
+    let every = format_duration(job.every.as_secs_f64());
     let queue = &job.queue;
     let stays = paused.as_ref().map_or("", stays_paused_note);
     let what = if fresh {

@@ -16,7 +16,7 @@ use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::{comma_list, plural};
+use crate::text::{comma_list, format_count};
 
 /// Let jobs go on without a throttle
 ///
@@ -50,7 +50,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (true, Some(error)) = (jids.is_empty(), &others) {
         return Err(error.clone());
     }
-    let count = plural(jids.len() as u64, "job", "jobs");
+    let count = format_count(jids.len() as u64, "job", "jobs");
     let what = format!("release {count} from throttle {}", args.id);
     let dry = args.dry.dry_run;
     let details = |_: &_| format!("  {}\n", comma_list(jids.iter().take(10)));

@@ -14,7 +14,7 @@ use crate::model::throttle::describe_maximum;
 use crate::name::Name;
 use crate::session::consent::AskWhen;
 use crate::session::{Session, actor};
-use crate::text::plural;
+use crate::text::format_count;
 
 /// Set how many jobs of a throttle may run at the same time
 ///
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             0 => what,
             jobs => format!(
                 "{what}; {} returned to the queue",
-                plural(jobs, "job", "jobs")
+                format_count(jobs, "job", "jobs")
             ),
         });
     }

@@ -12,7 +12,7 @@ use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::name::Name;
-use crate::text::{Sanitized, backtick_list, plural, with_thousands_separators};
+use crate::text::{Sanitized, backtick_list, format_count, with_thousands_separators};
 
 /// The error about a job.
 pub(crate) fn missing_job_error(jid: &Name) -> Error {
@@ -28,7 +28,7 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
         [] => Ok(()),
         [jid] => Err(missing_job_error(jid)),
         _ => {
-            let jobs = plural(jids.len() as u64, "job does", "jobs do");
+            let jobs = format_count(jids.len() as u64, "job does", "jobs do");
             let names = backtick_list(jids.iter().take(MISSING_NAMED));
             let more = match jids.len().saturating_sub(MISSING_NAMED) as u64 {
                 0 => String::new(),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::connect::PackedCommands;
 use super::{Core, reply, server_error};
 use crate::error::{Error, Kind};
-use crate::text::{Sanitized, plural};
+use crate::text::{Sanitized, format_count};
 
 /// How much longer this client waits for the reply to WAIT than the server waits for its replicas.
 const EXTRA_REPLY_TIME: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ impl Core {
         } else {
             Err(failed(format!(
                 "{have} of {} had it within {}",
-                plural(replicas, "replica", "replicas"),
+                format_count(replicas, "replica", "replicas"),
                 humantime::format_duration(timeout)
             )))
         }

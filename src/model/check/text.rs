@@ -52,9 +52,9 @@ impl CheckReport {
     /// The extent of the scan in a line.
     pub(crate) fn scan_headline(&self) -> String {
         let [keys, jobs, queues] = [
-            text::plural(self.scan.keys, "key", "keys"),
-            text::plural(self.scan.jobs, "job", "jobs"),
-            text::plural(self.scan.queues, "queue", "queues"),
+            text::format_count(self.scan.keys, "key", "keys"),
+            text::format_count(self.scan.jobs, "job", "jobs"),
+            text::format_count(self.scan.queues, "queue", "queues"),
         ];
         let elapsed = text::format_measured_duration(self.scan.elapsed_s.0);
         format!("scanned {keys}, {jobs}, {queues} in {elapsed}")

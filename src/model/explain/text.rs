@@ -8,7 +8,7 @@ use crate::model::recur::text::owed_text;
 use crate::model::worker::silence_text;
 use crate::name::Name;
 use crate::text;
-use crate::text::{Sanitized, decisive_line, duration, plural, short_jid};
+use crate::text::{Sanitized, decisive_line, format_count, format_duration, short_jid};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
@@ -176,10 +176,10 @@ impl Explanation {
         let counts = counts.chain([(queue.recurring, "recurring")]);
         let mut parts: Vec<String> = counts
             .filter(|(count, _)| *count > 0)
-            .map(|(count, state)| page.plural(count, state, state))
+            .map(|(count, state)| page.format_count(count, state, state))
             .collect();
         if let Some(wait) = self.oldest_wait_s {
-            parts.push(format!("the oldest wait is {}", duration(wait.0)));
+            parts.push(format!("the oldest wait is {}", format_duration(wait.0)));
         }
         if parts.is_empty() {
             String::new()
@@ -215,14 +215,14 @@ impl DelayReason {
         let count = jobs.unwrap_or(1);
         let jobs = |one: &str, many: &str| {
             let rest = if count == 1 { one } else { many };
-            format!("{} {rest}", page.plural(count, "job", "jobs"))
+            format!("{} {rest}", page.format_count(count, "job", "jobs"))
         };
         match self.code {
             ReasonCode::Complete => "it is complete".into(),
             ReasonCode::Failed => "it failed".into(),
             ReasonCode::Running => "a worker runs it".into(),
             ReasonCode::Grace if self.evidence.jobs.is_some() => {
-                let locks = page.plural(count, "expired lock", "expired locks");
+                let locks = page.format_count(count, "expired lock", "expired locks");
                 format!("the next pop extends {locks} and warns the worker")
             }
             ReasonCode::Grace => "its lock expired and was extended once".into(),
@@ -245,7 +245,7 @@ impl DelayReason {
                 let lane = self.evidence.lane.as_ref();
                 let lane = lane.map_or_else(String::new, |lane| format!(" {lane}"));
                 let verb = if count == 1 { "comes" } else { "come" };
-                let jobs = page.plural(count, "job", "jobs");
+                let jobs = page.format_count(count, "job", "jobs");
                 format!("{jobs} {verb} before it in lane{lane}")
             }
             ReasonCode::Throttled => match &self.evidence.throttle {
@@ -289,7 +289,7 @@ impl DelayReason {
             ReasonCode::RecurringNotPolled if self.evidence.jobs.is_some() => {
                 format!(
                     "{} late",
-                    page.plural(count, "recurring job is", "recurring jobs are")
+                    page.format_count(count, "recurring job is", "recurring jobs are")
                 )
             }
             ReasonCode::RecurringNotPolled => "it is due, and no pop has put its job".into(),
@@ -343,7 +343,7 @@ impl DelayReason {
                     limit => format!("{jobs} of {limit} taken"),
                 });
                 parts.extend(waiting.filter(|waiting| *waiting > 0).map(|waiting| {
-                    let jobs = page.plural(waiting, "job waits", "jobs wait");
+                    let jobs = page.format_count(waiting, "job waits", "jobs wait");
                     format!("{jobs} for it")
                 }));
                 add_blocking_jobs(roots, jobs, page, &mut parts);
@@ -352,7 +352,7 @@ impl DelayReason {
             ReasonCode::Ordered => add_blocking_jobs(roots, 0, page, &mut parts),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
-                    let eta = duration(eta.0);
+                    let eta = format_duration(eta.0);
                     parts.push(format!(
                         "about {eta} at the pace of the last 5m ({:.1}/min)",
                         pace.0
@@ -397,7 +397,7 @@ impl DelayReason {
                 };
                 parts.extend(until.map(|due| format!("{what} {}", page.when(due))));
                 parts.extend(remaining.map(|left| {
-                    let retries = page.plural(left, "retry", "retries");
+                    let retries = page.format_count(left, "retry", "retries");
                     format!("{retries} remaining")
                 }));
             }
@@ -463,7 +463,7 @@ fn failure_text(group: &Option<Name>, message: &Option<Name>) -> String {
 pub(crate) fn traces_text(traces: &JidTraces) -> Option<String> {
     let mut parts = Vec::new();
     if traces.history > 0 {
-        let entries = plural(traces.history, "entry", "entries");
+        let entries = format_count(traces.history, "entry", "entries");
         parts.push(format!("a history of {entries}"));
     }
     let flags = [

@@ -14,7 +14,7 @@ use super::job::{Failure, Neighbor, State};
 use crate::clock::moment::Moment;
 use crate::name::Name;
 use crate::text;
-use crate::text::{plural, with_thousands_separators};
+use crate::text::{format_count, with_thousands_separators};
 use crate::view::document::DocumentKind;
 use crate::view::{MomentFormat, RenderOptions, View};
 
@@ -202,13 +202,13 @@ impl Graph {
         if self.complete {
             return None;
         }
-        let mut shown = plural(self.nodes.len() as u64, "job", "jobs");
+        let mut shown = format_count(self.nodes.len() as u64, "job", "jobs");
         if self.omitted_edges > 0 {
             let edges = with_thousands_separators(self.omitted_edges);
             shown.push_str(&format!(" without {edges} of their edges"));
         }
         if self.omitted_jobs > 0 {
-            let jobs = plural(self.omitted_jobs, "further job was", "further jobs were");
+            let jobs = format_count(self.omitted_jobs, "further job was", "further jobs were");
             shown.push_str(&format!("; {jobs} not read"));
         }
         let flag = if self.is_cut_by_limit {
@@ -230,7 +230,7 @@ impl Graph {
     fn box_lines(&self, node: &GraphNode, labels: &JidLabels, page: &RenderOptions) -> Vec<String> {
         let name = |name: &Option<Name>| name.as_ref().map(|name| cut_for_box(&name.to_string()));
         let more = |count: u64, one: &str, many: &str| {
-            (count > 0).then(|| format!("… {}", page.plural(count, one, many)))
+            (count > 0).then(|| format!("… {}", page.format_count(count, one, many)))
         };
         let lines = [
             name(&node.job.klass),

@@ -109,7 +109,7 @@ impl Job {
             Some(State::Running) => {
                 let lock = self.expires.map(|expires| {
                     if page.relative() {
-                        format!("lock {}", text::duration(expires.since(page.now)))
+                        format!("lock {}", text::format_duration(expires.since(page.now)))
                     } else {
                         format!("lock until {}", page.format_timestamp(expires))
                     }
@@ -139,7 +139,7 @@ impl Job {
                 .scheduled_for
                 .map_or_else(String::new, |due| due_text(due, page)),
             Some(State::Depends) => {
-                let jobs = page.plural(self.dependencies.len() as u64, "job", "jobs");
+                let jobs = page.format_count(self.dependencies.len() as u64, "job", "jobs");
                 match self.failed_dependencies {
                     0 => format!("on {jobs}"),
                     failed => format!("on {jobs}, {failed} failed"),

@@ -1,7 +1,9 @@
 //! The state of the system in one sentence, for an operator who sees it for the first time.
 
 use super::{Overview, ProblemCode, StatusProblem, at_least_prefix};
-use crate::text::{capitalize, duration, format_rough_duration, plural, with_thousands_separators};
+use crate::text::{
+    capitalize, format_count, format_duration, format_rough_duration, with_thousands_separators,
+};
 
 /// Maximum number of problems that a headline names; the others are counted.
 const MAX_NAMED_PROBLEMS: usize = 3;
@@ -124,7 +126,7 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
         },
         ProblemCode::Throttle => {
             let jobs = if jobs > 0 {
-                plural(jobs, "job", "jobs")
+                format_count(jobs, "job", "jobs")
             } else {
                 "jobs".into()
             };
@@ -137,14 +139,17 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
         ProblemCode::Failing => {
             let failed = overview.totals.failed;
             let recent: u64 = overview.failures.iter().map(|group| group.recent).sum();
-            let since = duration(overview.since_s.0);
+            let since = format_duration(overview.since_s.0);
             let have = if failed == 1 { "has" } else { "have" };
             let count = with_thousands_separators(failed);
             let recent = with_thousands_separators(recent);
             let least = at_least_prefix(overview.omitted.groups);
             HeadlineClause {
                 short: format!("{least}{count} failed (+{recent} in {since})"),
-                long: format!("{least}{} {have} failed", plural(failed, "job", "jobs")),
+                long: format!(
+                    "{least}{} {have} failed",
+                    format_count(failed, "job", "jobs")
+                ),
             }
         }
         ProblemCode::Stalled => stalled_clause(problem, overview),
@@ -190,7 +195,7 @@ fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> HeadlineClaus
     } else {
         ("have", "their locks")
     };
-    let stalled = plural(jobs, "job", "jobs");
+    let stalled = format_count(jobs, "job", "jobs");
     let long = match overview.stalled_workers.as_slice() {
         [worker] if worker.stalled == jobs => match jobs {
             1 => "one worker has lost its job".to_owned(),
@@ -240,7 +245,7 @@ fn time_in_words(seconds: f64) -> String {
     ];
     let found = units.iter().find(|(size, _)| seconds >= *size);
     let (size, noun) = found.unwrap_or(&units[3]);
-    plural((seconds / size) as u64, noun, &format!("{noun}s"))
+    format_count((seconds / size) as u64, noun, &format!("{noun}s"))
 }
 
 /// A small count in words.

@@ -18,7 +18,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::lenient;
 use crate::name::Name;
-use crate::text::count_with_noun;
+use crate::text::format_plain_count;
 use crate::view::RenderOptions;
 
 /// The whole system.
@@ -229,7 +229,7 @@ impl Omitted {
         ];
         let parts = parts.iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<String> = parts
-            .map(|(count, one, many)| count_with_noun(*count, one, many))
+            .map(|(count, one, many)| format_plain_count(*count, one, many))
             .collect();
         (!parts.is_empty()).then(|| format!("{} not read", parts.join(", ")))
     }

@@ -3,7 +3,7 @@
 use super::{Overview, OverviewTotals, at_least_prefix};
 use crate::model::server::ServerFacts;
 use crate::model::worker::{SILENT_AFTER, silence_text};
-use crate::text::{duration, format_bytes};
+use crate::text::{format_bytes, format_duration};
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::paint::Style;
@@ -62,8 +62,8 @@ impl View for Overview {
             .collect();
         let least = at_least_prefix(self.omitted.queues);
         detail.add_line("jobs", format!("{least}{}", counts.join(", ")));
-        let recurring = page.plural(recurring, "recurring job", "recurring jobs");
-        let groups = page.plural(groups, "group of failures", "groups of failures");
+        let recurring = page.format_count(recurring, "recurring job", "recurring jobs");
+        let groups = page.format_count(groups, "group of failures", "groups of failures");
         let queues = page.count(queues);
         detail.add_line("queues", format!("{queues} known, {recurring}, {groups}"));
         let rate = |rate: f64| format!("{rate:.1}/s");
@@ -72,7 +72,7 @@ impl View for Overview {
             "{} popped, {} completed, {}",
             page.count(today.popped),
             page.count(today.completed),
-            page.plural(today.failures, "failure", "failures"),
+            page.format_count(today.failures, "failure", "failures"),
         );
         detail.add_line("today", line);
         if let Some(recent) = &self.recent {
@@ -82,24 +82,24 @@ impl View for Overview {
                 pace if pace >= 1.0 => format!(" ({})", rate(pace)),
                 pace => format!(" ({:.1}/min)", pace * 60.0),
             };
-            let time = duration(seconds);
+            let time = format_duration(seconds);
             let line = format!("{} completed{pace}, over {time}", page.count(completed));
             detail.add_line("lately", line);
         }
         if let Some(last) = &self.last_minute {
             let (put, completed) = (rate(last.put_per_s.0), rate(last.completed_per_s.0));
-            let time = duration(last.seconds.0);
+            let time = format_duration(last.seconds.0);
             detail.add_line(
                 "now",
                 format!("{put} put, {completed} completed, over {time}"),
             );
         }
-        let known = page.plural(workers, "known worker", "known workers");
-        let hold = page.plural(busy_workers, "holds jobs", "hold jobs");
+        let known = page.format_count(workers, "known worker", "known workers");
+        let hold = page.format_count(busy_workers, "holds jobs", "hold jobs");
         let silence = last_seen.map(|seen| page.now.since(seen));
         let silence = silence.filter(|silence| *silence > SILENT_AFTER);
         let silence = match (silence, self.silent_workers.as_slice()) {
-            (Some(silence), _) => format!(", none has been seen for {}", duration(silence)),
+            (Some(silence), _) => format!(", none has been seen for {}", format_duration(silence)),
             (None, []) => String::new(),
             (None, [worker]) => {
                 let silence = silence_text(worker.last_seen, page.now).unwrap_or_default();
@@ -109,7 +109,7 @@ impl View for Overview {
         };
         detail.add_line("workers", format!("{known}, {hold}{silence}"));
         let waits = self.waits.iter().map(|wait| {
-            let time = duration(wait.wait_s.0);
+            let time = format_duration(wait.wait_s.0);
             let why = wait.reason_text(page.now);
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
             format!("{} {time} ({}){why}", wait.queue, wait.jid)
@@ -161,7 +161,7 @@ fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
         (false, Some(saved)) => format!("last snapshot {}", page.when(*saved)),
         (false, None) => "no append-only file, no snapshot since it started".to_owned(),
     };
-    let uptime = duration(*uptime_s as f64);
+    let uptime = format_duration(*uptime_s as f64);
     format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")
 }
 

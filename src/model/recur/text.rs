@@ -72,7 +72,7 @@ impl Row for Recurring {
 
 /// An interval in units if that is exact (`5m`), else in seconds (`300.5s`).
 pub(crate) fn format_interval(every: Number) -> String {
-    let text = text::duration(every.0);
+    let text = text::format_duration(every.0);
     let exact = every.0.fract() == 0.0
         && crate::clock::duration::parse_duration(&text)
             .is_ok_and(|read| read.as_secs_f64() == every.0);
@@ -106,7 +106,7 @@ impl Recurring {
 
 /// The runs that no pop has put, if there are any.
 pub(crate) fn owed_text(runs: u64, page: &RenderOptions) -> Option<String> {
-    (runs > 0).then(|| format!("{} owed", page.plural(runs, "run", "runs")))
+    (runs > 0).then(|| format!("{} owed", page.format_count(runs, "run", "runs")))
 }
 
 /// The next runs of a template in words.

@@ -152,9 +152,9 @@ impl Stats {
         let counts = [
             format!("{queue} on {} (UTC{when}) ", self.day),
             format!("{} completed", page.count(self.completed)),
-            page.plural(self.failures, "failure", "failures"),
+            page.format_count(self.failures, "failure", "failures"),
             format!("{} still failed", page.count(self.failed)),
-            page.plural(self.retries, "lock lost", "locks lost"),
+            page.format_count(self.retries, "lock lost", "locks lost"),
         ];
         let mut text = wrap_parts("", counts, "  ", page);
         let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread_of(of)));
@@ -208,7 +208,7 @@ impl DurationSpread {
 /// An upper bound: `≤ 24s`, or `> 7d` for the range without one.
 fn upper_bound_text(seconds: Option<u64>) -> String {
     match seconds {
-        Some(seconds) => format!("≤ {}", text::duration(seconds as f64)),
+        Some(seconds) => format!("≤ {}", text::format_duration(seconds as f64)),
         None => "> 7d".to_owned(),
     }
 }

@@ -35,7 +35,7 @@ use crate::model::throttle::MaximumChange;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::plural;
+use crate::text::format_count;
 
 mod check;
 mod pack;
@@ -143,9 +143,9 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         && maxima.is_empty()
         && pauses.is_empty();
     if !nothing {
-        let recurring = plural(proposal.recurring as u64, "recurring job", "recurring jobs");
+        let recurring = format_count(proposal.recurring as u64, "recurring job", "recurring jobs");
         let jobs = match (
-            plural(order.len() as u64, "job", "jobs"),
+            format_count(order.len() as u64, "job", "jobs"),
             proposal.recurring,
         ) {
             (jobs, 0) => jobs,
@@ -163,7 +163,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         }
     }
     if contents.unreadable > 0 {
-        let entries = plural(contents.unreadable, "entry", "entries");
+        let entries = format_count(contents.unreadable, "entry", "entries");
         session.ui.warn(&format!(
             "{entries} of histories cannot be read and are left out"
         ));

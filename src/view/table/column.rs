@@ -257,7 +257,7 @@ impl Cell {
     /// A duration in seconds.
     pub(crate) fn duration(seconds: Option<f64>) -> Cell {
         match seconds {
-            Some(seconds) => Cell::sorted_by(seconds, text::duration(seconds)),
+            Some(seconds) => Cell::sorted_by(seconds, text::format_duration(seconds)),
             None => Cell::missing(),
         }
     }

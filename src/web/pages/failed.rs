@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least_prefix;
 use crate::name::Name;
-use crate::text::{capitalize, plural};
+use crate::text::{capitalize, format_count};
 use crate::web::page::{Content, Page, Section, server_footer};
 use crate::web::{chart, facts_of};
 
@@ -33,8 +33,8 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
         jobs => capitalize(&format!(
             "{}{} failed in {}",
             at_least_prefix(facts.omitted().groups),
-            plural(jobs, "job has", "jobs have"),
-            plural(count, "group", "groups")
+            format_count(jobs, "job has", "jobs have"),
+            format_count(count, "group", "groups")
         )),
     };
     let more = count.saturating_sub(groups.len() as u64);
@@ -49,7 +49,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
                     }
                 }
             }
-            @if more > 0 { p.more { "and " (plural(more, "other group", "other groups")) } }
+            @if more > 0 { p.more { "and " (format_count(more, "other group", "other groups")) } }
         }
     };
     Ok(Content {

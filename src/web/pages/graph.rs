@@ -10,7 +10,7 @@ use crate::graph::{GraphRequest, read_graph_of_jobs, read_graph_of_queue};
 use crate::model::graph::Graph;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{plural, short_jid};
+use crate::text::{format_count, short_jid};
 use crate::web::page::{Content, Page, Section, name_or_empty_label, state_word};
 
 /// Maximum number of jobs of a graph.
@@ -72,8 +72,8 @@ fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: 
             (tree_list(page, graph))
             @if !graph.complete {
                 p.more {
-                    "Left out: " (plural(graph.omitted_jobs, "job", "jobs")) " and "
-                    (plural(graph.omitted_edges, "edge", "edges")) "; "
+                    "Left out: " (format_count(graph.omitted_jobs, "job", "jobs")) " and "
+                    (format_count(graph.omitted_edges, "edge", "edges")) "; "
                     code { "qless graph --as dot" } " draws more."
                 }
             }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, plural, with_thousands_separators};
+use crate::text::{Sanitized, decisive_line, format_count, with_thousands_separators};
 use crate::web::page::{Content, Page, Section, name_or_empty_label};
 use crate::web::path;
 
@@ -65,7 +65,7 @@ pub(in crate::web) fn content(
             (page.command_block(&retry))
         }
         section {
-            h2 { "Messages" small { "of the newest " (plural(read, "job", "jobs")) } }
+            h2 { "Messages" small { "of the newest " (format_count(read, "job", "jobs")) } }
             (message_table(&messages))
         }
         section {
@@ -171,6 +171,6 @@ fn message_table(messages: &[(String, u64)]) -> Markup {
                 }
             }
         }
-        @if more > 0 { p.more { "and " (plural(more as u64, "other message", "other messages")) } }
+        @if more > 0 { p.more { "and " (format_count(more as u64, "other message", "other messages")) } }
     }
 }

@@ -19,7 +19,7 @@ use crate::model::recur::text::format_interval;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
-    Sanitized, clean_line, clean_text, decisive_line, duration, with_thousands_separators,
+    Sanitized, clean_line, clean_text, decisive_line, format_duration, with_thousands_separators,
 };
 use crate::web::chart;
 use crate::web::page::{Content, NONE, Page, Section, job_path, name_or_empty_label};
@@ -129,7 +129,7 @@ fn headline_sentence(page: &Page, job: &Job) -> String {
         .unwrap_or_default();
     let age = job
         .since
-        .map(|since| duration(page.now.since(since).max(0.0)));
+        .map(|since| format_duration(page.now.since(since).max(0.0)));
     let for_age = age.map(|age| format!(" for {age}")).unwrap_or_default();
     let rest = match job.state {
         Some(State::Failed) => {

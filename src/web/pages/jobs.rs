@@ -18,7 +18,7 @@ use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_line, plural, with_thousands_separators};
+use crate::text::{Sanitized, clean_line, format_count, with_thousands_separators};
 use crate::web::PageRequest;
 use crate::web::page::{Content, NONE, Page, Section, state_word};
 use crate::web::path;
@@ -60,11 +60,11 @@ pub(in crate::web) fn content(
     let (list, title) = match found {
         Ok(found) => {
             let title = match found.total {
-                Some(total) => plural(total, "job", "jobs"),
+                Some(total) => format_count(total, "job", "jobs"),
                 None if found.jobs.is_empty() => "No job".to_owned(),
                 None => format!(
                     "{} and perhaps more",
-                    plural(found.jobs.len() as u64, "job", "jobs")
+                    format_count(found.jobs.len() as u64, "job", "jobs")
                 ),
             };
             (job_list(page, &found, offset, request), title)

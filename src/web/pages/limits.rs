@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::overview::at_least_prefix;
 use crate::model::throttle::Throttle;
 use crate::session::Session;
-use crate::text::{capitalize, duration, plural, with_thousands_separators};
+use crate::text::{capitalize, format_count, format_duration, with_thousands_separators};
 use crate::web::page::{Content, NONE, Page, Section};
 
 /// Maximum number of throttles, and of lanes, that are read and shown.
@@ -21,12 +21,15 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
     let at_least = at_least_prefix(u64::from(found.is_cut));
     let title = match (throttles.len() as u64, lanes.len() as u64) {
         (0, 0) => "No limit is set, and none holds a job back".to_owned(),
-        (count, 0) => format!("{at_least}{}", plural(count, "throttle", "throttles")),
-        (0, count) => format!("{} with more than one job", plural(count, "lane", "lanes")),
+        (count, 0) => format!("{at_least}{}", format_count(count, "throttle", "throttles")),
+        (0, count) => format!(
+            "{} with more than one job",
+            format_count(count, "lane", "lanes")
+        ),
         (count, more) => format!(
             "{at_least}{} and {}",
-            plural(count, "throttle", "throttles"),
-            plural(more, "lane", "lanes")
+            format_count(count, "throttle", "throttles"),
+            format_count(more, "lane", "lanes")
         ),
     };
     let main = html! {
@@ -58,7 +61,7 @@ fn throttle_table(throttles: &[Throttle]) -> Markup {
             }
             tbody { @for throttle in throttles.iter().take(MAX_SHOWN) { (throttle_row(throttle)) } }
         }
-        @if more > 0 { p.more { "and " (plural(more, "more", "more")) } }
+        @if more > 0 { p.more { "and " (format_count(more, "more", "more")) } }
     }
 }
 
@@ -86,7 +89,7 @@ fn throttle_row(throttle: &Throttle) -> Markup {
             }
             td.n { (taken) }
             td.n.strong[is_holding].dim[!is_holding] { (crate::web::page::count_or_dash(throttle.pending)) }
-            td.n.wide.dim { (throttle.ttl_s.map_or(NONE.into(), |ttl| format!("in {}", duration(ttl as f64)))) }
+            td.n.wide.dim { (throttle.ttl_s.map_or(NONE.into(), |ttl| format!("in {}", format_duration(ttl as f64)))) }
         }
     }
 }

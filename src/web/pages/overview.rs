@@ -14,7 +14,7 @@ use crate::model::overview::headline::Headline;
 use crate::model::overview::{Overview, ProblemCode, RecentFailures, StatusProblem, SystemFacts};
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
-use crate::text::{self, Sanitized, duration, plural, with_thousands_separators};
+use crate::text::{self, Sanitized, format_count, format_duration, with_thousands_separators};
 use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, server_footer};
@@ -188,7 +188,10 @@ fn figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) ->
     let running = match slots.filter(|slots| *slots > 0) {
         Some(slots) => format!("running in {slots} slots"),
         None if running_on == 0 => "running".to_owned(),
-        None => format!("running on {}", plural(running_on, "worker", "workers")),
+        None => format!(
+            "running on {}",
+            format_count(running_on, "worker", "workers")
+        ),
     };
     let oldest = overview.waits.first().map(|wait| wait.wait_s.0);
     let stalled = match totals.queued.stalled {
@@ -205,7 +208,7 @@ fn figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) ->
             "done today".to_owned(),
         ),
     };
-    let groups = plural(totals.groups, "group", "groups");
+    let groups = format_count(totals.groups, "group", "groups");
     let failed = match overview.omitted.groups {
         0 => format!("failed in {groups}"),
         _ => format!("at least, failed in {groups}"),
@@ -219,7 +222,7 @@ fn figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) ->
             (figure_box(with_thousands_separators(totals.queued.waiting), "waiting", false))
             (figure_box(with_thousands_separators(totals.queued.running), &format!("{running}{stalled}"), false))
             (figure_box(done.0, &done.1, false))
-            (figure_box(oldest.map_or(NONE.into(), duration), "oldest wait", is_late))
+            (figure_box(oldest.map_or(NONE.into(), format_duration), "oldest wait", is_late))
             (figure_box(with_thousands_separators(totals.failed), &failed, totals.failed > 0))
         }
     }
@@ -248,7 +251,7 @@ fn group_list(
                 }
             }
         }
-        @if more > 0 { p.more { a href=(page.link("failed")) { "and " (plural(more, "other group", "other groups")) } } }
+        @if more > 0 { p.more { a href=(page.link("failed")) { "and " (format_count(more, "other group", "other groups")) } } }
     }
 }
 

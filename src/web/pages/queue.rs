@@ -17,7 +17,7 @@ use crate::model::overview::QueueFacts;
 use crate::model::overview::history::JobFlow;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
-use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
+use crate::text::{capitalize, clean_line, format_count, with_thousands_separators};
 use crate::web::chart;
 use crate::web::page::{Content, Page, Section, link_or_text, name_or_empty_label};
 use crate::web::{facts_of, path};
@@ -100,8 +100,8 @@ pub(in crate::web) fn content(
                 (last_hour_chart(page, &flow))
                 p.dim {
                     (with_thousands_separators(of_snapshot.completed)) " done today, "
-                    (plural(of_snapshot.failures, "failure", "failures")) ", "
-                    (plural(of_snapshot.retries, "lost lock", "lost locks"))
+                    (format_count(of_snapshot.failures, "failure", "failures")) ", "
+                    (format_count(of_snapshot.retries, "lost lock", "lost locks"))
                 }
                 p.more { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
             }

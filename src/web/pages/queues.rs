@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::look::server::SnapshotServer;
 use crate::model::overview::{QueueFacts, SystemFacts};
 use crate::model::stats::BucketRange;
-use crate::text::{clean_line, duration, plural};
+use crate::text::{clean_line, format_count, format_duration};
 use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, count_cell, server_footer};
@@ -15,7 +15,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let snapshot = server.snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
-    let queues = plural(facts.queue_count, "queue", "queues");
+    let queues = format_count(facts.queue_count, "queue", "queues");
     let main = html! {
         h1 { (queues) }
         section {
@@ -62,7 +62,7 @@ pub(super) fn queue_table(
                 tbody { @for queue in queues { (queue_row(page, queue, server)) } }
             }
         }
-        @if more > 0 { p.more { a href=(page.link("queues")) { "and " (plural(more, "more queue", "more queues")) } } }
+        @if more > 0 { p.more { a href=(page.link("queues")) { "and " (format_count(more, "more queue", "more queues")) } } }
     }
 }
 
@@ -80,7 +80,7 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup
             (count_cell(counts.running))
             td.n.wide.dim { (crate::web::page::count_or_dash(counts.scheduled)) }
             td.n.wide.dim { (crate::web::page::count_or_dash(counts.depends)) }
-            td.n.late[is_late].dim[wait.is_none()] { (wait.map_or(NONE.into(), duration)) }
+            td.n.late[is_late].dim[wait.is_none()] { (wait.map_or(NONE.into(), format_duration)) }
             td.n.wide.dim { (p95.map_or(NONE.into(), upper_bound_text)) }
             td.last { (queue_chips(page, queue)) }
         }
@@ -91,8 +91,8 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup
 pub(super) fn upper_bound_text(range: BucketRange) -> String {
     match range.hi_s {
         Some(0) => NONE.to_owned(),
-        Some(end) => duration(end as f64),
-        None => format!("> {}", duration(range.lo_s as f64)),
+        Some(end) => format_duration(end as f64),
+        None => format!("> {}", format_duration(range.lo_s as f64)),
     }
 }
 
@@ -101,8 +101,8 @@ pub(super) fn queue_chips(page: &Page, queue: &QueueFacts) -> Markup {
     let counts = &queue.counts;
     let paused_by = counts.paused_by.as_ref().map(|by| format!("by {by}"));
     html! {
-        @if counts.stalled > 0 { span.chip.red { (plural(counts.stalled, "stalled", "stalled")) } " " }
-        @if let Some(wait) = queue.hidden_late_wait(page.now) { span.chip.red { "oldest waits " (duration(wait)) } " " }
+        @if counts.stalled > 0 { span.chip.red { (format_count(counts.stalled, "stalled", "stalled")) } " " }
+        @if let Some(wait) = queue.hidden_late_wait(page.now) { span.chip.red { "oldest waits " (format_duration(wait)) } " " }
         @if let Some(reason) = queue.blocking_reason_text(&page.render_options()) {
             span.chip.amber[counts.paused] title=[paused_by] { (clean_line(reason)) }
         }

@@ -8,7 +8,7 @@ use crate::model::overview::at_least_prefix;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::{format_interval, owed_text};
 use crate::name::Name;
-use crate::text::{capitalize, clean_line, plural};
+use crate::text::{capitalize, clean_line, format_count};
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, count_or_dash};
 
@@ -34,7 +34,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let title = match (count, late) {
         (0, _) => "No recurring job".to_owned(),
         (count, late) => {
-            let count = plural(count, "recurring job", "recurring jobs");
+            let count = format_count(count, "recurring job", "recurring jobs");
             let due = if late == 0 {
                 String::new()
             } else {
@@ -61,7 +61,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
                 }
             }
             @if more > 0 {
-                p.more { "and " (plural(more, "more", "more")) ": " code { "qless recur list QUEUE" } " shows those of a queue" }
+                p.more { "and " (format_count(more, "more", "more")) ": " code { "qless recur list QUEUE" } " shows those of a queue" }
             }
         }
     };

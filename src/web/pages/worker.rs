@@ -7,7 +7,7 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::text::format_count;
 use crate::web::page::{Content, Page, Section, link_or_text, name_or_empty_label};
 
 /// Maximum number of jobs of the worker that are read and listed.
@@ -33,13 +33,13 @@ pub(in crate::web) fn content(
     // Jobs whose locks the worker lost are read first.
     let holds = match worker.jobs.len() as u64 + omitted {
         0 => "holds no job".to_owned(),
-        jobs => format!("holds {}", plural(jobs, "job", "jobs")),
+        jobs => format!("holds {}", format_count(jobs, "job", "jobs")),
     };
     let lost = match worker.stalled.len() as u64 {
         0 => String::new(),
         jobs => format!(
             ", and has lost the locks of {}",
-            plural(jobs, "job", "jobs")
+            format_count(jobs, "job", "jobs")
         ),
     };
     let jobs = &worker.details;
@@ -53,7 +53,7 @@ pub(in crate::web) fn content(
                 p.none { "None. A job whose expired lock was extended is in the list of its queue alone." }
             } @else { (job_table(page, jobs)) }
             @if omitted > 0 {
-                p.more { (link_or_text(page.link_to_jobs_of("held-by", name), &format!("and {}", plural(omitted, "more", "more")))) }
+                p.more { (link_or_text(page.link_to_jobs_of("held-by", name), &format!("and {}", format_count(omitted, "more", "more")))) }
             }
         }
     };

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::look::server::SnapshotServer;
 use crate::model::overview::SystemFacts;
 use crate::model::worker::{Worker, sort_urgent_first};
-use crate::text::plural;
+use crate::text::format_count;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, server_footer};
 
@@ -19,7 +19,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     page.now = now;
     let title = match facts.worker_count {
         0 => "No worker was seen lately".to_owned(),
-        count => plural(count, "worker", "workers"),
+        count => format_count(count, "worker", "workers"),
     };
     let main = html! {
         h1 { (title) }
@@ -53,7 +53,7 @@ pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -
                 tbody { @for worker in workers { (worker_row(page, worker)) } }
             }
         }
-        @if more > 0 { p.more { a href=(page.link("workers")) { "and " (plural(more, "more worker", "more workers")) } } }
+        @if more > 0 { p.more { a href=(page.link("workers")) { "and " (format_count(more, "more worker", "more workers")) } } }
     }
 }
 

@@ -24,7 +24,7 @@ use self::slots::{QuickDeathBackoff, Slot};
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
-use crate::text::{plural, with_thousands_separators};
+use crate::text::{format_count, with_thousands_separators};
 
 /// Maximum number of jobs that one call pops.
 const MAX_POPPED: u64 = 500;
@@ -433,7 +433,7 @@ impl Machine {
         let ending = self.endings.len() + self.sent.as_ref().map_or(0, |sent| sent.endings.len());
         let count = |count: usize, one, many| match count {
             0 => format!("no {many}"),
-            _ => plural(count as u64, one, many),
+            _ => format_count(count as u64, one, many),
         };
         lines.push(format!(
             "{} running, {} waiting to be written, {} popped so far",

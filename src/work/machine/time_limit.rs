@@ -5,7 +5,7 @@ use super::event::{Action, DispatchMode, EndedProcess, Report};
 use super::slots::{Slot, SlotProcess};
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
-use crate::text::duration;
+use crate::text::format_duration;
 
 impl Machine {
     /// Stops the processes that have had a job for too long, and returns the actions for that. It is called after all
@@ -83,7 +83,7 @@ impl Machine {
 /// A limit as text, such as `1m 30s`, also if it is shorter than a second: `0.3s`.
 fn describe_limit(limit: f64) -> String {
     if limit.fract() == 0.0 || limit > 60.0 {
-        duration(limit)
+        format_duration(limit)
     } else {
         format!("{limit}s")
     }

@@ -6,7 +6,7 @@ use crate::address::{Address, Node, Sentinels, Target};
 use crate::core::script::with_hash_tag;
 use crate::error::{Cause, Error, Kind};
 use crate::name::Name;
-use crate::text::{Sanitized, plural};
+use crate::text::{Sanitized, format_count};
 
 /// Maximum number of names in a hint.
 const NAMES: usize = 5;
@@ -285,7 +285,7 @@ pub(crate) fn unknown_master(
     sentinels: &Sentinels,
     known_masters: Vec<Name>,
 ) -> Error {
-    let count = plural(sentinels.nodes.len() as u64, "Sentinel", "Sentinels");
+    let count = format_count(sentinels.nodes.len() as u64, "Sentinel", "Sentinels");
     let master = Sanitized(&sentinels.master);
     let error = Error::new(
         Kind::NoMaster,
