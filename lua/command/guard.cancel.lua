@@ -6,8 +6,8 @@
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as cancel
 
--- How many jobs a call deletes; how many dependents a job may have; how many tags, dependencies and dependents the
--- given jobs have before the reply ends, and those below them at most.
+-- Maximum numbers: of jobs that a call deletes; of dependents of a job; of tags, dependencies and dependents of the
+-- given jobs, after which the reply ends; and of those of all jobs below, beyond which no job is deleted.
 local max_jobs, max_dependents, max_links, max_links_below = 5000, 20000, 20000, 50000
 
 return function(argv, now)
@@ -59,7 +59,7 @@ return function(argv, now)
     if i == count then break end
   end
 
-  -- 2. With `cancel`, find all levels of dependents. Those that wait count by their dependencies.
+  -- 2. With `cancel`, find all levels of dependents.
   local blocked = {}
   local function test_release(jid)
     for _, name in ipairs(below[jid]) do
@@ -72,7 +72,7 @@ return function(argv, now)
     for _, name in ipairs(below[jid]) do
       if not going[name] and not stays[name] and not blocked[name] then
         blocked[name], trouble[name] = judge(name)
-        -- This job may also be given further on, behind the end of this call's part: its mark counts all the same.
+        -- This job may also be given further on, where this call does not judge it: its mark counts all the same.
         local mark = mark_in_call[name] or ''
         if mark ~= '' and mark ~= marks[name] then blocked[name] = blocked[name] or 'state_changed' end
         if not blocked[name] then

@@ -31,7 +31,7 @@ return function(now, t, repair, run, findings)
   end
   local built, number = {}, need('value/number')
   local homes = need('judge/homes')()
-  -- `last_due`: no real time is more than 1000 years from now; such a number is in milliseconds.
+  -- `last_due`: no real time is more than 1000 years from now; a larger number is in milliseconds.
   local check = {now = now, last_due = now + 31557600000, t = t, repair = repair, run = run, out = out, only = only,
     homes = homes, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
   setmetatable(check, {__index = function(_, name)

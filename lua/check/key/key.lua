@@ -21,7 +21,7 @@ return function(check)
     local kind, family, owner, part, day = kind_of(name)
     if not kind and not lost then return check.add('key-unknown', name, held) end
     local ttl = redis.call('ttl', key)
-    -- A throttle may end by itself, and a window of uniqueness does. A throttle may be named like the sets of another.
+    -- A throttle may expire, and a window of uniqueness does. The id of a throttle may end like the sets of another.
     local is_throttle = family == 'th' and held == 'hash' and (not part or redis.call('hget', key, 'maximum'))
     if ttl >= 0 and (lost or not is_throttle and family ~= 'u') then
       check.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})

@@ -57,9 +57,8 @@ return function(now, t, seconds, worker, settings)
     return {'not_holder', job[1] or '', job[2] or ''}
   end
 
-  -- Enters the completed jobs. As many single completions would delete 1000 old jobs
-  -- each; a call deletes as many as two. An old job that
-  -- cannot be deleted is no reason to leave the rest of the call undone.
+  -- Enters the completed jobs, and deletes as many old jobs as two single completions would: up to 2000.
+  -- An old job that cannot be deleted is no reason to leave the rest of the call undone.
   function batch.forget()
     local list = batch.completed
     if not list[1] then return end

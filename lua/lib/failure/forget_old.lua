@@ -10,7 +10,7 @@ local call, pcall_redis = redis.call, redis.pcall
 -- The maximum number of entries that one call reads, and of jobs that it deletes. The next call continues.
 local max_read, max_deleted = 200, 100
 
--- The maximum number of jobs that stay and are read again by each call; of more, the next minute's calls read none.
+-- The maximum number of kept jobs that each call reads again. If there are more, it reads none for a minute.
 local max_kept = 10
 
 -- The maximum number of dependents that are read. A job with more counts as one that has dependents.

@@ -8,7 +8,7 @@ return function(now, jid, into, apart)
   local call, key, encode = redis.call, Keys.job .. jid, cjson.encode
   local job = call('hmget', key, unpack(Job))
   local state, queue = job[Job.state], job[Job.queue] or ''
-  -- The other job keeps its place, although it may just have failed: a job with its other payloads will take it.
+  -- The other job keeps its place, even if it just failed: the job that gets its other payloads takes that place.
   if job[Job.key] then need('lane/leave')(now, job[Job.key], jid, false, into) end
   if job[Job.throttles] then need('throttle/leave')(jid, state, queue, job[Job.throttles]) end
   need('queue/remove_from_state_set')(jid, state, queue)
