@@ -6,7 +6,7 @@
 --   refuses; if fewer than `total` jobs came, then in how many seconds the next one may come, if that is known
 -- Refuses: wrong words, more than 500 jobs or queues
 -- Publishes: as guard.finish and pop
-local function whole(text)
+local function require_whole(text)
   local n = tonumber(text)
   if not n or n % 1 ~= 0 or n < 0 or n > 9e15 then error('Guard(): wrong number: ' .. tostring(text)) end
   return n
@@ -15,13 +15,13 @@ end
 return function(argv, now, t, seconds)
   local worker = argv[3]
   if not worker then error('Guard(): worker missing') end
-  local left, words = math.min(whole(argv[4]), 10000), whole(argv[5])
+  local left, words = math.min(require_whole(argv[4]), 10000), require_whole(argv[5])
   if words % 2 ~= 0 or words > 1000 or 5 + words > #argv then
     error('Guard(): wrong number of words: ' .. argv[5])
   end
   local counts, fields = {}, {'max-job-history', 'jobs-history', 'jobs-history-count', 'heartbeat', 'grace-period'}
   for i = 7, 5 + words, 2 do
-    counts[#counts + 1] = whole(argv[i])
+    counts[#counts + 1] = require_whole(argv[i])
     fields[#fields + 1] = argv[i - 1] .. '-heartbeat'
     fields[#fields + 1] = argv[i - 1] .. '-max-concurrency'
     fields[#fields + 1] = argv[i - 1] .. '-defaults'

@@ -26,7 +26,7 @@ return function(argv)
   local rows, limits, shown, lanes, wrong, max_cost, cost = {}, {}, {}, {}, {}, 5000, 0
 
   -- Runs a read. Returns nil if the key is of another type, and notes that.
-  local function ask(id, command, key, ...)
+  local function run_read(id, command, key, ...)
     cost = cost + 1
     local reply = redis.pcall(command, key, ...)
     if type(reply) ~= 'table' or not reply.err then return reply end
@@ -41,11 +41,11 @@ return function(argv)
   end
 
   -- The stored facts of a throttle, read once in this call; false if a key of it is of a wrong type.
-  local function read(id)
+  local function facts_of(id)
     if limits[id] == nil then
       local key = Keys.throttle .. id
-      local stored, locks = ask(id, 'hget', key, 'maximum'), ask(id, 'zcard', key .. Keys.locks)
-      local pending, ttl = ask(id, 'zcard', key .. Keys.pending), ask(id, 'ttl', key)
+      local stored, locks = run_read(id, 'hget', key, 'maximum'), run_read(id, 'zcard', key .. Keys.locks)
+      local pending, ttl = run_read(id, 'zcard', key .. Keys.pending), run_read(id, 'ttl', key)
       limits[id] = stored ~= nil and locks and pending
         and {maximum = maximum_of(id), ttl = ttl, locks = locks, pending = pending}
     end
@@ -59,12 +59,12 @@ return function(argv)
   end
 
   local function add_listed(id)
-    local limit = read(id)
+    local limit = facts_of(id)
     if limit and limit.ttl ~= -2 then add_limit(id, limit, '1') end
   end
 
   local function add_if_holding(id)
-    local limit = not shown[id] and read(id)
+    local limit = not shown[id] and facts_of(id)
     if not limit then return end
     cost = cost + 1
     if limit.pending > 0 or limit.maximum ~= 0 and limit.locks >= limit.maximum then
@@ -78,21 +78,21 @@ return function(argv)
     cost = cost + 3
     if is_first(lane, jid) then return end
     lanes[lane] = true
-    rows[#rows + 1] = {'lane', lane, '' .. (ask(false, 'zcard', Keys.lane .. lane) or 0)}
+    rows[#rows + 1] = {'lane', lane, '' .. (run_read(false, 'zcard', Keys.lane .. lane) or 0)}
   end
 
   local function add_holders(queue)
     local held, behind = Keys.queue .. queue .. Keys.throttled, Keys.queue .. queue .. Keys.depends
     -- One EXISTS tells that a queue has no such jobs, as most have none: nothing more is read of it.
-    if ask(false, 'exists', held, behind) == 0 then return end
-    for _, jid in ipairs(ask(false, 'zrange', held, 0, 99) or {}) do
+    if run_read(false, 'exists', held, behind) == 0 then return end
+    for _, jid in ipairs(run_read(false, 'zrange', held, 0, 99) or {}) do
       cost = cost + 1
       local job = redis.pcall('hmget', Keys.job .. jid, unpack(Held))
       if job[Held.state] == 'throttled' and job[Held.queue] == queue then
         for _, id in ipairs(decode(job[Held.throttles])) do add_if_holding(id) end
       end
     end
-    for _, jid in ipairs(ask(false, 'zrange', behind, 0, 99) or {}) do
+    for _, jid in ipairs(run_read(false, 'zrange', behind, 0, 99) or {}) do
       cost = cost + 1
       local job = redis.pcall('hmget', Keys.job .. jid, unpack(Behind))
       if job[Behind.state] == 'depends' and job[Behind.queue] == queue and job[Behind.key] then
@@ -103,21 +103,21 @@ return function(argv)
 
   -- Calls `add` with the members of a sorted set, from the cursor on; if there are more than `max_read`, with the
   -- first and the last half of these. Returns whether all were read; how many were left out.
-  local function walk(key, add, max_read)
-    local size, half = ask(false, 'zcard', key) or 0, max_read / 2
+  local function add_all(key, add, max_read)
+    local size, half = run_read(false, 'zcard', key) or 0, max_read / 2
     local omitted = math.max(0, size - max_read)
     -- Pages go by rank: so a page costs the same even if many members of the sorted set have the same score.
-    local from = (ask(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
+    local from = (run_read(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
     while from < size do
       local last = from + 99
       if omitted > 0 and from < half then
         last = math.min(last, half - 1)
       elseif omitted > 0 and from < half + omitted then
         from = half + omitted
-        since = ask(false, 'zrange', key, from, from, 'WITHSCORES')[2]
-        skip, last = from - ask(false, 'zcount', key, '-inf', '(' .. since), from + 99
+        since = run_read(false, 'zrange', key, from, from, 'WITHSCORES')[2]
+        skip, last = from - run_read(false, 'zcount', key, '-inf', '(' .. since), from + 99
       end
-      local page = ask(false, 'zrange', key, from, last, 'WITHSCORES')
+      local page = run_read(false, 'zrange', key, from, last, 'WITHSCORES')
       for i = 1, #page, 2 do
         if cost > max_cost then return false end
         add(page[i])
@@ -129,10 +129,10 @@ return function(argv)
   end
 
   if part == 'limits' then
-    if not walk(Keys.throttles, add_listed, math.huge) then return {'limits ' .. since .. ' ' .. skip, rows} end
+    if not add_all(Keys.throttles, add_listed, math.huge) then return {'limits ' .. since .. ' ' .. skip, rows} end
     since, skip = '-inf', 0
   end
-  local complete, omitted = walk(Keys.queues, add_holders, argv[3] == 'holding' and math.huge or 500)
+  local complete, omitted = add_all(Keys.queues, add_holders, argv[3] == 'holding' and math.huge or 500)
   if not complete then return {'queues ' .. since .. ' ' .. skip, rows} end
   if omitted > 0 then rows[#rows + 1] = {'omitted', '' .. omitted} end
   return {'', rows}

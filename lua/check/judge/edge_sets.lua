@@ -39,14 +39,14 @@ return function(check)
   -- Whether a lock on a job in state `depends` is still valid, in its queue or in another known one: a
   -- worker may be working on the job.
   function edges.locked(job)
-    local function alive(key)
+    local function has_live_lock(key)
       local lock = check.ask('zscore', key, job.id)
       return lock and tonumber(lock) > check.now
     end
-    if alive(Keys.queue .. job.queue .. Keys.locks) then return true end
+    if has_live_lock(Keys.queue .. job.queue .. Keys.locks) then return true end
     local sets = check.sets()
     for i = 1, #sets do
-      if sets[i].part == Keys.locks and alive(sets[i].key) then return true end
+      if sets[i].part == Keys.locks and has_live_lock(sets[i].key) then return true end
     end
     return false
   end

@@ -30,7 +30,7 @@ return function()
 
   -- Raises what the server would refuse of a change, if the server can be asked (7.0). Rights cover commands
   -- and keys, so one member stands for all.
-  local function allowed(kind, key, item, before, after)
+  local function require_right(kind, key, item, before, after)
     local name, command = kind .. (before and '-' or '') .. (after and '+' or ' ') .. key, nil
     if asked[name] then return end
     asked[name] = true
@@ -52,7 +52,7 @@ return function()
   end
 
   -- The last of the removals of entries that are made together: entries of one list, the last one first.
-  local function run_of(changes, from)
+  local function last_of_run(changes, from)
     local to = from
     local kind, key, _, before, after = unpack(changes[from])
     if kind ~= 'list' or not before or after then return from end
@@ -70,11 +70,11 @@ return function()
     local made = {}
     local ok, refusal = pcall(function()
       if redis.acl_check_cmd then
-        for i = 1, #changes do allowed(unpack(changes[i])) end
+        for i = 1, #changes do require_right(unpack(changes[i])) end
       end
       local i = 1
       while i <= #changes do
-        local change, last = changes[i], run_of(changes, i)
+        local change, last = changes[i], last_of_run(changes, i)
         if last > i then
           -- Remove them without reading them again: the caller has just read these entries.
           need('repair/remove_entries')(change[2], changes, i, last)

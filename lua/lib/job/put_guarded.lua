@@ -6,7 +6,7 @@
 local Old = Fields('job/put', 'throttles', 'jid')
 
 -- The details of `exists`.
-local function ages(jid)
+local function entry_times(jid)
   local key, entry_time = Keys.job .. jid .. Keys.history, need('history/entry_time')
   local history = redis.pcall('lrange', key, -1000, -1)
   if history.err or not history[1] then return false, false end
@@ -26,7 +26,7 @@ return function(now, t, seconds, policy, call_state)
   local outcome, mark_of = need('value/outcome_row'), need('job/mark')
   local put, job_key_fault = need('job/put'), need('job/key_fault')
   local classify, find_cycle = need('dependency/classify'), need('dependency/find_cycle')
-  local function mark(jid, old)
+  local function old_mark(jid, old)
     return old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or ''
   end
   return function(job)
@@ -41,7 +41,7 @@ return function(now, t, seconds, policy, call_state)
         'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
     end
     if not invalid and old[Old.jid] and not policy.replace then
-      row = outcome('exists', mark(jid, old), ages(jid))
+      row = outcome('exists', old_mark(jid, old), entry_times(jid))
     elseif not invalid then
       local state, from, worker, tags = old[Old.state], old[Old.queue], old[Old.worker], old[Old.tags]
       if state or from or worker or tags then
@@ -62,13 +62,13 @@ return function(now, t, seconds, policy, call_state)
     if not invalid and not row and job.depends and job.depends[1] then
       local path, trouble = find_cycle(jid, job.depends, progress.wrote)
       if path then
-        row = outcome('cycle', mark(jid, old), path)
+        row = outcome('cycle', old_mark(jid, old), path)
       elseif path == false then
         invalid = trouble
       else
         local pending, complete, missing = classify(job.depends, progress.wrote)
         if missing[1] and refuse_missing then
-          row = outcome('missing_dependency', mark(jid, old), missing)
+          row = outcome('missing_dependency', old_mark(jid, old), missing)
         else
           job.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
@@ -79,7 +79,7 @@ return function(now, t, seconds, policy, call_state)
       end
     end
     if invalid then
-      row = outcome('invalid', mark(jid, old), invalid)
+      row = outcome('invalid', old_mark(jid, old), invalid)
     elseif not row then
       if job.at and job.at > now then job.due = string.format('%.17g', job.at) end
       job.me, job.who, job.maxima = policy.me or '', 'Guard', policy.maxima
@@ -87,8 +87,8 @@ return function(now, t, seconds, policy, call_state)
       if job.coordination or defaults[queue] or old[Old.throttles] then
         local ok
         ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, job, old, defaults[queue])
-        if not ok then return outcome('invalid', mark(jid, old), need('value/error_text')(took)) end
-        if not took then return outcome('cycle', mark(jid, old), behind) end
+        if not ok then return outcome('invalid', old_mark(jid, old), need('value/error_text')(took)) end
+        if not took then return outcome('cycle', old_mark(jid, old), behind) end
       else
         state = put(now, t, seconds, job, old)
       end

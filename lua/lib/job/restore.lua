@@ -4,11 +4,11 @@
 local Restore = {}
 
 -- Whether a document is nested at most `max_depth` levels deep.
-local function shallow(value, max_depth)
+local function is_shallow(value, max_depth)
   if type(value) ~= 'table' then return true end
   if max_depth == 0 then return false end
   for _, member in pairs(value) do
-    if not shallow(member, max_depth - 1) then return false end
+    if not is_shallow(member, max_depth - 1) then return false end
   end
   return true
 end
@@ -25,7 +25,7 @@ function Restore.history(text)
     local value = need('value/json_arg')('a history entry', entry)
     if type(value) ~= 'table' or type(value[1]) ~= 'number' or type(value[2]) ~= 'string' or #value > 3
       or (value[3] ~= nil and (type(value[3]) ~= 'table' or not string.find(entry, '}%s*%]%s*$')))
-      or not shallow(value, 100) or not pcall(cjson.encode, value) then
+      or not is_shallow(value, 100) or not pcall(cjson.encode, value) then
       error('Guard(): not a history entry: ' .. string.sub(entry, 1, 100))
     end
   end

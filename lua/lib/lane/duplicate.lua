@@ -10,7 +10,7 @@ local Job = Fields('lane/live')
 -- is ignored in `put`. The option `pending` loses it.
 -- Takes: jid of the replaced job; the job that is put
 -- Result: nil; or the jids of the cycle that the dependencies would close
-local function replace_depends(jid, job)
+local function replacing_cycle(jid, job)
   local names, pending = {}, {}
   for i = 1, #job.depends do
     if job.depends[i] ~= jid or job.who == 'Guard' then names[#names + 1] = job.depends[i] end
@@ -24,18 +24,18 @@ local function replace_depends(jid, job)
   job.pending = pending
 end
 
-local function started(state) return state == 'running' or state == 'failed' end
+local function has_started(state) return state == 'running' or state == 'failed' end
 
 -- The jid for which a put is skipped, nil if there is none.
 local function jid_to_keep(now, lane, last, state, starts)
-  if last and not (starts and started(state)) then return last end
+  if last and not (starts and has_started(state)) then return last end
   local ends, name = string.match(redis.call('get', Keys.window .. lane) or '', '^(%S+) (.*)$')
   return ends and (need('value/number')(ends) or 0) > now and name or nil
 end
 
 return function(now, job, given, defaults, met)
   local queue, lane, dup, last, other = job.queue, met.lane, met.dup, met.last, met.fields
-  local fits = last and not started(other[Job.state]) and other[Job.queue] == queue
+  local fits = last and not has_started(other[Job.state]) and other[Job.queue] == queue
   if dup == 'skip' then
     local starts = given.starts
     if starts == nil then starts = defaults.starts end
@@ -51,7 +51,7 @@ return function(now, job, given, defaults, met)
     local rescore, max_payloads = given.rescore or other[Job.rescore], need('merge/max_payloads')(setting)
     if need('merge/add')(last, job.data, given.score, rescore, max_payloads) then return last, 'merged' end
   elseif dup == 'replace' and fits then
-    local path = job.depends and job.depends[1] and replace_depends(last, job)
+    local path = job.depends and job.depends[1] and replacing_cycle(last, job)
     if path then return nil, 'cycle', path end
     return last, 'replaced'
   end

@@ -8,8 +8,8 @@ return function(now, t, jid, document)
   local queue, next_run = fields.queue or '', document.next
   local first, since, interval = tonumber(next_run), tonumber(document.since), tonumber(fields.interval)
   if first and since and interval and interval > 0 then
-    local function due(at) return at < first and 0 or math.floor((at - first) / interval) + 1 end
-    local missed = due(now) - due(since)
+    local function runs_until(at) return at < first and 0 or math.floor((at - first) / interval) + 1 end
+    local missed = runs_until(now) - runs_until(since)
     if missed > 0 then next_run = string.format('%.17g', first + missed * interval) end
   end
   if next_run then call('zadd', Keys.queue .. queue .. Keys.recur, next_run, jid) end
