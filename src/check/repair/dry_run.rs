@@ -67,7 +67,8 @@ pub(super) fn run_dry_run(
         dry_run: true,
         plan: Vec::new(),
     };
-    let (keys, run) = (Keys::new(session.prefix()), new_repair_name(session.now()));
+    let keys = Keys::new(session.prefix());
+    let repair_name = new_repair_name(session.now());
     let mut filter = PlanDeduplicator::default();
     let now = session.now();
     let mut batch_sizes = BatchSizes::new(session.core()?.measure_round_trip(now));
@@ -87,7 +88,7 @@ pub(super) fn run_dry_run(
                 None => Ok(()),
             }
         };
-        for mut batch in unlisted::split_batch(session.core()?, batch, &mut wait)? {
+        for mut batch in unlisted::split_off_unlisted_jobs(session.core()?, batch, &mut wait)? {
             let kind = batch.location.kind;
             let findings = findings_argument(findings.clone(), kind);
             while let Some(groups) = batch.take_groups(max_batch.min(batch_sizes.size_for(kind))) {
@@ -97,8 +98,13 @@ pub(super) fn run_dry_run(
                     wait(rest.len())?;
                     let begun = Instant::now();
                     let location = batch.call_location(&groups);
-                    let reply =
-                        core.plan_item_repairs(core.now(), &findings, &run, &location, rest)?;
+                    let reply = core.plan_item_repairs(
+                        core.now(),
+                        &findings,
+                        &repair_name,
+                        &location,
+                        rest,
+                    )?;
                     batch_sizes.adjust_size(kind, reply.verified, begun.elapsed());
                     rest = &rest[reply.verified.clamp(1, rest.len())..];
                     verdicts.extend(reply.verdicts);

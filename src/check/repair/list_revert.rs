@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 
 use super::new_repair_name;
+use crate::core::api::check::RevertCounts;
 use crate::core::api::list_rewrite::{ListRewrite, MAX_ADDED};
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
@@ -120,7 +121,7 @@ impl ListRevert {
         let entries = self.entries.iter();
         let mut returned: Returned = entries.map(|(_, entry)| (entry.as_bytes(), 0)).collect();
         let mut read = 0;
-        while let Some(page) = self.entries_from(core, read)? {
+        while let Some(page) = self.read_page_if_any(core, read)? {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
@@ -132,29 +133,28 @@ impl ListRevert {
         Ok(returned)
     }
 
-    /// Writes the list with the entries. Returns how many have returned; the others are in the list
-    /// already, or the list no longer reaches their index. `None` if other clients change the list
-    /// all the time, or the user may not do that.
-    pub(super) fn write_list(
+    /// Replaces the list by one with the removed entries. An entry is skipped if the list has it already, or no longer
+    /// reaches its index. `None` if other clients change the list all the time, or the user has no right to rewrite it.
+    pub(super) fn try_rewrite_list(
         &self,
         core: &mut Core,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<Option<RevertCounts>, Error> {
         let keys = Keys::new(core.prefix());
         for _ in 0..MAX_TRIES {
-            let run = new_repair_name(core.now());
-            let replacement = keys.set_aside_key(&run, self.key.as_bytes());
+            let repair_name = new_repair_name(core.now());
+            let replacement = keys.set_aside_key(&repair_name, self.key.as_bytes());
             let Ok(rewrite) = core.begin_list_rewrite(self.key.as_bytes(), replacement) else {
                 return Ok(None);
             };
             let written = self.try_fill_replacement(core, &rewrite, &mut pace);
             match written {
-                Ok(Some(0)) => {
+                Ok(Some(counts)) if counts.reverted == 0 => {
                     core.abandon_list_rewrite(&rewrite);
-                    return Ok(Some(0));
+                    return Ok(Some(counts));
                 }
-                Ok(Some(count)) if core.replace_if_unchanged(&rewrite)? => {
-                    return Ok(Some(count));
+                Ok(Some(counts)) if core.replace_if_unchanged(&rewrite)? => {
+                    return Ok(Some(counts));
                 }
                 Ok(_) => core.abandon_list_rewrite(&rewrite),
                 Err(error) => {
@@ -166,23 +166,23 @@ impl ListRevert {
         Ok(None)
     }
 
-    /// Fills the replacement. Returns how many entries return, `None` if that failed.
+    /// Fills the replacement; `None` if that failed.
     fn try_fill_replacement(
         &self,
         core: &mut Core,
         rewrite: &ListRewrite,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<Option<RevertCounts>, Error> {
         let mut merge = ListMerge {
             rewrite,
-            here: self.count_returned_entries(core, pace)?,
+            present: self.count_returned_entries(core, pace)?,
             rest: &self.entries,
-            count: 0,
+            length: 0,
             returned: 0,
-            added: Vec::with_capacity(MAX_ADDED),
+            unwritten: Vec::with_capacity(MAX_ADDED),
         };
         let mut read = 0;
-        while let Some(page) = self.entries_from(core, read)? {
+        while let Some(page) = self.read_page_if_any(core, read)? {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
@@ -192,12 +192,19 @@ impl ListRevert {
             }
         }
         let complete = merge.try_return_entries(core) && merge.try_flush_entries(core);
-        Ok(complete.then_some(merge.returned))
+        Ok(complete.then_some(RevertCounts {
+            reverted: merge.returned,
+            skipped: self.entries.len() as u64 - merge.returned,
+        }))
     }
 
     /// The entries of the list from an index on, `None` behind its end.
-    fn entries_from(&self, core: &mut Core, index: u64) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let first = i64::try_from(index).unwrap_or(i64::MAX - PAGE_SIZE);
+    fn read_page_if_any(
+        &self,
+        core: &mut Core,
+        first_index: u64,
+    ) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let first = i64::try_from(first_index).unwrap_or(i64::MAX - PAGE_SIZE);
         let read = ReadCommand::list_range(self.key.as_bytes(), first, first + PAGE_SIZE - 1);
         let entries = match core.run_read(core.now(), read)? {
             ReadReply::Texts(entries) => entries.into_iter().flatten().collect(),
@@ -224,26 +231,26 @@ fn take_if_returned(returned: &mut Returned, entry: &Name) -> bool {
 /// Merges the present entries of the list with the removed ones, in the order of their indexes.
 struct ListMerge<'a> {
     rewrite: &'a ListRewrite,
-    /// The entries that have returned already.
-    here: Returned<'a>,
+    /// The removed entries that the list has again.
+    present: Returned<'a>,
     /// The entries that are still to return.
     rest: &'a [(u64, Name)],
     /// The number of entries of the replacement.
-    count: u64,
+    length: u64,
     returned: u64,
-    /// Entries that are not written yet.
-    added: Vec<Vec<u8>>,
+    /// Entries of the replacement that are not written yet.
+    unwritten: Vec<Vec<u8>>,
 }
 
 impl ListMerge<'_> {
     /// Adds the entries whose index is reached, except those that the list has again.
     fn try_return_entries(&mut self, core: &mut Core) -> bool {
         while let Some(((index, entry), rest)) = self.rest.split_first() {
-            if *index > self.count {
+            if *index > self.length {
                 break;
             }
             self.rest = rest;
-            if take_if_returned(&mut self.here, entry) {
+            if take_if_returned(&mut self.present, entry) {
                 continue;
             }
             self.returned += 1;
@@ -255,13 +262,13 @@ impl ListMerge<'_> {
     }
 
     fn try_add_entry(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
-        self.added.push(entry);
-        self.count += 1;
-        self.added.len() < MAX_ADDED || self.try_flush_entries(core)
+        self.unwritten.push(entry);
+        self.length += 1;
+        self.unwritten.len() < MAX_ADDED || self.try_flush_entries(core)
     }
 
     fn try_flush_entries(&mut self, core: &mut Core) -> bool {
-        let added = std::mem::take(&mut self.added);
-        added.is_empty() || core.try_extend_replacement(self.rewrite, &added)
+        let entries = std::mem::take(&mut self.unwritten);
+        entries.is_empty() || core.try_extend_replacement(self.rewrite, &entries)
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         ));
     }
     ask_for_approval(&first, session)?;
-    let run = new_repair_name(session.now());
+    let repair_name = new_repair_name(session.now());
     let undo = match undo {
         Some(mut undo) => undo.write_header(session).map(|()| Some(undo))?,
         None => None,
@@ -85,7 +85,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     let round_trip = session.core()?.measure_round_trip(now);
     let repairer = Repairer::new(
         check.filter.clone(),
-        run.clone(),
+        repair_name.clone(),
         undo,
         check.rate,
         interrupt.clone(),
@@ -93,7 +93,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     );
     ApprovedRepair {
         options: check,
-        run,
+        repair_name,
         interrupt,
         repairer,
         stopwatch: session.clock().start_stopwatch(),
@@ -131,9 +131,9 @@ fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Ex
     }
     let decisions = decisions_text(&result.check.items, Severity::Warn);
     let complete = result.halted.is_none();
-    let skipped = result.queue.skipped_count();
+    let skipped_by_scope = result.queue.skipped_by_scope();
     let exit = run::report_findings(result, false, session)?;
-    note_skipped(skipped, &[], session);
+    note_skipped(skipped_by_scope, &[], session);
     if complete && !decisions.is_empty() {
         session
             .ui
@@ -143,11 +143,11 @@ fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Ex
 }
 
 /// Notes which repairable findings are not repaired, and how to repair them.
-fn note_skipped(skipped: usize, too_wide: &[Name], session: &mut Session) {
-    if skipped > 0 {
+fn note_skipped(skipped_by_scope: usize, too_many_dependencies: &[Name], session: &mut Session) {
+    if skipped_by_scope > 0 {
         session.ui.note(SKIPPED_BY_QUEUE);
     }
-    for job in too_wide.iter().take(3) {
+    for job in too_many_dependencies.iter().take(3) {
         let depends = CommandLine::new("depends").flag("--on", "JID").name(job);
         let set = depends.fill_sentence(": set all of them with {}, with a `--on` for each");
         session.ui.note(&format!(

@@ -22,8 +22,8 @@ use crate::ui::Progress;
 
 pub(crate) struct Repairer {
     filter: FindingFilter,
-    /// The name of this repair, which is in the names of the keys that it sets aside.
-    run: String,
+    /// A part of the names of the keys that this repair sets aside.
+    repair_name: String,
     undo: Option<UndoWriter>,
     /// The stage of the current batch, and the findings that the queue leads to.
     stage: RepairStage,
@@ -46,7 +46,7 @@ pub(crate) struct Repairer {
 impl Repairer {
     pub(crate) fn new(
         filter: FindingFilter,
-        run: String,
+        repair_name: String,
         undo: Option<UndoWriter>,
         rate: Option<MaxRate>,
         interrupt: Interrupt,
@@ -56,7 +56,7 @@ impl Repairer {
         Repairer {
             max_batch: pace.slice_size(MAX_BATCH),
             filter,
-            run,
+            repair_name,
             undo,
             stage: RepairStage::Keys,
             expected: ExpectedRepairs::default(),
@@ -90,7 +90,9 @@ impl Repairer {
             else {
                 continue;
             };
-            for mut batch in unlisted::split_batch(core, batch, |count| self.keep_pace(count))? {
+            for mut batch in
+                unlisted::split_off_unlisted_jobs(core, batch, |count| self.keep_pace(count))?
+            {
                 self.removed = 0;
                 self.stage = batch.stage;
                 let kind = batch.location.kind;
@@ -192,7 +194,8 @@ impl Repairer {
             let mut items = self.items_at_current_positions(location, rest);
             let mut planned = None;
             if let Some(undo) = &mut self.undo {
-                let plan = core.plan_item_repairs(now, findings, &self.run, location, &items)?;
+                let plan =
+                    core.plan_item_repairs(now, findings, &self.repair_name, location, &items)?;
                 items.truncate(plan.verified.max(1));
                 if !undo.write_plan_if_any(&plan.verdicts)? {
                     rest = &rest[items.len()..];
@@ -201,7 +204,7 @@ impl Repairer {
                 planned = Some(plan.verdicts);
             }
             let begun = Instant::now();
-            let reply = core.repair_items(now, findings, &self.run, location, &items);
+            let reply = core.repair_items(now, findings, &self.repair_name, location, &items);
             let elapsed = begun.elapsed();
             let item_count = items.len();
             let verified = reply.as_ref().map_or(item_count, |reply| reply.verified);
@@ -227,7 +230,7 @@ impl Repairer {
             };
             let before = repaired;
             if reply.repeated {
-                repaired += self.count_lost_repairs(planned, &items, &reply);
+                repaired += self.count_repairs_of_lost_reply(planned, &items, &reply);
             }
             for verdict in with(VerdictOutcome::Repaired) {
                 let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
@@ -258,9 +261,9 @@ impl Repairer {
         Ok(repaired)
     }
 
-    /// Counts what the first of two calls has repaired, whose reply was lost: the findings that were
-    /// planned, or else expected, and that the second call did not meet.
-    fn count_lost_repairs(
+    /// Counts what a call has repaired whose reply was lost: the findings that were planned, or else expected, and
+    /// that the repeated call no longer found.
+    fn count_repairs_of_lost_reply(
         &mut self,
         planned: Option<Vec<Verdict>>,
         items: &[Name],
@@ -274,15 +277,15 @@ impl Repairer {
                 .collect(),
             None => self.expected.take_repairs_about(self.stage, items),
         };
-        let mut settled = 0;
+        let mut repaired = 0;
         for (id, item) in expected {
             let meets = |verdict: &Verdict| verdict.id == id && verdict.item == item;
             if !reply.verdicts.iter().any(meets) {
                 self.counts.entry(id).or_default().repaired += 1;
-                settled += 1;
+                repaired += 1;
             }
         }
-        settled
+        repaired
     }
 
     fn repair_counts_of_finding(&mut self, verdict: &Verdict) -> &mut RepairCounts {

@@ -209,7 +209,7 @@ impl Reverter<'_> {
             changes.extend(others);
             return Ok(());
         }
-        // Newer changes of a list have to be reverted before these: send the collected ones now.
+        // The collected changes of this list are newer, so revert them before these entries return.
         if entries
             .iter()
             .any(|change| self.lists.contains_key(&change.key))
@@ -237,18 +237,15 @@ impl Reverter<'_> {
         Ok(())
     }
 
-    /// The entries of a list.
+    /// Restores the entries of a list, as a whole or one at a time.
     fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| keep_pace(pace, interrupt, count);
         if list.is_long_enough_to_rewrite()
-            && let Some(returned) = list.write_list(self.core, &mut wait)?
+            && let Some(counts) = list.try_rewrite_list(self.core, &mut wait)?
         {
-            let count = list.len();
-            let returned = usize::try_from(returned).unwrap_or(count);
-            self.sum.done += returned;
-            self.sum.skipped += count - returned;
-            self.progress.add_done(count as u64);
+            self.add_counts(counts);
+            self.progress.add_done(list.len() as u64);
             return Ok(());
         }
         let changes = list.changes_not_yet_reverted(self.core, wait)?;
@@ -276,15 +273,18 @@ impl Reverter<'_> {
         }
         keep_pace(&mut self.pace, &self.interrupt, changes.len())?;
         let begun = Instant::now();
-        let RevertCounts { reverted, skipped } =
-            self.core.revert_changes(self.core.now(), changes)?;
+        let counts = self.core.revert_changes(self.core.now(), changes)?;
         let elapsed = begun.elapsed();
         self.batch_sizes
             .adjust_size(ANY_KIND, changes.len(), elapsed);
-        self.sum.done += usize::try_from(reverted).unwrap_or(usize::MAX);
-        self.sum.skipped += usize::try_from(skipped).unwrap_or(usize::MAX);
+        self.add_counts(counts);
         self.progress.add_done(changes.len() as u64);
         Ok(())
+    }
+
+    fn add_counts(&mut self, counts: RevertCounts) {
+        self.sum.done += usize::try_from(counts.reverted).unwrap_or(usize::MAX);
+        self.sum.skipped += usize::try_from(counts.skipped).unwrap_or(usize::MAX);
     }
 }
 

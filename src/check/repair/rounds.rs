@@ -24,7 +24,7 @@ const MAX_ROUNDS: usize = 3;
 /// An approved repair.
 pub(super) struct ApprovedRepair<'a> {
     pub options: &'a CheckOptions,
-    pub run: String,
+    pub repair_name: String,
     pub interrupt: Interrupt,
     pub repairer: Repairer,
     pub stopwatch: Stopwatch,
@@ -43,10 +43,8 @@ impl ApprovedRepair<'_> {
             *repairable.entry(item.finding.id).or_default() += item.repairable;
         }
         let before = first_scan.check.items.clone();
-        let (skipped, wide) = (
-            first_scan.queue.skipped_count(),
-            first_scan.queue.jobs_with_too_many_dependencies(),
-        );
+        let skipped_by_scope = first_scan.queue.skipped_by_scope();
+        let too_many_dependencies = first_scan.queue.jobs_with_too_many_dependencies();
         let (mut last, error) = self.repair_and_rescan(first_scan, session)?;
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
@@ -56,7 +54,7 @@ impl ApprovedRepair<'_> {
         session.ui.show(&repaired)?;
         let summary = repaired.totals_line();
         let failing = last.is_failing();
-        note_skipped(skipped, &wide, session);
+        note_skipped(skipped_by_scope, &too_many_dependencies, session);
         if let Some(error) = error {
             session.ui.note(&summary);
             return Err(self.incomplete_error(&error, &repaired, session));
@@ -78,7 +76,7 @@ impl ApprovedRepair<'_> {
             session.ui.note(&format!(
                 "{keys} set aside under `{}lost:{}:`",
                 Sanitized(session.prefix()),
-                self.run
+                self.repair_name
             ));
         }
         let decisions = decisions_text(&last.check.items, Severity::Warn);
@@ -134,8 +132,7 @@ impl ApprovedRepair<'_> {
         Ok((last, None))
     }
 
-    /// A row for each finding. If the repair is not complete, what was not repaired is still
-    /// there.
+    /// A row for each finding. After an incomplete repair, a row counts what the last scan found and no repair since.
     fn make_report(
         &self,
         last: &ScanResult,
@@ -189,7 +186,7 @@ impl ApprovedRepair<'_> {
         };
         RepairReport {
             scan,
-            run: Some(self.run.clone()),
+            run: Some(self.repair_name.clone()),
             totals,
             items,
         }
@@ -241,7 +238,7 @@ mod tests {
         };
         let mut repair = ApprovedRepair {
             options: &options,
-            run: "r".to_owned(),
+            repair_name: "r".to_owned(),
             repairer: Repairer::new(filter, "r".to_owned(), None, None, interrupt.clone(), sizes),
             interrupt,
             stopwatch: Clock::from_env().unwrap().start_stopwatch(),

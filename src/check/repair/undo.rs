@@ -80,7 +80,7 @@ impl UndoWriter {
         self.ledger.write_lines()
     }
 
-    /// Writes that a batch was not repaired. If that is unknown, its plan counts.
+    /// Writes that a batch was not repaired, unless that is unknown: then its plan counts as done.
     pub(crate) fn write_failed(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Kind::Unknown {
             self.write_line(UndoStep::Done(Vec::new()), false)?;
@@ -215,14 +215,21 @@ pub(crate) struct RepairToRevert {
     pub changes: Vec<Change>,
 }
 
+/// The bytes of a line in the file.
+#[derive(Debug)]
+struct LineSpan {
+    offset: u64,
+    length: u64,
+}
+
 /// An undo file to revert.
 #[derive(Debug)]
 pub(crate) struct UndoFile {
     shown: String,
     file: BufReader<File>,
     pub head: LedgerHead,
-    /// Offset and length of the lines to revert, the newest last.
-    lines: Vec<(u64, u64)>,
+    /// The lines to revert, the newest last.
+    lines: Vec<LineSpan>,
     /// The number of changes, by finding.
     pub counts: BTreeMap<String, u64>,
     /// The findings whose repairs are reverted.
@@ -258,7 +265,7 @@ impl UndoFile {
         let mut from = BufReader::with_capacity(1 << 16, file);
         let (mut head, mut counted) = (None, RevertibleLines::default());
         let mut checksums = ChecksumVerifier::default();
-        let (mut at, mut line) = (0, Vec::new());
+        let (mut offset, mut line) = (0, Vec::new());
         for number in 1u64.. {
             let refused = |why| Error::usage(format!("`{shown}`, line {number}: {why}"));
             let altered = |why| match number {
@@ -279,9 +286,10 @@ impl UndoFile {
                 checksums.verify_line(&line).map_err(altered)?;
             } else {
                 checksums.verify_line(&line).map_err(altered)?;
-                counted.add_line(&line, at, length).map_err(refused)?;
+                let span = LineSpan { offset, length };
+                counted.add_line(&line, span).map_err(refused)?;
             }
-            at += length;
+            offset += length;
         }
         let head = head.ok_or_else(foreign)?;
         let (lines, mut counts) = counted.into_lines_and_counts();
@@ -308,11 +316,11 @@ impl UndoFile {
 
     /// Takes the newest remaining line and returns its repaired findings, newest first.
     pub(crate) fn pop_newest_repairs(&mut self) -> Result<Option<Vec<RepairToRevert>>, Error> {
-        let Some((at, length)) = self.lines.pop() else {
+        let Some(LineSpan { offset, length }) = self.lines.pop() else {
             return Ok(None);
         };
         let mut line = Vec::new();
-        let position = self.file.seek(SeekFrom::Start(at));
+        let position = self.file.seek(SeekFrom::Start(offset));
         let result = position.and_then(|_| (&mut self.file).take(length).read_to_end(&mut line));
         result.map_err(|fault| {
             let (shown, why) = (&self.shown, io_message(&fault));
@@ -349,7 +357,7 @@ impl UndoFile {
 /// a reply was lost.
 #[derive(Default)]
 struct RevertibleLines {
-    lines: Vec<(u64, u64)>,
+    lines: Vec<LineSpan>,
     counts: BTreeMap<String, u64>,
     /// The last plan, as long as no changes of its batch follow.
     open: Option<RevertibleLine>,
@@ -358,12 +366,12 @@ struct RevertibleLines {
 /// A line of a batch.
 struct RevertibleLine {
     slice: u64,
-    position: (u64, u64),
+    span: LineSpan,
     counts: Vec<(String, u64)>,
 }
 
 impl RevertibleLines {
-    fn add_line(&mut self, line: &[u8], at: u64, length: u64) -> Result<(), String> {
+    fn add_line(&mut self, line: &[u8], span: LineSpan) -> Result<(), String> {
         let UndoLine { slice, again, step } = read_undo_line(line)?;
         let (repairs, planned) = match step {
             UndoStep::Plan(repairs) => (repairs, true),
@@ -377,7 +385,7 @@ impl RevertibleLines {
         }
         let line = RevertibleLine {
             slice,
-            position: (at, length),
+            span,
             counts,
         };
         // The changes made replace the plan, unless a reply was lost.
@@ -394,13 +402,13 @@ impl RevertibleLines {
     }
 
     fn add_revertible_line(&mut self, line: RevertibleLine) {
-        self.lines.push(line.position);
+        self.lines.push(line.span);
         for (finding, changes) in line.counts {
             *self.counts.entry(finding).or_default() += changes;
         }
     }
 
-    fn into_lines_and_counts(mut self) -> (Vec<(u64, u64)>, BTreeMap<String, u64>) {
+    fn into_lines_and_counts(mut self) -> (Vec<LineSpan>, BTreeMap<String, u64>) {
         if let Some(plan) = self.open.take() {
             self.add_revertible_line(plan);
         }

@@ -95,7 +95,7 @@ impl Scanner<'_> {
             };
             if !jids.is_empty() {
                 let jids = take_first(jids, max_sets);
-                let reads = self.edge_reads(of, &jids);
+                let reads = self.edge_and_state_reads(of, &jids);
                 return Some((ReadSubject::Edges(of, jids), reads));
             }
         }

@@ -27,7 +27,7 @@ pub(super) struct DependencyEdges {
     /// Dependent and dependency.
     edges: Vec<(u32, u32)>,
     /// Whether there are more edges than are kept.
-    more: bool,
+    overflowed: bool,
 }
 
 impl DependencyEdges {
@@ -36,31 +36,35 @@ impl DependencyEdges {
             self.edges
                 .push((short_hash(salt, dependent), short_hash(salt, dependency)))
         } else {
-            self.more = true
+            self.overflowed = true
         }
     }
 
     /// The jobs on a cycle, and the jobs that depend on one, as short hashes.
     fn jobs_on_or_behind_cycles(mut self) -> HashSet<u32> {
-        let mut nodes: Vec<u32> = self.edges.iter().map(|(y, _)| *y).collect();
+        let mut nodes: Vec<u32> = self.edges.iter().map(|(dependent, _)| *dependent).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        self.edges.sort_unstable_by_key(|(_, x)| *x);
+        self.edges
+            .sort_unstable_by_key(|(_, dependency)| *dependency);
         let mut pending = vec![0_u32; nodes.len()];
-        for (y, x) in &self.edges {
-            if let (Ok(at), Ok(_)) = (nodes.binary_search(y), nodes.binary_search(x)) {
+        for (dependent, dependency) in &self.edges {
+            if let (Ok(at), Ok(_)) = (
+                nodes.binary_search(dependent),
+                nodes.binary_search(dependency),
+            ) {
                 pending[at] += 1;
             }
         }
         let mut done: Vec<usize> = (0..nodes.len()).filter(|at| pending[*at] == 0).collect();
         while let Some(at) = done.pop() {
-            let x = nodes[at];
-            let from = self.edges.partition_point(|(_, other)| *other < x);
-            for (y, _) in self.edges[from..]
+            let dependency = nodes[at];
+            let from = self.edges.partition_point(|(_, other)| *other < dependency);
+            for (dependent, _) in self.edges[from..]
                 .iter()
-                .take_while(|(_, other)| *other == x)
+                .take_while(|(_, other)| *other == dependency)
             {
-                if let Ok(at) = nodes.binary_search(y) {
+                if let Ok(at) = nodes.binary_search(dependent) {
                     pending[at] -= 1;
                     if pending[at] == 0 {
                         done.push(at);
@@ -84,7 +88,7 @@ impl Scanner<'_> {
     pub(super) fn add_cycle_candidates(&mut self) -> Result<(), Error> {
         let cycles = std::mem::take(&mut self.cycles);
         let all = Name::from("*-dependencies");
-        if cycles.more {
+        if cycles.overflowed {
             let why = format!("whether more than {MAX_EDGES} dependencies have a cycle");
             self.sink.note_unverifiable_item(all.clone(), &why);
         }
@@ -97,12 +101,12 @@ impl Scanner<'_> {
         let pattern = self.keys.with_prefix(keys::JOB) + "*";
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             for key in &keys {
-                let KeyFamily::Companion(Companion::Dependencies, y) =
+                let KeyFamily::Companion(Companion::Dependencies, dependent) =
                     scanner.keys.family_of_key(key)
                 else {
                     continue;
                 };
-                if !remain.contains(&short_hash(&scanner.salt, y)) {
+                if !remain.contains(&short_hash(&scanner.salt, dependent)) {
                     continue;
                 }
                 if names >= MAX_NAMES {
@@ -116,13 +120,15 @@ impl Scanner<'_> {
                 }
                 let mut list: Vec<Vec<u8>> = Vec::new();
                 scanner.for_each_edge_page(key, first, |scanner, members| {
-                    let may_be_on_cycle =
-                        |x: &Vec<u8>| x != y && remain.contains(&short_hash(&scanner.salt, x));
+                    let may_be_on_cycle = |dependency: &Vec<u8>| {
+                        dependency != dependent
+                            && remain.contains(&short_hash(&scanner.salt, dependency))
+                    };
                     list.extend(members.into_iter().filter(may_be_on_cycle));
                     Ok(())
                 })?;
                 names += 1 + list.len();
-                dependencies.insert(y.to_vec(), list);
+                dependencies.insert(dependent.to_vec(), list);
             }
             Ok(())
         })?;

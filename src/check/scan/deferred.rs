@@ -123,8 +123,8 @@ impl Scanner<'_> {
 
     pub(super) fn add_deferred_candidates(&mut self) -> Result<(), Error> {
         self.report_one_sided_dependencies()?;
-        for (place, item) in std::mem::take(&mut self.deferred) {
-            self.add_candidate(place.kind, place.name.as_bytes(), item.as_bytes())?;
+        for (location, item) in std::mem::take(&mut self.deferred) {
+            self.add_candidate(location.kind, location.name.as_bytes(), item.as_bytes())?;
         }
         if self.covers_all_queues() {
             self.check_tag_counters()?;
@@ -146,8 +146,8 @@ impl Scanner<'_> {
             let reads = reads.collect();
             let replies = scanner.run_reads(reads)?;
             scanner.sink.note_members_read(scanner.core, tags.len())?;
-            for ((tag, score), replies) in tags.iter().zip(replies) {
-                let right = match replies {
+            for ((tag, score), reply) in tags.iter().zip(replies) {
+                let right = match reply {
                     ReadReply::Number(count) => count > 0 && *score == count as f64,
                     _ => false,
                 };
@@ -180,8 +180,8 @@ impl Scanner<'_> {
                 .iter()
                 .map(|tag| ReadCommand::member_score(&list, tag))
                 .collect();
-            for (tag, replies) in tags.iter().zip(scanner.run_reads(reads)?) {
-                if matches!(replies, ReadReply::Text(None)) {
+            for (tag, reply) in tags.iter().zip(scanner.run_reads(reads)?) {
+                if matches!(reply, ReadReply::Text(None)) {
                     scanner.add_candidate(ItemKind::Names, b"tags", tag)?;
                 }
             }

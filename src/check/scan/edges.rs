@@ -42,8 +42,12 @@ impl Scanner<'_> {
         self.salt.hash_entry(place, dependent, 0)
     }
 
-    /// The reads of a set of each job, and of the job's state.
-    pub(super) fn edge_reads(&self, sets: EdgeSets, jids: &[Vec<u8>]) -> Vec<ReadCommand> {
+    /// The reads of a set of each job, each followed by a read of the job's state.
+    pub(super) fn edge_and_state_reads(
+        &self,
+        sets: EdgeSets,
+        jids: &[Vec<u8>],
+    ) -> Vec<ReadCommand> {
         let page = self.members_per_page(jids.len());
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
@@ -64,12 +68,12 @@ impl Scanner<'_> {
         mut replies: Replies,
     ) -> Result<(), Error> {
         let first_pass = self.first_pass;
-        for y in jids {
+        for dependent in jids {
             let (page, state) = (replies.next(), replies.next());
             let (missing, state) = missing_and_state(state);
             let in_depends = state.as_deref() == Some(b"depends");
             let mut is_candidate = !in_depends;
-            let key = self.keys.companion_key(Companion::Dependencies, y);
+            let key = self.keys.companion_key(Companion::Dependencies, dependent);
             if missing {
                 self.add_key_candidate(&key)?;
             }
@@ -77,21 +81,23 @@ impl Scanner<'_> {
             let page = page.unwrap_or(ReadReply::Wrong);
             self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
-                for x in members {
-                    is_candidate |= x == *y;
-                    let hash = scanner.hash_edge(y, &x);
+                for dependency in members {
+                    is_candidate |= dependency == *dependent;
+                    let hash = scanner.hash_edge(dependent, &dependency);
                     scanner.unmatched.match_pair(hash, EntrySide::Upper);
                     if missing && first_pass {
-                        scanner.add_candidate(ItemKind::Job, b"", &x)?;
+                        scanner.add_candidate(ItemKind::Job, b"", &dependency)?;
                     }
-                    if in_depends && first_pass && x != *y {
-                        scanner.cycles.add_edge(&scanner.salt, y, &x);
+                    if in_depends && first_pass && dependency != *dependent {
+                        scanner
+                            .cycles
+                            .add_edge(&scanner.salt, dependent, &dependency);
                     }
                 }
                 Ok(())
             })?;
             if (is_candidate || count > MAX_EDGES) && first_pass {
-                self.add_candidate(ItemKind::Job, b"", y)?;
+                self.add_candidate(ItemKind::Job, b"", dependent)?;
             }
         }
         Ok(())
@@ -104,10 +110,10 @@ impl Scanner<'_> {
         mut replies: Replies,
     ) -> Result<(), Error> {
         let first_pass = self.first_pass;
-        for x in jids {
+        for dependency in jids {
             let (page, state) = (replies.next(), replies.next());
             let (missing, state) = missing_and_state(state);
-            let key = self.keys.companion_key(Companion::Dependents, x);
+            let key = self.keys.companion_key(Companion::Dependents, dependency);
             if missing {
                 self.add_key_candidate(&key)?;
             }
@@ -117,17 +123,17 @@ impl Scanner<'_> {
             let page = page.unwrap_or(ReadReply::Wrong);
             self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
-                for y in members {
-                    let hash = scanner.hash_edge(&y, x);
+                for dependent in members {
+                    let hash = scanner.hash_edge(&dependent, dependency);
                     scanner.unmatched.match_pair(hash, EntrySide::Lower);
                     if finished && first_pass {
-                        scanner.add_candidate(ItemKind::Job, b"", &y)?;
+                        scanner.add_candidate(ItemKind::Job, b"", &dependent)?;
                     }
                 }
                 Ok(())
             })?;
             if first_pass && (finished || count > MAX_EDGES) {
-                self.add_candidate(ItemKind::Job, b"", x)?;
+                self.add_candidate(ItemKind::Job, b"", dependency)?;
             }
         }
         Ok(())
@@ -158,9 +164,9 @@ impl Scanner<'_> {
                 let firsts = scanner.run_reads(reads.collect())?;
                 for (key, first) in sets.iter().zip(firsts) {
                     scanner.for_each_edge_page(key, first, |scanner, members| {
-                        for y in members {
-                            if scanner.is_without_dependencies(&y) {
-                                scanner.sink.note_one_sided_dependency(Some(&y));
+                        for dependent in members {
+                            if scanner.is_without_dependencies(&dependent) {
+                                scanner.sink.note_one_sided_dependency(&dependent);
                             }
                         }
                         Ok(())
@@ -178,12 +184,12 @@ impl Scanner<'_> {
         first: ReadReply,
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut replies = first;
+        let mut reply = first;
         loop {
-            let ReadReply::Page(next, members) = replies else {
+            let ReadReply::Page(next, members) = reply else {
                 if let KeyFamily::Companion(Companion::Dependents, _) = self.keys.family_of_key(key)
                 {
-                    self.sink.note_one_sided_dependency(None);
+                    self.sink.note_unreadable_dependents();
                 }
                 return self.add_key_candidate(key);
             };
@@ -194,14 +200,14 @@ impl Scanner<'_> {
                 return Ok(());
             };
             let read = ReadCommand::scan_set(key, &next, self.members_per_page(1));
-            replies = self.core.run_read(self.now, read)?;
+            reply = self.core.run_read(self.now, read)?;
         }
     }
 }
 
 /// Whether a job is missing, and its state.
-fn missing_and_state(replies: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
-    let Some(ReadReply::Texts(fields)) = replies else {
+fn missing_and_state(reply: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
+    let Some(ReadReply::Texts(fields)) = reply else {
         return (true, None);
     };
     let mut fields = fields.into_iter();

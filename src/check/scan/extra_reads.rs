@@ -126,7 +126,7 @@ impl Scanner<'_> {
                 None => job.is_candidate |= self.first_pass,
             },
             ExtraRead::WorkerScore => {
-                // A job whose worker may have lost it need not be in the worker's list: only an entry is matched.
+                // A worker may have lost this job, so it need not list the job: a missing entry makes no candidate.
                 if let Some(score) = score {
                     self.take_entry(ItemKind::Worker, &job.worker, &job.jid, time_bucket(score))?;
                 }

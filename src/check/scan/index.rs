@@ -15,8 +15,15 @@ const DAY: f64 = 86_400.0;
 
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
+/// A queue whose sets are scanned.
+pub(super) struct QueueToScan {
+    name: Vec<u8>,
+    /// Its score in the list of queues; `None` if it is not listed.
+    listed_at: Option<f64>,
+}
+
 /// Whether a set has a lock that has not expired.
-fn has_lock(set: &IndexedSet) -> bool {
+fn has_live_lock(set: &IndexedSet) -> bool {
     set.kind == ItemKind::Locks && set.live > 0
 }
 
@@ -44,7 +51,7 @@ impl Scanner<'_> {
             ItemKind::Tracked,
             ItemKind::FailedTimes,
         ] {
-            self.remember_name(RememberedAs::Walked, &[kind as u8]);
+            self.remember_name(RememberedAs::Scanned, &[kind as u8]);
         }
         if !self.rescanning && self.first_pass {
             self.scan_paused_queues()?;
@@ -60,31 +67,30 @@ impl Scanner<'_> {
     fn has_future_completion(&mut self, completed: &IndexedSet) -> Result<bool, Error> {
         let read =
             ReadCommand::count_above(&completed.key, self.now_in_seconds() + MAX_CLOCK_DRIFT);
-        let replies = self.core.run_read(self.now, read)?;
-        Ok(matches!(replies, ReadReply::Number(some) if some > 0))
+        let reply = self.core.run_read(self.now, read)?;
+        Ok(matches!(reply, ReadReply::Number(some) if some > 0))
     }
 
-    /// Adds an entry. Its score is NaN if it was read without one. `behind`: the number of entries
-    /// behind it, if it is in a list.
+    /// Adds an entry. Its score is NaN if it was read without one. `entries_behind` counts only in a list.
     pub(super) fn add_index_entry(
         &mut self,
         set: &mut IndexedSet,
         member: &[u8],
         score: f64,
-        behind: u64,
+        entries_behind: u64,
     ) -> Result<(), Error> {
         let now = self.now_in_seconds();
         set.count += 1;
         set.live += u64::from(score > now);
-        let number = match set.kind {
+        let bucket = match set.kind {
             ItemKind::Work => priority_bucket(score),
             ItemKind::Locks | ItemKind::Worker => time_bucket(score),
             ItemKind::FailedTimes => second_bucket(score),
             _ => 0,
         };
-        let hash = self.salt.hash_entry(set.location, member, number);
+        let hash = self.salt.hash_entry(set.location, member, bucket);
         if let ItemKind::Lane | ItemKind::Slots | ItemKind::Pending = set.kind {
-            return self.add_coordination_entry(set, member, hash, behind);
+            return self.add_coordination_entry(set, member, hash, entries_behind);
         }
         if self.rescanning {
             if self.unmatched.contains_entry(hash, EntrySide::Entry) {
@@ -95,7 +101,7 @@ impl Scanner<'_> {
                 }
                 if set.kind == ItemKind::Group {
                     // Leading zeros, so that the texts sort as their numbers.
-                    let block = format!("{:012}", behind / BLOCK * BLOCK);
+                    let block = format!("{:012}", entries_behind / BLOCK * BLOCK);
                     return self.add_candidate(ItemKind::Entries, &set.name, block.as_bytes());
                 }
                 self.add_candidate(set.kind, &set.name, member)?;
@@ -136,7 +142,7 @@ impl Scanner<'_> {
         set: &IndexedSet,
         member: &[u8],
         hash: u64,
-        behind: u64,
+        entries_behind: u64,
     ) -> Result<(), Error> {
         let is_candidate = if self.rescanning {
             self.unmatched.contains_entry(hash, EntrySide::Upper)
@@ -144,7 +150,7 @@ impl Scanner<'_> {
             self.unmatched.match_pair(hash, EntrySide::Upper);
             // The core verifies that each job of a lane waits for the one before it; a single job has nothing to
             // wait for.
-            let is_alone = set.count == 1 && behind == 0 && set.is_read_completely();
+            let is_alone = set.count == 1 && entries_behind == 0 && set.is_read_completely();
             self.first_pass && set.kind == ItemKind::Lane && !is_alone
         };
         if is_candidate {
@@ -166,8 +172,7 @@ impl Scanner<'_> {
         self.scan_sets(&mut sets)
     }
 
-    /// Scans the sets of queues. A queue without a time is not listed.
-    pub(super) fn scan_queues(&mut self, queues: &[(Vec<u8>, Option<f64>)]) -> Result<(), Error> {
+    pub(super) fn scan_queues(&mut self, queues: &[QueueToScan]) -> Result<(), Error> {
         let kinds = [
             ItemKind::Work,
             ItemKind::Locks,
@@ -179,23 +184,24 @@ impl Scanner<'_> {
         ];
         for queues in queues.chunks((self.pages_per_round_trip(SETS_PER_READ) / kinds.len()).max(1))
         {
-            for (queue, _) in queues {
-                self.remember_name(RememberedAs::Walked, &remembered_key(ItemKind::Work, queue));
+            for queue in queues {
+                let remembered = remembered_key(ItemKind::Work, &queue.name);
+                self.remember_name(RememberedAs::Scanned, &remembered);
             }
-            let sets = queues.iter().flat_map(|(queue, _)| {
-                let set = |kind| self.indexed_set(kind, queue);
+            let sets = queues.iter().flat_map(|queue| {
+                let set = |kind| self.indexed_set(kind, &queue.name);
                 kinds.map(set)
             });
             let mut sets: Vec<IndexedSet> = sets.collect();
             if self.first_pass && !self.rescanning {
-                self.read_scores_of_never_due(&mut sets)?;
+                self.request_scores_if_never_due(&mut sets)?;
             }
             self.scan_sets(&mut sets)?;
             let lists_completed =
                 |set: &IndexedSet| set.kind == ItemKind::CompletedIn && set.count > 0;
             self.has_completed_in |= sets.iter().any(lists_completed);
-            for ((_, listed), sets) in queues.iter().zip(sets.chunks(kinds.len())) {
-                if listed.is_none() && sets.iter().any(has_lock) {
+            for (queue, sets) in queues.iter().zip(sets.chunks(kinds.len())) {
+                if queue.listed_at.is_none() && sets.iter().any(has_live_lock) {
                     self.sink.note_unlisted_lock();
                 }
             }
@@ -208,21 +214,21 @@ impl Scanner<'_> {
             let replies = self.run_reads(reads.collect())?;
             let stuck: Vec<bool> = replies
                 .into_iter()
-                .map(|replies| !matches!(replies, ReadReply::Number(0)))
+                .map(|reply| !matches!(reply, ReadReply::Number(0)))
                 .collect();
             let stuck = stuck.chunks(STUCK.len()).map(|stuck| stuck.contains(&true));
             let queues = queues.iter().zip(sets.chunks(kinds.len())).zip(stuck);
-            for (((queue, listed), sets), stuck) in queues {
-                if stuck || self.is_queue_candidate(queue, *listed, sets) {
-                    self.add_candidate(ItemKind::Names, b"queues", queue)?;
+            for ((queue, sets), stuck) in queues {
+                if stuck || self.is_queue_candidate(queue, sets) {
+                    self.add_candidate(ItemKind::Names, b"queues", &queue.name)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Lets schedules with entries that are never due be read with scores.
-    fn read_scores_of_never_due(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
+    /// Has a schedule read with scores if it has entries that never become due.
+    fn request_scores_if_never_due(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
         let mut schedules: Vec<&mut IndexedSet> = sets
             .iter_mut()
             .filter(|set| set.kind == ItemKind::Scheduled)
@@ -247,17 +253,21 @@ impl Scanner<'_> {
         self.now.can_become_due(due)
     }
 
-    fn is_queue_candidate(&self, queue: &[u8], listed: Option<f64>, sets: &[IndexedSet]) -> bool {
+    fn is_queue_candidate(&self, queue: &QueueToScan, sets: &[IndexedSet]) -> bool {
         let now = self.now_in_seconds();
-        let Some(since) = listed else {
+        let Some(listed_at) = queue.listed_at else {
             return true;
         };
         let mut of_queue = sets.iter().filter(|set| set.kind != ItemKind::CompletedIn);
         let used = of_queue.any(|set| set.count > 0);
         let locks = sets.iter().find(|set| set.kind == ItemKind::Locks);
-        let limit = self.limits.get(queue).copied().unwrap_or(f64::INFINITY);
+        let limit = self
+            .limits
+            .get(&queue.name)
+            .copied()
+            .unwrap_or(f64::INFINITY);
         let over = locks.is_some_and(|set| limit >= 1.0 && set.live as f64 > limit.floor());
-        !used || over || since > now + MAX_CLOCK_DRIFT
+        !used || over || listed_at > now + MAX_CLOCK_DRIFT
     }
 
     fn scan_listed_queues(&mut self) -> Result<(), Error> {
@@ -270,7 +280,10 @@ impl Scanner<'_> {
             }
             let page: Vec<_> = page
                 .into_iter()
-                .map(|(name, at)| (name, Some(at)))
+                .map(|(name, score)| QueueToScan {
+                    name,
+                    listed_at: Some(score),
+                })
                 .collect();
             scanner.scan_queues(&page)
         })?;
@@ -294,7 +307,7 @@ impl Scanner<'_> {
             for (worker, at) in page {
                 scanner.remember_name(RememberedAs::Worker, &worker);
                 scanner.remember_name(
-                    RememberedAs::Walked,
+                    RememberedAs::Scanned,
                     &self::remembered_key(ItemKind::Worker, &worker),
                 );
                 if at > ahead && scanner.first_pass && !scanner.rescanning {
@@ -312,7 +325,7 @@ impl Scanner<'_> {
             let mut sets = Vec::with_capacity(page.len());
             for group in page {
                 scanner.remember_name(
-                    RememberedAs::Walked,
+                    RememberedAs::Scanned,
                     &self::remembered_key(ItemKind::Group, &group),
                 );
                 sets.push(scanner.indexed_set(ItemKind::Group, &group));
@@ -333,7 +346,7 @@ impl Scanner<'_> {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
                 scanner.remember_name(
-                    RememberedAs::Walked,
+                    RememberedAs::Scanned,
                     &self::remembered_key(ItemKind::Tag, &tag),
                 );
                 sets.push(scanner.indexed_set(ItemKind::Tag, &tag));
@@ -361,7 +374,7 @@ impl Scanner<'_> {
             | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
-        if !self.remember_name(RememberedAs::Walked, &remembered_key(kind, name)) {
+        if !self.remember_name(RememberedAs::Scanned, &remembered_key(kind, name)) {
             return Ok(false);
         }
         // If there are too many names to remember all of them, ask the server.
@@ -370,7 +383,10 @@ impl Scanner<'_> {
         }
         self.has_unlisted = true;
         if kind == ItemKind::Work {
-            self.scan_queues(&[(name.to_vec(), None)])?;
+            self.scan_queues(&[QueueToScan {
+                name: name.to_vec(),
+                listed_at: None,
+            }])?;
             return Ok(true);
         }
         let mut set = [self.indexed_set(kind, name)];
@@ -435,11 +451,11 @@ impl Scanner<'_> {
         )
     }
 
-    /// Calls `each` with what a cursor returns, page by page. A member takes `words` values.
+    /// Calls `each` with the values that a cursor returns, page by page: 2 per member of a sorted set or hash.
     pub(super) fn for_each_page(
         &mut self,
         key: &[u8],
-        words: usize,
+        values_per_member: usize,
         read: impl Fn(&[u8], usize) -> ReadCommand,
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -451,7 +467,7 @@ impl Scanner<'_> {
             else {
                 return self.add_key_candidate(key);
             };
-            let read = items.len() / words;
+            let read = items.len() / values_per_member;
             each(self, items)?;
             self.sink.note_members_read(self.core, read)?;
             match next {

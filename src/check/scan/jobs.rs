@@ -96,7 +96,7 @@ impl Scanner<'_> {
 
     /// The number of jobs to read together: fewer if they are large.
     pub(super) fn jobs_per_read(&self) -> usize {
-        let (bytes, jobs) = self.weight;
+        let (bytes, jobs) = self.bytes_and_jobs;
         match jobs {
             0 => 8,
             jobs => (TARGET_BYTES / (bytes / jobs).max(1)).clamp(2, MAX_JOBS as u64) as usize,
@@ -143,12 +143,12 @@ impl Scanner<'_> {
         }
         let mut job = ScannedJob {
             jid: jid.to_vec(),
-            is_candidate: !self.match_and_check_history(jid, history)?,
+            is_candidate: !self.match_and_validate_history(jid, history)?,
             large: size > LARGE_JOB,
             ..ScannedJob::default()
         };
         if let Some(template) = text(13) {
-            self.note_template_count_read(&mut job, template);
+            self.request_template_count(&mut job, template);
         }
         let home = text(1).and_then(set_of_state);
         let (Some(queue), Some(state), Some(home), true) =
@@ -191,7 +191,7 @@ impl Scanner<'_> {
                 _ => job.is_candidate = true,
             }
         }
-        let tags = text(5).and_then(validate::parse_tags);
+        let tags = text(5).and_then(validate::parse_plain_tags);
         job.is_candidate |= tags.is_none();
         if !self.first_pass {
             // The first pass has added the candidates found so far. This pass only adds jobs whose index entries
@@ -213,23 +213,27 @@ impl Scanner<'_> {
     }
 
     /// The size of a job, by which the mean size is adjusted.
-    fn add_to_mean_job_size(&mut self, fields: usize, history: &ReadReply) -> usize {
-        let entries = match history {
+    fn add_to_mean_job_size(&mut self, field_bytes: usize, history: &ReadReply) -> usize {
+        let history_bytes = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
         };
         // Recent jobs predict the size better than old ones.
-        if self.weight.1 > 1000 {
-            self.weight.0 /= 2;
-            self.weight.1 /= 2;
+        if self.bytes_and_jobs.1 > 1000 {
+            self.bytes_and_jobs.0 /= 2;
+            self.bytes_and_jobs.1 /= 2;
         }
-        self.weight.0 += (fields + entries + 500) as u64;
-        self.weight.1 += 1;
-        fields + entries
+        self.bytes_and_jobs.0 += (field_bytes + history_bytes + 500) as u64;
+        self.bytes_and_jobs.1 += 1;
+        field_bytes + history_bytes
     }
 
     /// Matches a history with its job. Returns whether all entries are readable.
-    fn match_and_check_history(&mut self, jid: &[u8], history: &ReadReply) -> Result<bool, Error> {
+    fn match_and_validate_history(
+        &mut self,
+        jid: &[u8],
+        history: &ReadReply,
+    ) -> Result<bool, Error> {
         let (there, right) = match history {
             ReadReply::Texts(list) => {
                 let size: usize = list.iter().flatten().map(Vec::len).sum();
@@ -256,7 +260,7 @@ impl Scanner<'_> {
     }
 
     /// Matches the entry of a job in the set that fits its state.
-    fn match_state_set(&mut self, job: &mut ScannedJob, grace: bool) -> Result<(), Error> {
+    fn match_state_set(&mut self, job: &mut ScannedJob, in_grace: bool) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
         if job.state == b"depends" && self.first_pass {
@@ -281,7 +285,7 @@ impl Scanner<'_> {
                     || self.match_entry_or_scan_unlisted(ItemKind::Scheduled, &queue, &jid, 0)?
                         == MatchResult::Matched
             }
-            (Some(ItemKind::Locks), _) if grace => {
+            (Some(ItemKind::Locks), _) if in_grace => {
                 job.extra_reads.push(ExtraRead::LockScore);
                 true
             }
@@ -304,10 +308,10 @@ impl Scanner<'_> {
         let worker = job.worker.clone();
         match job.state.as_slice() {
             b"stalled" => job.extra_reads.push(ExtraRead::WorkerScore),
-            b"running" if grace => job.extra_reads.push(ExtraRead::WorkerScore),
+            b"running" if in_grace => job.extra_reads.push(ExtraRead::WorkerScore),
             b"running" => {
-                let number = time_bucket(job.expires);
-                job.is_candidate |= !self.take_entry(ItemKind::Worker, &worker, &jid, number)?;
+                let bucket = time_bucket(job.expires);
+                job.is_candidate |= !self.take_entry(ItemKind::Worker, &worker, &jid, bucket)?;
             }
             _ => {}
         }
@@ -316,8 +320,8 @@ impl Scanner<'_> {
             && job.state == b"running"
             && !self.is_remembered(RememberedAs::Worker, &worker)
         {
-            let replies = super::index::remembered_key(ItemKind::Worker, &worker);
-            job.is_candidate |= self.remember_name(RememberedAs::Reported, &replies);
+            let remembered = super::index::remembered_key(ItemKind::Worker, &worker);
+            job.is_candidate |= self.remember_name(RememberedAs::Reported, &remembered);
         }
         Ok(())
     }
@@ -345,13 +349,14 @@ impl Scanner<'_> {
             // The core compares the data of a merged job with its payloads.
             job.is_candidate |= self.first_pass;
         }
-        let ids = throttles.map(validate::parse_tags);
+        let ids = throttles.map(validate::parse_plain_tags);
         job.is_candidate |= self.first_pass && matches!(ids, Some(None));
         let ids = ids.flatten().unwrap_or_default();
         let kind = match job.state.as_slice() {
             b"running" => ItemKind::Slots,
             b"throttled" => {
-                // Any of the sets of pending jobs may have it: now only a job without a throttle is a candidate.
+                // Each of these throttles may hold the job, which is known after the extra reads: only a job without a
+                // throttle is a candidate yet.
                 job.is_candidate |= ids.is_empty() && self.first_pass;
                 job.missing_in = ids.len();
                 ItemKind::Pending
@@ -410,8 +415,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Notes that the count of the recurring job has to be read, if it is not known.
-    fn note_template_count_read(&mut self, job: &mut ScannedJob, template: &[u8]) {
+    /// Requests a read of the count of the recurring job, if it is not known.
+    fn request_template_count(&mut self, job: &mut ScannedJob, template: &[u8]) {
         let rest = job.jid.strip_prefix(template);
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
             return;

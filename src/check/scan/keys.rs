@@ -195,8 +195,8 @@ impl Scanner<'_> {
             .iter()
             .map(|key| ReadCommand::seconds_to_expiry(key))
             .collect();
-        for (key, replies) in keys.into_iter().zip(self.run_reads(reads)?) {
-            if matches!(replies, ReadReply::Number(ttl) if ttl >= 0) {
+        for (key, reply) in keys.into_iter().zip(self.run_reads(reads)?) {
+            if matches!(reply, ReadReply::Number(ttl) if ttl >= 0) {
                 let bare = self.keys.without_prefix(key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
             }
@@ -211,8 +211,8 @@ impl Scanner<'_> {
                 .iter()
                 .map(|key| ReadCommand::scan_hash(key, START, PAGE))
                 .collect();
-            for (key, replies) in keys.iter().zip(self.run_reads(reads)?) {
-                let right = match replies {
+            for (key, reply) in keys.iter().zip(self.run_reads(reads)?) {
+                let right = match reply {
                     ReadReply::Page(None, fields) => buckets_match_total(&fields),
                     _ => false,
                 };
@@ -231,8 +231,8 @@ impl Scanner<'_> {
             ReadCommand::hash_field(&key, "failed")
         });
         let reads = reads.collect();
-        for (day_and_queue, replies) in days_and_queues.iter().zip(self.run_reads(reads)?) {
-            match replies {
+        for (day_and_queue, reply) in days_and_queues.iter().zip(self.run_reads(reads)?) {
+            match reply {
                 ReadReply::Text(None) => {}
                 ReadReply::Text(Some(stored)) if stored == b"0" => {}
                 ReadReply::Text(_) => self.tally.note_counter(day_and_queue),

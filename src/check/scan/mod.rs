@@ -89,9 +89,11 @@ pub trait CandidateSink {
     }
 
     /// Notes a job that another one lists as a dependent, but that does not list the other one as a
-    /// dependency. `None` if a set of dependents is unreadable. The job must not be released before
-    /// the dependency is repaired.
-    fn note_one_sided_dependency(&mut self, _jid: Option<&[u8]>) {}
+    /// dependency. The job must not be released before the dependency is repaired.
+    fn note_one_sided_dependency(&mut self, _jid: &[u8]) {}
+
+    /// Notes an unreadable set of dependents, which may have a one-sided dependency of any job.
+    fn note_unreadable_dependents(&mut self) {}
 
     /// Notes all dependencies of a job that lost them: unless all of them are verified, its
     /// dependencies must not be restored.
@@ -104,7 +106,7 @@ pub trait CandidateSink {
     fn note_pass_start(&mut self) {}
 
     /// Notes progress: what was scanned since the last call. Sets the pace; an error ends the scan.
-    fn note_keys_scanned(&mut self, core: &mut Core, seen: ScanCounts) -> Result<(), Error>;
+    fn note_keys_scanned(&mut self, core: &mut Core, since_last: ScanCounts) -> Result<(), Error>;
 
     /// Notes the number of members read since the last call; a member that is read twice counts
     /// twice. Sets the pace; an error ends the scan.
@@ -158,7 +160,7 @@ const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
 /// Maximum number of keys or members read at once: meanwhile the server serves no other client.
 const MAX_READ: usize = 4000;
 
-/// Minimum number of replies, however slow the pace is.
+/// Minimum number of keys or members read at once, however slow the pace is.
 const MIN_READ: usize = 10;
 
 /// A lock that expires later than this is implausible, in seconds.
@@ -178,7 +180,7 @@ enum RememberedAs {
     Queue = 100,
     Worker,
     /// The sets of this name were scanned.
-    Walked,
+    Scanned,
     /// A candidate was added because this name is not listed.
     Reported,
     History,
@@ -199,7 +201,7 @@ struct Scanner<'a> {
     /// Whether this is the first pass. Later ones only match the entries whose hashes the table could not take before.
     first_pass: bool,
     /// The version of the route to the server when the scan began: another one means that the keys have moved.
-    place: u64,
+    first_route_version: u64,
     /// Whether unmatched entries are looked up by name, instead of being added.
     rescanning: bool,
     /// Whether unlisted sets were scanned.
@@ -231,8 +233,8 @@ struct Scanner<'a> {
     pipeline: ReadPipeline,
     /// Maximum number of requests that wait for their replies; 0 if the pace is slow.
     max_ahead: usize,
-    /// Bytes and number of the jobs read.
-    weight: (u64, u64),
+    /// Bytes and number of the jobs read, which give the mean size.
+    bytes_and_jobs: (u64, u64),
     counts: ScanCounts,
 }
 
@@ -256,7 +258,7 @@ impl<'a> Scanner<'a> {
             sink,
             salt: SaltedHasher::default(),
             unmatched: UnmatchedTable::default(),
-            place: 0,
+            first_route_version: 0,
             first_pass: true,
             rescanning: false,
             has_unlisted: false,
@@ -279,7 +281,7 @@ impl<'a> Scanner<'a> {
             state_fields: PackedFields::new(&edges::FIELDS),
             pipeline: ReadPipeline::default(),
             max_ahead,
-            weight: (0, 0),
+            bytes_and_jobs: (0, 0),
             counts: ScanCounts::default(),
         }
     }
@@ -287,7 +289,7 @@ impl<'a> Scanner<'a> {
     fn run_passes(mut self, unmatched: UnmatchedTable) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
         let server = self.server_run_id()?;
-        self.place = self.core.route_version();
+        self.first_route_version = self.core.route_version();
         self.expiring = !self.core.no_key_expires(self.now)?;
         self.reads_whole = self.core.may_read_whole_hashes(self.now)?;
         loop {
@@ -318,15 +320,15 @@ impl<'a> Scanner<'a> {
 
     /// Ends the scan if the keys went to another server, where a cursor of this one means nothing.
     fn require_same_server(&self) -> Result<(), Error> {
-        if self.core.route_version() == self.place {
+        if self.core.route_version() == self.first_route_version {
             Ok(())
         } else {
             Err(self.core.moved_while_scanning())
         }
     }
 
-    /// The run id of the server, if it reports one. After a lost reply, the second question
-    /// follows a new connection.
+    /// The run id of the server, if it reports one. If a reply was lost, another read opens a new connection, on
+    /// which the id is read again.
     fn server_run_id(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
@@ -335,7 +337,7 @@ impl<'a> Scanner<'a> {
         Ok(self.core.run_id())
     }
 
-    /// Adds a key as candidate, and the job with its name.
+    /// Adds a key as a candidate, and its job if it is the key of a job.
     fn add_key_candidate(&mut self, key: &[u8]) -> Result<(), Error> {
         if !self.first_pass {
             return Ok(());
@@ -388,9 +390,9 @@ impl<'a> Scanner<'a> {
             .contains(&self.salt.hash_location(what as u8, name))
     }
 
-    fn hash_entry(&self, kind: ItemKind, name: &[u8], member: &[u8], number: u64) -> u64 {
+    fn hash_entry(&self, kind: ItemKind, name: &[u8], member: &[u8], bucket: u64) -> u64 {
         let location = self.salt.hash_location(kind as u8, name);
-        self.salt.hash_entry(location, member, number)
+        self.salt.hash_entry(location, member, bucket)
     }
 
     /// Matches an entry. Returns false if the table lacks it; an entry that another pass covers counts as present.
@@ -399,9 +401,9 @@ impl<'a> Scanner<'a> {
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
-        number: u64,
+        bucket: u64,
     ) -> Result<bool, Error> {
-        Ok(self.match_entry_or_scan_unlisted(kind, name, member, number)? != MatchResult::Missing)
+        Ok(self.match_entry_or_scan_unlisted(kind, name, member, bucket)? != MatchResult::Missing)
     }
 
     /// Matches an entry. If its set is not listed, the set is scanned first, since a job should be in it.
@@ -410,9 +412,9 @@ impl<'a> Scanner<'a> {
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
-        number: u64,
+        bucket: u64,
     ) -> Result<MatchResult, Error> {
-        let hash = self.hash_entry(kind, name, member, number);
+        let hash = self.hash_entry(kind, name, member, bucket);
         match self.unmatched.match_entry(hash) {
             MatchResult::Missing if self.scan_unlisted_once(kind, name)? => {
                 Ok(self.unmatched.match_entry(hash))

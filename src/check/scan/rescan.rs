@@ -27,13 +27,13 @@ impl Scanner<'_> {
             + self.unmatched.count_unmatched(EntrySide::Lower)
             > 0;
         if unlisted || pairs {
-            self.scan_unmatched()?;
+            self.scan_keys_of_unmatched()?;
         }
         self.rescanning = false;
         Ok(())
     }
 
-    fn scan_unmatched(&mut self) -> Result<(), Error> {
+    fn scan_keys_of_unmatched(&mut self) -> Result<(), Error> {
         // By dependent: the jobs that list it although it does not list them as dependencies. They are verified in
         // one call.
         let mut one_sided: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
@@ -79,72 +79,78 @@ impl Scanner<'_> {
                             scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }
-                    KeyFamily::Companion(Companion::Dependencies, y) => {
-                        with_dependencies.push(y.to_vec())
+                    KeyFamily::Companion(Companion::Dependencies, dependent) => {
+                        with_dependencies.push(dependent.to_vec())
                     }
-                    KeyFamily::Companion(Companion::Dependents, x) => {
-                        with_dependents.push(x.to_vec())
+                    KeyFamily::Companion(Companion::Dependents, dependency) => {
+                        with_dependents.push(dependency.to_vec())
                     }
                     _ => {}
                 }
             }
             scanner.scan_lanes_and_throttles(&sets)?;
-            for (y, members) in
-                scanner.read_first_pages_of_edges(Companion::Dependencies, &with_dependencies)?
+            for (dependent, first_page) in
+                scanner.read_first_edge_pages(Companion::Dependencies, &with_dependencies)?
             {
-                let key = scanner.keys.companion_key(Companion::Dependencies, &y);
-                scanner.for_each_edge_page(&key, members, |scanner, members| {
-                    let is_unmatched = |x: &Vec<u8>| {
-                        scanner
-                            .unmatched
-                            .contains_entry(scanner.hash_edge(&y, x), EntrySide::Upper)
+                let key = scanner
+                    .keys
+                    .companion_key(Companion::Dependencies, &dependent);
+                scanner.for_each_edge_page(&key, first_page, |scanner, members| {
+                    let is_unmatched = |dependency: &Vec<u8>| {
+                        scanner.unmatched.contains_entry(
+                            scanner.hash_edge(&dependent, dependency),
+                            EntrySide::Upper,
+                        )
                     };
                     if members.iter().any(is_unmatched) {
-                        scanner.add_candidate(ItemKind::Job, b"", &y)
+                        scanner.add_candidate(ItemKind::Job, b"", &dependent)
                     } else {
                         Ok(())
                     }
                 })?;
             }
-            for (x, members) in
-                scanner.read_first_pages_of_edges(Companion::Dependents, &with_dependents)?
+            for (dependency, first_page) in
+                scanner.read_first_edge_pages(Companion::Dependents, &with_dependents)?
             {
-                let key = scanner.keys.companion_key(Companion::Dependents, &x);
+                let key = scanner
+                    .keys
+                    .companion_key(Companion::Dependents, &dependency);
                 let mut in_scope = false;
-                scanner.for_each_edge_page(&key, members, |scanner, mut members| {
-                    members.retain(|y| {
-                        scanner
-                            .unmatched
-                            .contains_entry(scanner.hash_edge(y, &x), EntrySide::Lower)
+                scanner.for_each_edge_page(&key, first_page, |scanner, mut members| {
+                    members.retain(|dependent| {
+                        scanner.unmatched.contains_entry(
+                            scanner.hash_edge(dependent, &dependency),
+                            EntrySide::Lower,
+                        )
                     });
-                    in_scope = in_scope || scanner.is_any_in_scope(&members)?;
-                    for y in members {
-                        scanner.sink.note_one_sided_dependency(Some(&y));
+                    in_scope = in_scope || scanner.is_any_in_named_queues(&members)?;
+                    for dependent in members {
+                        scanner.sink.note_one_sided_dependency(&dependent);
                         count += 1;
                         if count <= MAX_ONE_SIDED {
                             one_sided
-                                .entry(y)
+                                .entry(dependent)
                                 .or_default()
-                                .push(Name::from(x.as_slice()))
+                                .push(Name::from(dependency.as_slice()))
                         } else {
-                            scanner.add_candidate(ItemKind::Job, b"", &x)?
+                            scanner.add_candidate(ItemKind::Job, b"", &dependency)?
                         }
                     }
                     Ok(())
                 })?;
                 if in_scope {
-                    scanner.add_leftover_dependents(&key, &x)?;
+                    scanner.add_dependents_if_leftover(&key, &dependency)?;
                 }
             }
             Ok(())
         })?;
         let location = Location::new(ItemKind::Job, "");
-        for (y, jids) in one_sided {
+        for (dependent, jids) in one_sided {
             if self.covers_all_queues() {
                 let there = self.existing_jobs(&jids)?;
-                self.sink.note_lost_dependencies(&y, &there);
+                self.sink.note_lost_dependencies(&dependent, &there);
             }
-            self.add_candidate_group(&location, &y, jids)?;
+            self.add_candidate_group(&location, &dependent, jids)?;
         }
         Ok(())
     }
@@ -158,11 +164,12 @@ impl Scanner<'_> {
         let replies = self.run_reads(reads.collect())?;
         self.sink.note_members_read(self.core, jids.len())?;
         let there = jids.iter().zip(replies);
-        let there = there.filter(|(_, replies)| matches!(replies, ReadReply::Text(Some(_))));
+        let there = there.filter(|(_, reply)| matches!(reply, ReadReply::Text(Some(_))));
         Ok(there.map(|(jid, _)| jid.clone()).collect())
     }
 
-    fn read_first_pages_of_edges(
+    /// The first page of a set of each job, by jid.
+    fn read_first_edge_pages(
         &mut self,
         which: Companion,
         jids: &[Vec<u8>],

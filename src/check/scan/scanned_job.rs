@@ -20,7 +20,7 @@ pub(super) struct ScannedJob {
     /// Whether that takes the server long.
     pub large: bool,
     pub extra_reads: Vec<ExtraRead>,
-    /// Lanes and sets of throttles that should have it.
+    /// Lanes and sets of throttles that should have the job.
     pub coordination: Vec<(ItemKind, Vec<u8>)>,
     /// The number of throttles of a held job that have not been found to hold it.
     pub missing_in: usize,

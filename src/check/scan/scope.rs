@@ -86,16 +86,16 @@ impl Scanner<'_> {
         });
         let replies = self.run_reads(reads.collect())?;
         self.sink.note_members_read(self.core, open.len())?;
-        for ((location, item), replies) in open.into_iter().zip(replies) {
-            if matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
+        for ((location, item), reply) in open.into_iter().zip(replies) {
+            if matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
                 self.sink.take_candidate(self.core, &location, item)?;
             }
         }
         Ok(())
     }
 
-    /// Whether any of the jobs belongs to the scanned queues; false if all queues are scanned.
-    pub(super) fn is_any_in_scope(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
+    /// Whether only some queues are scanned, and any of the jobs belongs to one of these.
+    pub(super) fn is_any_in_named_queues(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
         if self.covers_all_queues() || jids.is_empty() {
             return Ok(false);
         }
@@ -104,13 +104,17 @@ impl Scanner<'_> {
             .map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
         let replies = self.run_reads(reads.collect())?;
         self.sink.note_members_read(self.core, replies.len())?;
-        let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
+        let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
         Ok(replies.iter().any(ours))
     }
 
-    /// Adds the leftover set of dependents of a missing job. It belongs to no queue, but it is the only trace of
-    /// dependencies that jobs of the scanned queues have lost. The jobs that it lists are verified first.
-    pub(super) fn add_leftover_dependents(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
+    /// Adds a set of dependents as a candidate if its job is missing. It belongs to no queue, but it is the only trace
+    /// of dependencies that jobs of the scanned queues have lost. The jobs that it lists are verified first.
+    pub(super) fn add_dependents_if_leftover(
+        &mut self,
+        key: &[u8],
+        jid: &[u8],
+    ) -> Result<(), Error> {
         self.resolve_undecided()?;
         let read = ReadCommand::key_exists(&self.keys.job_key(jid));
         match self.core.run_read(self.now, read)? {
@@ -136,7 +140,7 @@ impl Scanner<'_> {
             let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
             let replies = self.run_reads(reads.collect())?;
             self.sink.note_members_read(self.core, replies.len())?;
-            let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
+            let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
             if !replies.iter().any(ours) {
                 return Ok(());
             }

@@ -45,7 +45,7 @@ pub(super) struct IndexedSet {
 enum SetCursor {
     /// By rank.
     Ranks(RankPage),
-    /// The rank of the witness, after this number of searches.
+    /// A search for the rank of the witness, after this number of searches.
     Find(WitnessMember, u8),
     /// By ZSCAN, which misses no member while others come and go, but costs ten times as much.
     Scan(Vec<u8>),
@@ -76,6 +76,9 @@ struct WitnessMember {
 
 /// A member, and its score if it was read.
 type ScoredMember = (Vec<u8>, Option<f64>);
+
+/// The key has a type other than that of the set.
+struct WrongType;
 
 /// The number that the hash of a waiting job contains: the priority of the score.
 pub(super) fn priority_bucket(score: f64) -> u64 {
@@ -195,13 +198,13 @@ impl Scanner<'_> {
         self.sink.note_members_read(self.core, read)
     }
 
-    /// Adds the entries of a page. `None` if the key has a wrong type.
+    /// Adds the entries of a page.
     fn add_entries(
         &mut self,
         set: &mut IndexedSet,
-        entries: Option<Vec<ScoredMember>>,
+        entries: Result<Vec<ScoredMember>, WrongType>,
     ) -> Result<(), Error> {
-        let Some(entries) = entries else {
+        let Ok(entries) = entries else {
             let key = set.key.clone();
             return self.add_key_candidate(&key);
         };
@@ -295,15 +298,19 @@ impl IndexedSet {
         asks
     }
 
-    /// Reads a page from its replies, and moves the cursor to the next one. `None` if the key has a wrong type.
-    fn take_page(&mut self, replies: Vec<ReadReply>, page_size: i64) -> Option<Vec<ScoredMember>> {
+    /// Reads a page from its replies, and moves the cursor to the next one.
+    fn take_page(
+        &mut self,
+        replies: Vec<ReadReply>,
+        page_size: i64,
+    ) -> Result<Vec<ScoredMember>, WrongType> {
         let mut replies = replies.into_iter();
         match (
             std::mem::replace(&mut self.cursor, SetCursor::Done),
-            replies.next()?,
+            replies.next().ok_or(WrongType)?,
         ) {
             (SetCursor::Ranks(page), ReadReply::Texts(items)) => {
-                Some(self.take_rank_page(page, items, replies.collect(), page_size))
+                Ok(self.take_rank_page(page, items, replies.collect(), page_size))
             }
             (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(score_in_reply) == Some(witness.score);
@@ -317,37 +324,32 @@ impl IndexedSet {
                 } else {
                     SetCursor::Scan(START.to_vec())
                 };
-                Some(Vec::new())
+                Ok(Vec::new())
             }
             (SetCursor::Scan(_), ReadReply::Page(next, items)) => {
                 if let Some(next) = next {
                     self.cursor = SetCursor::Scan(next);
                 }
-                Some(pair_with_scores(items))
+                Ok(pair_with_scores(items))
             }
             (SetCursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= page_size => {
                 // The list has more than one page: drop this page, and read pages counted from the end, whose
                 // number is known now.
                 let Some(ReadReply::Number(length)) = replies.next() else {
-                    return None;
+                    return Err(WrongType);
                 };
                 self.cursor = SetCursor::List(Some(length));
-                Some(Vec::new())
+                Ok(Vec::new())
             }
             (SetCursor::List(from), ReadReply::Texts(items)) => {
                 self.behind = from.and_then(|from| u64::try_from(from).ok());
                 if let Some(from) = from.filter(|from| *from > page_size) {
                     self.cursor = SetCursor::List(Some(from - page_size));
                 }
-                Some(
-                    items
-                        .into_iter()
-                        .flatten()
-                        .map(|item| (item, None))
-                        .collect(),
-                )
+                let items = items.into_iter().flatten();
+                Ok(items.map(|item| (item, None)).collect())
             }
-            _ => None,
+            _ => Err(WrongType),
         }
     }
 
@@ -385,7 +387,10 @@ impl IndexedSet {
                 return Vec::new();
             }
         }
-        let ends: Vec<(&Vec<u8>, f64)> = replies.iter().filter_map(single_member).collect();
+        let ends: Vec<(&Vec<u8>, f64)> = replies
+            .iter()
+            .filter_map(single_member_with_score)
+            .collect();
         let score = |entry: Option<&ScoredMember>| {
             let (member, score) = entry?;
             let end = ends.iter().find(|(end, _)| *end == member);
@@ -443,16 +448,16 @@ fn pair_with_scores(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
 }
 
 /// The score in a reply.
-fn score_in_reply(replies: &ReadReply) -> Option<f64> {
-    match replies {
+fn score_in_reply(reply: &ReadReply) -> Option<f64> {
+    match reply {
         ReadReply::Text(score) => validate::parse_score(score.as_ref()?),
         _ => None,
     }
 }
 
 /// The only member in a reply, and its score.
-fn single_member(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
-    match replies {
+fn single_member_with_score(reply: &ReadReply) -> Option<(&Vec<u8>, f64)> {
+    match reply {
         ReadReply::Texts(pair) => Some((
             pair.first()?.as_ref()?,
             validate::parse_score(pair.get(1)?.as_ref()?)?,

@@ -67,8 +67,8 @@ impl Scanner<'_> {
                 .map(|key| ReadCommand::hash_field(key, "failed"));
             let replies = self.run_reads(reads.collect())?;
             self.sink.note_members_read(self.core, counts.len())?;
-            for (((_, counted), remembered_key), replies) in counts.iter().zip(keys).zip(replies) {
-                let stored = match replies {
+            for (((_, counted), key), reply) in counts.iter().zip(keys).zip(replies) {
+                let stored = match reply {
                     ReadReply::Text(stored) => stored,
                     _ => None,
                 };
@@ -76,7 +76,7 @@ impl Scanner<'_> {
                 if stored == counted.jobs.to_string().into_bytes() {
                     continue;
                 }
-                let bare = self.keys.without_prefix(&remembered_key).to_vec();
+                let bare = self.keys.without_prefix(&key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
                 // A missing counter has no key to verify: verify one of its jobs.
                 if let Some(jid) = &counted.example {

@@ -19,8 +19,8 @@ impl Scanner<'_> {
                 ReadCommand::hash_fields(&key, &self.template_fields)
             });
             let replies = self.run_reads(reads.collect())?;
-            for (id, replies) in ids.iter().zip(replies) {
-                self.examine_template(id, replies)?;
+            for (id, reply) in ids.iter().zip(replies) {
+                self.examine_template(id, reply)?;
             }
         }
         Ok(())
@@ -40,8 +40,8 @@ impl Scanner<'_> {
         )
     }
 
-    fn examine_template(&mut self, id: &[u8], replies: ReadReply) -> Result<(), Error> {
-        let ReadReply::Texts(fields) = replies else {
+    fn examine_template(&mut self, id: &[u8], reply: ReadReply) -> Result<(), Error> {
+        let ReadReply::Texts(fields) = reply else {
             let key = self.keys.recurring_key(id);
             self.add_key_candidate(&key)?;
             return if self.first_pass {
@@ -65,7 +65,7 @@ impl Scanner<'_> {
         let valid = number(1).is_some_and(|interval| interval > 0.0)
             && count.is_some_and(|count| count[0] != b'-')
             && (3..=5).all(|at| number(at).is_some())
-            && text(6).is_some_and(|tags| validate::parse_tags(tags).is_some())
+            && text(6).is_some_and(|tags| validate::parse_plain_tags(tags).is_some())
             && text(7).is_some_and(validate::is_json)
             && text(8).is_some()
             && text(9).is_none_or(validate::is_json);

@@ -51,11 +51,11 @@ impl SaltedHasher {
         hasher.finish()
     }
 
-    /// The hash of a member of a location, with a number.
-    pub(super) fn hash_entry(&self, location: u64, member: &[u8], number: u64) -> u64 {
+    /// The hash of a member of a location. `bucket`: what its score must agree with, else 0.
+    pub(super) fn hash_entry(&self, location: u64, member: &[u8], bucket: u64) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u64(location);
-        hasher.write_u64(number);
+        hasher.write_u64(bucket);
         hasher.write(member);
         hasher.finish()
     }
@@ -167,8 +167,8 @@ impl UnmatchedTable {
         (self.first_hash..=self.last_hash).contains(&hash)
     }
 
-    fn first_slot_of_hash(&self, slot: u64) -> usize {
-        (slot >> 2) as usize & (self.slots.len() - 1)
+    fn first_slot_of_hash(&self, hash: u64) -> usize {
+        (hash >> 2) as usize & (self.slots.len() - 1)
     }
 
     /// The slot of an entry, or the slot that it would take.

@@ -47,8 +47,8 @@ pub fn is_json(text: &[u8]) -> bool {
         && first_lone_surrogate(text).is_none()
 }
 
-/// The tags of a stored list, without duplicates; `None` if the core has to decide.
-pub fn parse_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
+/// The tags of a short list of UTF-8 texts, without duplicates; the core parses any other value.
+pub fn parse_plain_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
     }
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn tags_are_texts_without_duplicates() {
         let texts = |text: &str| {
-            let tags = parse_tags(text.as_bytes())?.into_iter();
+            let tags = parse_plain_tags(text.as_bytes())?.into_iter();
             Some(tags.map(|tag| String::from_utf8(tag).unwrap()).collect())
         };
         assert_eq!(texts("{}"), Some(Vec::<String>::new()));

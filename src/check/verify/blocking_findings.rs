@@ -47,7 +47,7 @@ impl BlockingFindings {
             FindingId::TagIndex => self
                 .wrong_tags
                 .insert(self.hasher.hash_one(&verdict.detail)),
-            FindingId::DependencyOneSided => self.note_one_sided_dependency(Some(&verdict.item)),
+            FindingId::DependencyOneSided => self.note_one_sided_dependency(&verdict.item),
             id => {
                 self.wrong_failure_lists |=
                     id.is_about_failure_list() || verdict.known_detail == VerdictDetail::InNoList;
@@ -55,12 +55,14 @@ impl BlockingFindings {
         }
     }
 
-    /// Notes a job with a dependency that only the other job lists; `None` if there may be many.
-    pub(super) fn note_one_sided_dependency(&mut self, jid: Option<&Name>) {
-        match jid {
-            Some(jid) => self.one_sided.insert(self.hasher.hash_one(jid)),
-            None => self.one_sided.insert_every_hash(),
-        }
+    /// Notes a job with a dependency that only the other job lists.
+    pub(super) fn note_one_sided_dependency(&mut self, jid: &Name) {
+        self.one_sided.insert(self.hasher.hash_one(jid));
+    }
+
+    /// Notes that any job may have a dependency that only the other job lists.
+    pub(super) fn note_unreadable_dependents(&mut self) {
+        self.one_sided.insert_every_hash();
     }
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
-use super::finding_filter::{VerifyTiming, findings_argument};
+use super::finding_filter::{VerifyPhase, findings_argument};
 use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::name::Name;
 
 /// The calls of a scan.
 pub(super) struct VerifyCalls {
-    phase: VerifyTiming,
+    phase: VerifyPhase,
     /// The findings that the core looks for in each phase.
     scan_findings: Option<String>,
     deferred_findings: Option<String>,
@@ -25,9 +25,9 @@ impl VerifyCalls {
     pub(super) fn new(options: &VerifyOptions) -> VerifyCalls {
         let findings = |phase| options.filter.finding_list_to_scan(phase, options.repair);
         VerifyCalls {
-            phase: VerifyTiming::DuringScan,
-            scan_findings: findings(VerifyTiming::DuringScan),
-            deferred_findings: findings(VerifyTiming::AfterScan),
+            phase: VerifyPhase::DuringScan,
+            scan_findings: findings(VerifyPhase::DuringScan),
+            deferred_findings: findings(VerifyPhase::AfterScan),
             batch_sizes: BatchSizes::default(),
             verified: 0,
         }
@@ -40,17 +40,17 @@ impl VerifyCalls {
 
     /// Verifies from now on the findings that require a complete scan.
     pub(super) fn begin_deferred_phase(&mut self) {
-        self.phase = VerifyTiming::AfterScan;
+        self.phase = VerifyPhase::AfterScan;
     }
 
     /// The findings to look for in items of this kind; `None` if there are none.
     pub(super) fn findings_for(&self, kind: ItemKind) -> Option<String> {
         match self.phase {
-            VerifyTiming::DuringScan => {
+            VerifyPhase::DuringScan => {
                 let findings = self.scan_findings.clone();
                 findings.map(|findings| findings_argument(findings, kind))
             }
-            VerifyTiming::AfterScan => self.deferred_findings.clone(),
+            VerifyPhase::AfterScan => self.deferred_findings.clone(),
         }
     }
 

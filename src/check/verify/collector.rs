@@ -33,7 +33,7 @@ impl FindingCollector {
     }
 
     /// The findings, the worst and most frequent first.
-    pub(crate) fn into_found(mut self) -> Vec<ReportedFinding> {
+    pub(crate) fn into_sorted_findings(mut self) -> Vec<ReportedFinding> {
         self.found.retain(|found| found.count > 0);
         self.found.sort_by(|one, other| {
             let by_severity = other.severity.cmp(&one.severity);

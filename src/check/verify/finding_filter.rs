@@ -38,14 +38,13 @@ pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String 
 pub(crate) struct FindingFilter {
     only: Vec<FindingSelection>,
     skip: Vec<FindingId>,
-    /// The jobs whose missing dependency this repair has removed: what releases them is for_repair,
-    /// too.
+    /// The jobs whose missing dependency this repair has removed: their release is selected, too.
     freed: Rc<HashSet<Name>>,
 }
 
-/// When the core is asked.
+/// When the core verifies findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum VerifyTiming {
+pub(crate) enum VerifyPhase {
     DuringScan,
     /// After a complete scan.
     AfterScan,
@@ -111,7 +110,7 @@ impl FindingFilter {
     /// `for_repair`: a repair follows, so `--only` approves the findings that it names.
     pub(crate) fn finding_list_to_scan(
         &self,
-        phase: VerifyTiming,
+        phase: VerifyPhase,
         for_repair: bool,
     ) -> Option<String> {
         let include = |finding: &Finding| {
@@ -120,7 +119,7 @@ impl FindingFilter {
                 .filter(|other| self.selects_finding(other.id));
             let needed = selected.any(|other| other.requires.contains(&finding.id))
                 || finding.covers.iter().any(|id| self.selects_finding(*id));
-            self.selects_finding(finding.id) || phase == VerifyTiming::DuringScan && needed
+            self.selects_finding(finding.id) || phase == VerifyPhase::DuringScan && needed
         };
         self.finding_list(phase, for_repair, include)
     }
@@ -135,14 +134,14 @@ impl FindingFilter {
         let include =
             |finding: &Finding| self.selects_finding(finding.id) && !excluded.contains(&finding.id);
         let in_stages = |stages: &[RepairStage]| {
-            self.finding_list(VerifyTiming::DuringScan, true, |finding| {
+            self.finding_list(VerifyPhase::DuringScan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)
             })
         };
         match stage {
             RepairStage::Keys | RepairStage::Edges => in_stages(&[stage]),
             RepairStage::Entries => in_stages(&[RepairStage::Keys, RepairStage::Entries]),
-            RepairStage::Counts => self.finding_list(VerifyTiming::AfterScan, true, include),
+            RepairStage::Counts => self.finding_list(VerifyPhase::AfterScan, true, include),
         }
     }
 
@@ -155,26 +154,26 @@ impl FindingFilter {
 
     fn finding_list(
         &self,
-        phase: VerifyTiming,
+        phase: VerifyPhase,
         for_repair: bool,
         include: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
         // Only a complete scan can verify the findings of this stage, or they require that other findings are absent.
         // None of them requires an approval.
         let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
-        let by_name = phase == VerifyTiming::AfterScan || for_repair && !self.only.is_empty();
+        let by_name = phase == VerifyPhase::AfterScan || for_repair && !self.only.is_empty();
         let is_in_phase = |finding: &&Finding| match phase {
-            VerifyTiming::DuringScan if by_name && self.lacks_deletion_approval(finding) => false,
-            VerifyTiming::DuringScan => include(finding) && !deferred(finding),
+            VerifyPhase::DuringScan if by_name && self.lacks_deletion_approval(finding) => false,
+            VerifyPhase::DuringScan => include(finding) && !deferred(finding),
             // Items that cannot be verified are reported in both phases.
-            VerifyTiming::AfterScan => {
+            VerifyPhase::AfterScan => {
                 include(finding) && (deferred(finding) || finding.id == FindingId::NotJudged)
             }
         };
         let (named, others): (Vec<&Finding>, Vec<&Finding>) =
             FINDINGS.iter().partition(is_in_phase);
         let some = |finding: &&Finding| {
-            finding.id != FindingId::NotJudged || phase == VerifyTiming::DuringScan
+            finding.id != FindingId::NotJudged || phase == VerifyPhase::DuringScan
         };
         if !named.iter().any(some) {
             return None;
@@ -200,12 +199,12 @@ mod tests {
     fn findings_that_require_a_complete_scan_are_deferred() {
         let all = FindingFilter::default();
         assert_eq!(
-            all.finding_list_to_scan(VerifyTiming::DuringScan, false)
+            all.finding_list_to_scan(VerifyPhase::DuringScan, false)
                 .unwrap(),
             "-depends-on-nothing,-failed-counter,-tag-count"
         );
         assert_eq!(
-            all.finding_list_to_scan(VerifyTiming::AfterScan, false)
+            all.finding_list_to_scan(VerifyPhase::AfterScan, false)
                 .unwrap(),
             "depends-on-nothing,failed-counter,tag-count,not-judged"
         );
@@ -215,18 +214,18 @@ mod tests {
     fn a_scan_without_repair_approves_nothing() {
         let filter = only(FindingId::DependencyMissing);
         let scan = filter
-            .finding_list_to_scan(VerifyTiming::DuringScan, false)
+            .finding_list_to_scan(VerifyPhase::DuringScan, false)
             .unwrap();
         assert!(scan.starts_with("-ghost-waiting,-"), "{scan}");
         assert!(!scan.contains("-dependency-missing"), "{scan}");
         assert_eq!(
             filter
-                .finding_list_to_scan(VerifyTiming::DuringScan, true)
+                .finding_list_to_scan(VerifyPhase::DuringScan, true)
                 .unwrap(),
             "dependency-missing"
         );
         assert_eq!(
-            filter.finding_list_to_scan(VerifyTiming::AfterScan, true),
+            filter.finding_list_to_scan(VerifyPhase::AfterScan, true),
             None
         );
     }
@@ -236,7 +235,7 @@ mod tests {
         let filter = only(FindingId::TagCount);
         assert_eq!(
             filter
-                .finding_list_to_scan(VerifyTiming::DuringScan, true)
+                .finding_list_to_scan(VerifyPhase::DuringScan, true)
                 .unwrap(),
             "tag-index"
         );
@@ -269,7 +268,7 @@ mod tests {
         assert_eq!(one.finding_list_to_repair(RepairStage::Keys, &[]), None);
         // A scan reports it in any case.
         let scan = all
-            .finding_list_to_scan(VerifyTiming::DuringScan, false)
+            .finding_list_to_scan(VerifyPhase::DuringScan, false)
             .unwrap();
         assert!(!scan.contains("-lost-key"), "{scan}");
     }

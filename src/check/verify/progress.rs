@@ -49,19 +49,19 @@ impl VerifyProgress {
     }
 
     /// Counts the keys, redraws the bar, and waits for the pace.
-    pub(super) fn note_keys_scanned(&mut self, counts: ScanCounts) -> Result<(), Error> {
-        self.pass.1 += counts.keys;
+    pub(super) fn note_keys_scanned(&mut self, since_last: ScanCounts) -> Result<(), Error> {
+        self.pass.1 += since_last.keys;
         let (pass, passed) = self.pass;
         if pass > 1 {
             let note = format!("pass {pass}: {}", with_thousands_separators(passed));
             self.bar.fill_and_note(note);
         } else {
-            self.counts.keys += counts.keys;
-            self.counts.jobs += counts.jobs;
-            self.counts.queues += counts.queues;
-            self.bar.add_done(counts.keys);
+            self.counts.keys += since_last.keys;
+            self.counts.jobs += since_last.jobs;
+            self.counts.queues += since_last.queues;
+            self.bar.add_done(since_last.keys);
         }
-        self.keep_pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
+        self.keep_pace(usize::try_from(since_last.keys).unwrap_or(usize::MAX))
     }
 
     /// Redraws the bar, whose count is of keys only, and waits for the pace.

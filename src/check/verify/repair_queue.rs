@@ -134,7 +134,7 @@ impl RepairQueue {
     fn push_lost_dependency(&mut self, verdict: &Verdict) {
         // If only some queues are scanned, other dependencies of the job may have been missed: it is not repaired.
         if self.is_scoped {
-            self.count_skipped();
+            self.count_skipped_by_scope();
         } else if !self.has_capacity() {
             self.lost_dependencies_overflowed = true;
         } else {
@@ -163,12 +163,12 @@ impl RepairQueue {
     }
 
     /// Counts a finding that is not repaired because not all queues are scanned.
-    pub(crate) fn count_skipped(&mut self) {
+    pub(crate) fn count_skipped_by_scope(&mut self) {
         self.skipped += 1;
     }
 
     /// The number of findings that are not repaired because not all queues are scanned.
-    pub(crate) fn skipped_count(&self) -> usize {
+    pub(crate) fn skipped_by_scope(&self) -> usize {
         self.skipped
     }
 

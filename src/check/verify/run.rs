@@ -274,8 +274,8 @@ fn extent_text(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
     format!("incomplete: {scanned} scanned{verified}")
 }
 
-/// The error of a scan of a replica. A replica may lack changes of its primary: it is
-/// never clean, except with `--read-only`, which scans the replica itself.
+/// The error of a scan of a replica. A replica may lack changes of its primary: its
+/// scan is never complete, except with `--read-only`, which scans the replica itself.
 fn replica_error(
     server: &ServerHealth,
     extent: impl Fn() -> String,

@@ -23,31 +23,30 @@ const PAGES: usize = 10;
 /// The number of jobs whose marks are read in one round trip.
 const JOBS_PER_READ: usize = 2000;
 
-/// Failed jobs that may be missing in the failure list of their group.
+/// Failed jobs whose failure list may lack them, by whether the core still has to search the lists.
 #[derive(Debug, Default)]
-pub(super) struct FailedJobs {
+pub(super) struct FailedJobsBySearch {
     /// Jobs that are in no list, each with its mark.
     pub unlisted: Vec<[Name; 2]>,
     /// Jobs that the server has to search for.
-    pub searched: Vec<Name>,
+    pub to_search: Vec<Name>,
 }
 
-impl FailedJobs {
+impl FailedJobsBySearch {
     /// Reads the marks of jobs, then all failure lists. Calls `pace` with the numbers of jobs and
     /// entries read.
-    pub(super) fn read_failed_jobs(
+    pub(super) fn find_unlisted(
         core: &mut Core,
         group: &Name,
         jids: Vec<Name>,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<FailedJobs, Error> {
+    ) -> Result<FailedJobsBySearch, Error> {
         let lists = FailureLists::read_all_lengths(core, group)?;
         let total: u64 = lists.lengths.iter().sum();
         if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
-            let searched = jids;
-            return Ok(FailedJobs {
-                searched,
-                ..FailedJobs::default()
+            return Ok(FailedJobsBySearch {
+                to_search: jids,
+                ..FailedJobsBySearch::default()
             });
         }
         let mut marks = Vec::with_capacity(jids.len());
@@ -56,11 +55,11 @@ impl FailedJobs {
             pace(jids.len())?;
         }
         let found = lists.find_jobs(core, &jids, pace)?;
-        let mut jobs = FailedJobs::default();
+        let mut jobs = FailedJobsBySearch::default();
         for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
             match (found, mark) {
                 (JobSearchResult::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
-                (JobSearchResult::Elsewhere, Some(_)) => jobs.searched.push(jid),
+                (JobSearchResult::Elsewhere, Some(_)) => jobs.to_search.push(jid),
                 // The list of the group has the job by now, or the job was deleted: there is nothing to report.
                 (JobSearchResult::InGroup, _) | (_, None) => {}
             }
@@ -71,7 +70,7 @@ impl FailedJobs {
 
 /// Splits a batch of failed jobs into those that are in no list and those to search for. Another
 /// batch stays as it is.
-pub(crate) fn split_batch(
+pub(crate) fn split_off_unlisted_jobs(
     core: &mut Core,
     batch: RepairBatch,
     pace: impl FnMut(usize) -> Result<(), Error>,
@@ -81,7 +80,10 @@ pub(crate) fn split_batch(
     }
     let group = batch.location.name.clone();
     let jids: Vec<Name> = batch.groups.iter().flatten().cloned().collect();
-    let FailedJobs { unlisted, searched } = FailedJobs::read_failed_jobs(core, &group, jids, pace)?;
+    let FailedJobsBySearch {
+        unlisted,
+        to_search,
+    } = FailedJobsBySearch::find_unlisted(core, &group, jids, pace)?;
     let part = |location: Location, groups: VecDeque<Vec<Name>>| RepairBatch {
         stage: batch.stage,
         location,
@@ -90,9 +92,9 @@ pub(crate) fn split_batch(
         large: batch.large.clone(),
     };
     let unlisted = unlisted.into_iter().map(Vec::from).collect();
-    let searched = searched.into_iter().map(|jid| vec![jid]).collect();
+    let to_search = to_search.into_iter().map(|jid| vec![jid]).collect();
     Ok(vec![
-        part(batch.location.clone(), searched),
+        part(batch.location.clone(), to_search),
         part(Location::new(ItemKind::Unlisted, group), unlisted),
     ])
 }
@@ -160,7 +162,7 @@ impl FailureLists {
         let at: HashMap<&[u8], usize> = jids.iter().map(Name::as_bytes).zip(0..).collect();
         let mut found = vec![JobSearchResult::Nowhere; jids.len()];
         for (key, length) in self.keys.iter().zip(&self.lengths) {
-            let place = if *key == self.own {
+            let result = if *key == self.own {
                 JobSearchResult::InGroup
             } else {
                 JobSearchResult::Elsewhere
@@ -182,7 +184,7 @@ impl FailureLists {
                     for at in jids.filter_map(|jid| at.get(jid)) {
                         // An entry in the list of the job's own group counts more than one elsewhere.
                         if found[*at] != JobSearchResult::InGroup {
-                            found[*at] = place;
+                            found[*at] = result;
                         }
                     }
                 }

@@ -28,6 +28,13 @@ pub(super) struct Verdicts {
     pub(super) queue: RepairQueue,
 }
 
+/// The verdicts that belong to the scanned queues.
+struct ScopedVerdicts {
+    verdicts: Vec<Verdict>,
+    /// Missing jobs with a dependent in another queue, which the same call would repair.
+    shared_jobs: HashSet<Name>,
+}
+
 impl Verdicts {
     pub(super) fn new(options: VerifyOptions) -> Verdicts {
         Verdicts {
@@ -51,7 +58,7 @@ impl Verdicts {
                 self.queue.exclude_job(job);
             }
         }
-        (self.collector.into_found(), self.queue)
+        (self.collector.into_sorted_findings(), self.queue)
     }
 
     /// Reports a finding that is not a verdict of the core.
@@ -77,8 +84,8 @@ impl Verdicts {
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
         let missing = missing_jobs(core, progress, &verdicts)?;
-        let (verdicts, shared) = self.verdicts_in_scope(core, progress, location, verdicts)?;
-        for mut verdict in verdicts {
+        let scoped = self.verdicts_in_scope(core, progress, location, verdicts)?;
+        for mut verdict in scoped.verdicts {
             let finding = verdict.id.row();
             if self.blocking.is_blocked(&verdict, &self.options.filter) {
                 continue;
@@ -95,7 +102,7 @@ impl Verdicts {
             }
             if !new {
                 let counts_jobs = finding.id == FindingId::RecurringCount;
-                // A block of a list is queued in any case: a full collector takes none of its findings for new.
+                // A block of a list is queued in any case: a full collector counts none of its findings as new.
                 let is_block = location.kind == ItemKind::Entries;
                 if larger || counts_jobs || is_block {
                     self.queue_repair(location, items, &verdict);
@@ -116,10 +123,10 @@ impl Verdicts {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
                 verdict.detail = Name::from(detail);
             }
-            if !shared.contains(&verdict.detail) {
+            if !scoped.shared_jobs.contains(&verdict.detail) {
                 self.queue_repair(location, items, &verdict)
             } else if verdict.outcome == VerdictOutcome::Repairable {
-                self.queue.count_skipped()
+                self.queue.count_skipped_by_scope()
             }
             self.collector.count_finding(severity, &verdict);
         }
@@ -127,18 +134,20 @@ impl Verdicts {
     }
 
     /// The verdicts about keys that belong to the scanned queues. The leftover keys of a
-    /// missing job belong to the queues of its dependents. Also returns the missing jobs with a
-    /// dependent in another queue, which the same call would repair.
+    /// missing job belong to the queues of its dependents.
     fn verdicts_in_scope(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
         location: &Location,
         verdicts: Vec<Verdict>,
-    ) -> Result<(Vec<Verdict>, HashSet<Name>), Error> {
-        let mut shared = HashSet::new();
+    ) -> Result<ScopedVerdicts, Error> {
+        let mut shared_jobs = HashSet::new();
         if location.kind != ItemKind::Key || self.options.queues.is_empty() {
-            return Ok((verdicts, shared));
+            return Ok(ScopedVerdicts {
+                verdicts,
+                shared_jobs,
+            });
         }
         let is_edge = |verdict: &Verdict| verdict.id.row().is_edge;
         let (edges, mut scoped): (Vec<Verdict>, Vec<Verdict>) =
@@ -154,10 +163,13 @@ impl Verdicts {
             if queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
                 scoped.push(verdict)
             } else {
-                _ = shared.insert(verdict.detail)
+                _ = shared_jobs.insert(verdict.detail)
             }
         }
-        Ok((scoped, shared))
+        Ok(ScopedVerdicts {
+            verdicts: scoped,
+            shared_jobs,
+        })
     }
 
     /// Queues the items of a verdict that a repair can act on.

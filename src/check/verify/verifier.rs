@@ -5,7 +5,7 @@ use super::candidates::{DueCandidates, LocatedCandidates};
 use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
-use super::unlisted::FailedJobs;
+use super::unlisted::FailedJobsBySearch;
 use super::verdicts::Verdicts;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
@@ -95,10 +95,10 @@ impl Verifier {
             return self.verify_items(core, location, &items);
         }
         let group = &location.name;
-        let jobs = FailedJobs::read_failed_jobs(core, group, items, |count| {
+        let jobs = FailedJobsBySearch::find_unlisted(core, group, items, |count| {
             self.progress.keep_pace(count)
         })?;
-        self.verify_items(core, location, &jobs.searched)?;
+        self.verify_items(core, location, &jobs.to_search)?;
         let unlisted = Location::new(ItemKind::Unlisted, group.clone());
         self.verify_items(core, &unlisted, &jobs.unlisted.concat())
     }
@@ -213,11 +213,13 @@ impl CandidateSink for Verifier {
         self.verdicts.queue.withhold_releases();
     }
 
-    fn note_one_sided_dependency(&mut self, jid: Option<&[u8]>) {
-        let jid = jid.map(Name::from);
-        self.verdicts
-            .blocking
-            .note_one_sided_dependency(jid.as_ref());
+    fn note_one_sided_dependency(&mut self, jid: &[u8]) {
+        let jid = Name::from(jid);
+        self.verdicts.blocking.note_one_sided_dependency(&jid);
+    }
+
+    fn note_unreadable_dependents(&mut self) {
+        self.verdicts.blocking.note_unreadable_dependents();
     }
 
     fn note_lost_dependencies(&mut self, job: &[u8], dependencies: &[Name]) {
@@ -239,8 +241,8 @@ impl CandidateSink for Verifier {
         self.progress.note_pass_start();
     }
 
-    fn note_keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {
-        self.progress.note_keys_scanned(counts)
+    fn note_keys_scanned(&mut self, _: &mut Core, since_last: ScanCounts) -> Result<(), Error> {
+        self.progress.note_keys_scanned(since_last)
     }
 
     fn note_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
