@@ -94,7 +94,7 @@ pub(super) fn run(
             let parts = lines.into_iter().map(|lines| {
                 Some(MemberPart {
                     lines: Some(lines),
-                    sharing_member_count: Some(members.list.len()),
+                    input_sharing_member_count: Some(members.list.len()),
                     ..MemberPart::default()
                 })
             });
@@ -178,7 +178,7 @@ impl<'g> MemberGroup<'g> {
     ) -> Result<Exit, Error> {
         session.refuse_typed_password()?;
         let running = parts.iter().flatten().count() as u32;
-        let called_off = Arc::new(AtomicBool::new(false));
+        let members_must_stop = Arc::new(AtomicBool::new(false));
         let stream = Arc::new(StreamShare::default());
         let stdout_lost = Arc::new(AtomicBool::new(false));
         let (to, messages) = channel();
@@ -192,7 +192,7 @@ impl<'g> MemberGroup<'g> {
                 part.suffix = member.file_suffix();
                 part.stdin = StdinUse::Shared;
                 part.members = running;
-                part.called_off = called_off.clone();
+                part.members_must_stop = members_must_stop.clone();
                 part.stream = stream.clone();
                 let (answer, answered) = channel();
                 answers.push(Some(answer));
@@ -224,7 +224,7 @@ impl<'g> MemberGroup<'g> {
                 questions: Vec::new(),
                 shown: self.members.list.iter().map(|_| Vec::new()).collect(),
                 results: Vec::new(),
-                called_off: called_off.clone(),
+                members_must_stop: members_must_stop.clone(),
                 stdout_lost,
                 decisive: None,
                 refusal: None,
@@ -233,7 +233,7 @@ impl<'g> MemberGroup<'g> {
             // After an error, the receiver drops the remaining messages: so no member waits for a reply to them.
             let received = collected.receive_messages(messages, session);
             if received.is_err() {
-                called_off.store(true, Ordering::Relaxed);
+                members_must_stop.store(true, Ordering::Relaxed);
             }
             received?;
             collected.show_results(session)
@@ -611,7 +611,7 @@ struct Collector<'c> {
     shown: Vec<Vec<ViewOutput>>,
     results: Vec<(usize, Result<Exit, Error>)>,
     /// Set as soon as the wait of the whole command is decided: the other members then stop.
-    called_off: Arc<AtomicBool>,
+    members_must_stop: Arc<AtomicBool>,
     /// Tells the members that stdout cannot be written to any more.
     stdout_lost: Arc<AtomicBool>,
     /// The result that decided the wait.
@@ -673,7 +673,7 @@ impl Collector<'_> {
                 MemberMessage::Ended(result) => {
                     if self.decisive.is_none() && self.decides_wait(&result) {
                         self.decisive = Some(result.clone());
-                        self.called_off.store(true, Ordering::Relaxed);
+                        self.members_must_stop.store(true, Ordering::Relaxed);
                     }
                     self.results.push((index, result));
                 }

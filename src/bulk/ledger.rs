@@ -85,7 +85,7 @@ impl LedgerHead {
 fn ledger_command(session: &Session) -> String {
     let command = session.canonical_command().without_flag("--limit");
     let command = command.line_without_program();
-    match session.sharing_member_count() {
+    match session.input_sharing_member_count() {
         Some(members) => format!("{command} # shared by {members} members"),
         None => command,
     }

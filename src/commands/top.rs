@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         color: session.ui.render_options().color,
         access: ServerAccess {
             flags: session.globals.access_flags(),
-            password: session.typed_password(),
+            password: session.password_in_given_address(),
         },
     };
     top::run(options, sessions)

@@ -11,7 +11,7 @@ use crate::core::call::reach::ReachReport;
 use crate::env;
 use crate::json::Number;
 use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
-use crate::session::{Session, one_primary_warning_and_remedy};
+use crate::session::{Session, hash_tag_warning_and_remedy};
 use crate::settings::ConfigSource;
 use crate::text::{Sanitized, comma_list, format_count, format_duration};
 
@@ -228,7 +228,7 @@ pub(super) fn login_item(target: &Target) -> DoctorItem {
 pub(super) fn prefix_item(prefix: &str, core: Option<&Core>) -> DoctorItem {
     let check = DoctorCheck::Prefix;
     let item = if core.is_some_and(Core::has_untagged_prefix_in_cluster) {
-        let (fact, way_out) = one_primary_warning_and_remedy(prefix);
+        let (fact, way_out) = hash_tag_warning_and_remedy(prefix);
         DoctorItem::warning(check, fact, way_out)
     } else {
         DoctorItem::ok(check, prefix)

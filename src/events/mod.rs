@@ -57,7 +57,7 @@ pub(crate) fn run(
         time_left: None,
         deadline: None,
         interrupt,
-        called_off: session.called_off_flag(),
+        members_must_stop: session.members_must_stop_flag(),
         share: session.stream_share(),
     };
     watcher.set_deadline(limits, session.now());
@@ -72,7 +72,7 @@ pub(crate) fn run(
         && error.exit() == Exit::Server
     {
         // Ends the streams of the other members, which would continue without this one.
-        watcher.called_off.store(true, Ordering::Relaxed);
+        watcher.members_must_stop.store(true, Ordering::Relaxed);
     }
     ended
 }
@@ -86,7 +86,7 @@ struct EventWatcher<'e> {
     deadline: Option<Instant>,
     interrupt: Interrupt,
     /// Set when the members of the context have shown all that was asked for.
-    called_off: Arc<AtomicBool>,
+    members_must_stop: Arc<AtomicBool>,
     share: Arc<StreamShare>,
 }
 
@@ -232,7 +232,7 @@ impl EventWatcher<'_> {
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));
         }
-        if self.called_off.load(Ordering::Relaxed) {
+        if self.members_must_stop.load(Ordering::Relaxed) {
             return Ok(Some(Exit::Ok));
         }
         let so_far = || match self.count {

@@ -74,11 +74,11 @@ pub(crate) struct MemberPart {
     pub jids: Option<JidArgs>,
     pub stdin: StdinUse,
     /// The number of members, if the lines of a file were shared out to them.
-    pub sharing_member_count: Option<usize>,
+    pub input_sharing_member_count: Option<usize>,
     /// The lines of the file that belong to the member, if the command puts jobs from a file.
     pub lines: Option<TwoPassFile>,
     /// Set when another member has decided what the command waits for.
-    pub called_off: Arc<AtomicBool>,
+    pub members_must_stop: Arc<AtomicBool>,
     /// The state that the members of one stream of lines share.
     pub stream: Arc<StreamShare>,
 }
@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// The password in an address given on the command line.
-    pub(crate) fn typed_password(&self) -> Option<Secret> {
+    pub(crate) fn password_in_given_address(&self) -> Option<Secret> {
         let given = self.globals.redis.as_deref();
         let given = given.filter(|_| self.globals.origin == AddressOrigin::Typed)?;
         Target::parse(given).ok()?.password
@@ -213,13 +213,13 @@ impl Session {
 
     /// A number of things to change, plus one if other members change things in this command, too. Their numbers are
     /// not known here, but the sum says whether there are several.
-    pub(crate) fn count_with_other_members(&self, count: usize) -> usize {
+    pub(crate) fn min_count_over_members(&self, count: usize) -> usize {
         count + usize::from(self.has_other_members())
     }
 
     /// The number of members that the lines of the input were shared out to, if they were.
-    pub(crate) fn sharing_member_count(&self) -> Option<usize> {
-        self.part.as_ref()?.sharing_member_count
+    pub(crate) fn input_sharing_member_count(&self) -> Option<usize> {
+        self.part.as_ref()?.input_sharing_member_count
     }
 
     /// The path of a file for this session: in a command on several members, each has a file of its own with a suffix.
@@ -241,9 +241,10 @@ impl Session {
     }
 
     /// Set when another member has decided what the command waits for.
-    pub(crate) fn called_off_flag(&self) -> Arc<AtomicBool> {
+    pub(crate) fn members_must_stop_flag(&self) -> Arc<AtomicBool> {
         let part = self.part.as_ref();
-        part.map(|part| part.called_off.clone()).unwrap_or_default()
+        part.map(|part| part.members_must_stop.clone())
+            .unwrap_or_default()
     }
 
     /// The state that the members of one stream of lines share.
@@ -273,7 +274,7 @@ impl Session {
     }
 
     /// Takes the lines of the file that this member puts, if they were shared out to members.
-    pub(crate) fn take_shared_lines(&mut self) -> Option<TwoPassFile> {
+    pub(crate) fn take_member_lines(&mut self) -> Option<TwoPassFile> {
         self.part.as_mut()?.lines.take()
     }
 
@@ -312,7 +313,7 @@ impl Session {
     }
 
     /// The label of the context in use.
-    pub(crate) fn label(&self) -> Option<&str> {
+    pub(crate) fn context_label(&self) -> Option<&str> {
         self.file.as_ref()?.label()
     }
 
@@ -323,7 +324,7 @@ impl Session {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
         };
-        Ok(match self.label() {
+        Ok(match self.context_label() {
             Some(label) => format!("{} ({address})", Sanitized(label)),
             None => address,
         })
@@ -331,7 +332,7 @@ impl Session {
 
     /// The end of a question that names no address: ` on DESTINATION` if the database has a label, else empty.
     pub(crate) fn on_destination_text(&mut self) -> Result<String, Error> {
-        if self.label().is_some() {
+        if self.context_label().is_some() {
             self.destination().map(|place| format!(" on {place}"))
         } else {
             Ok(String::new())
@@ -375,7 +376,7 @@ impl Session {
         let core = Core::connect_within(settings, limit);
         let core = core.map_err(|error| self.with_corrected_line(error))?;
         if core.has_untagged_prefix_in_cluster() && self.changes {
-            let (fact, way_out) = one_primary_warning_and_remedy(self.prefix());
+            let (fact, way_out) = hash_tag_warning_and_remedy(self.prefix());
             self.ui.note(&format!("note: {fact}: {way_out}"));
         }
         if let Some(sentence) = silent_primary_message(core.replica_lag()) {
@@ -510,7 +511,10 @@ impl Session {
     }
 
     /// Connects with the settings of a context. Returns the server's version.
-    pub(crate) fn probe_context(&mut self, context: &ContextSettings) -> Result<String, Error> {
+    pub(crate) fn probe_server_version(
+        &mut self,
+        context: &ContextSettings,
+    ) -> Result<String, Error> {
         let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
         let values = match defaults {
             Some(defaults) => context.values.or_defaults(defaults),
@@ -601,7 +605,7 @@ pub(crate) fn silent_primary_message(lag: Option<Duration>) -> Option<String> {
 }
 
 /// The warning that a prefix without a hash tag works in a cluster only for now, and the remedy.
-pub(crate) fn one_primary_warning_and_remedy(prefix: &str) -> (String, String) {
+pub(crate) fn hash_tag_warning_and_remedy(prefix: &str) -> (String, String) {
     let fact = format!(
         "prefix `{prefix}` works in this cluster because it has one primary; with a second one, each call \
          will fail"

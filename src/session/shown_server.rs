@@ -25,7 +25,7 @@ impl ShownServer {
         Ok(ShownServer {
             flag: flag.map(|(flag, name)| (flag, name.to_owned())),
             has_others: session.is_member(),
-            label: session.label().map(str::to_owned),
+            label: session.context_label().map(str::to_owned),
             is_protected: session.ui.is_protected(),
             is_read_only: session.globals.read_only,
             address: session.target()?.to_string(),
@@ -33,7 +33,7 @@ impl ShownServer {
     }
 
     /// Makes the commands that this thread prints go to this server: if it is one of several, they name it alone.
-    pub(crate) fn direct_commands(&self) {
+    pub(crate) fn direct_printed_commands(&self) {
         if let Some((flag, name)) = self.flag.as_ref().filter(|_| self.has_others) {
             set_server_of_thread(flag, name);
         }

@@ -132,7 +132,7 @@ pub(crate) fn share_lines(
 /// Submits the lines of a file.
 pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<SubmitResult, Error> {
     let defaults = &options.defaults;
-    let mut file = match session.take_shared_lines() {
+    let mut file = match session.take_member_lines() {
         Some(file) => file,
         None => open_lines(&options.from, defaults)?,
     };

@@ -928,7 +928,7 @@ mod tests {
         let mut other = self::state(0);
         state.servers.append(&mut other.servers);
         state.servers[0].shown.has_others = true;
-        state.servers[0].shown.direct_commands();
+        state.servers[0].shown.direct_printed_commands();
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
 

@@ -108,7 +108,7 @@ fn start_reader(
     let shown = ShownServer::of_session(&session)?;
     let (sender, requests) = channel();
     threads::spawn(move || {
-        shown.direct_commands();
+        shown.direct_printed_commands();
         reader::answer_requests(session, &requests, &answers);
     })?;
     Ok(sender)

@@ -222,7 +222,7 @@ impl State {
             width: 80,
             page: 10,
         };
-        state.current_server().shown.direct_commands();
+        state.current_server().shown.direct_printed_commands();
         state
     }
 
@@ -545,7 +545,7 @@ impl State {
             }
             Key::Char('c') if self.servers.len() > 1 => {
                 self.server = (self.server + 1) % self.servers.len();
-                self.current_server().shown.direct_commands();
+                self.current_server().shown.direct_printed_commands();
                 self.views.clear();
                 self.marked.clear();
                 self.queued_reads.clear();

@@ -145,8 +145,13 @@ impl AwaitedJobs {
         turn
     }
 
-    /// Notes the result of a read. With `is_gone`, a missing job is gone, and no event will tell why.
-    pub(super) fn note_read(&mut self, at: usize, job: Option<&Job>, is_gone: bool) -> ReadOutcome {
+    /// Notes the result of a read. If `is_absence_final`, no event can still say why a missing job is missing.
+    pub(super) fn note_read(
+        &mut self,
+        at: usize,
+        job: Option<&Job>,
+        is_absence_final: bool,
+    ) -> ReadOutcome {
         if !self.is_pending(at) {
             return ReadOutcome::Ended;
         }
@@ -157,7 +162,7 @@ impl AwaitedJobs {
             let result = match known.heard {
                 Some(EventKind::Completed) => result_for_state(awaited, State::Complete),
                 Some(EventKind::Canceled) => WaitResult::Cancelled,
-                _ if is_gone => WaitResult::Gone,
+                _ if is_absence_final => WaitResult::Gone,
                 _ => {
                     known.missing_since.get_or_insert_with(Instant::now);
                     return ReadOutcome::Missing;

@@ -76,7 +76,7 @@ pub(crate) struct Waiter {
     log: Option<EventStream>,
     interrupt: Interrupt,
     /// Whether another server of the context has decided the wait, so that this one stops.
-    called_off: Arc<AtomicBool>,
+    members_must_stop: Arc<AtomicBool>,
 }
 
 /// Why reading stopped early.
@@ -111,7 +111,7 @@ impl Waiter {
             epoch,
             log,
             interrupt,
-            called_off: session.called_off_flag(),
+            members_must_stop: session.members_must_stop_flag(),
         })
     }
 
@@ -394,7 +394,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         if let Some(kind) = self.waiter.interrupt.kind_of_received_signal() {
             return Err(EarlyStop::Early(WaitOutcome::Interrupted(kind)));
         }
-        if self.waiter.called_off.load(Ordering::Relaxed) {
+        if self.waiter.members_must_stop.load(Ordering::Relaxed) {
             return Err(EarlyStop::Early(WaitOutcome::Ended(WaitResult::Pending)));
         }
         if self.waiter.is_deadline_over() {

@@ -245,7 +245,7 @@ impl<'s> WebServer<'s> {
         let Some(context) = self.context_index(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
-        self.contexts[context].shown.direct_commands();
+        self.contexts[context].shown.direct_printed_commands();
         let names = path::decode_path(path);
         let page_request = PageRequest {
             query: self.known_query(request, &names),

@@ -179,8 +179,10 @@ impl MemberWorkers<'_> {
             .map_err(failed)?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let read_out = |out| self.read_lines(out, move |line| MemberEvent::Stdout(index, line));
-        let read_err = |err| self.read_lines(err, move |line| MemberEvent::Stderr(index, line));
+        let read_out =
+            |out| self.send_lines_in_thread(out, move |line| MemberEvent::Stdout(index, line));
+        let read_err =
+            |err| self.send_lines_in_thread(err, move |line| MemberEvent::Stderr(index, line));
         let to = self.to.clone();
         let watched = stdout.map(read_out).transpose().and_then(|stdout| {
             let readers = [stdout, stderr.map(read_err).transpose()?];
@@ -194,10 +196,10 @@ impl MemberWorkers<'_> {
     }
 
     /// Sends each line of a stream, until it ends or nobody receives.
-    fn read_lines(
+    fn send_lines_in_thread(
         &self,
         stream: impl Read + Send + 'static,
-        event: impl Fn(Vec<u8>) -> MemberEvent + Send + 'static,
+        to_event: impl Fn(Vec<u8>) -> MemberEvent + Send + 'static,
     ) -> Result<thread::JoinHandle<()>, Error> {
         let (to, is_congested) = (self.to.clone(), self.is_congested.clone());
         threads::spawn(move || {

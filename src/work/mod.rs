@@ -617,7 +617,7 @@ impl WorkLoop {
                 line,
                 is_whole,
             } => {
-                let (jid, content) = self.parse_job_line(slot, &line, is_whole);
+                let (jid, content) = self.parse_answer_line(slot, &line, is_whole);
                 self.machine
                     .handle_event(now, Event::Line { slot, jid, content });
             }
@@ -754,7 +754,7 @@ impl WorkLoop {
     }
 
     /// The job and the content of a line. Warns about parts of the line that are ignored.
-    fn parse_job_line(
+    fn parse_answer_line(
         &mut self,
         slot: usize,
         line: &[u8],

@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             items.push(shown);
             continue;
         }
-        match session.probe_context(&context) {
+        match session.probe_server_version(&context) {
             Ok(version) => shown.server = Some(format!("Redis {version}")),
             Err(error) if args.name.is_some() => return Err(error),
             Err(error) => {

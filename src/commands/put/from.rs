@@ -16,7 +16,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     let mut source = session.input();
     let data = args.read_data(&mut source)?;
     // Stdin is claimed only if its lines were not yet read to share them out to members.
-    if *from == FileArg::Stream && session.sharing_member_count().is_none() {
+    if *from == FileArg::Stream && session.input_sharing_member_count().is_none() {
         source.claim_stdin_for("jobs")?;
     }
     let defaults = args.line_defaults(data);

@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         && session
             .consent(
                 args.dry,
-                AskWhen::if_several(session.count_with_other_members(jids.len())),
+                AskWhen::if_several(session.min_count_over_members(jids.len())),
                 &what,
                 details,
             )?

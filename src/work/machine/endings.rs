@@ -347,7 +347,7 @@ impl Machine {
                 }
             }
             (EndingOutcome::Gone, _) => {
-                let why = self.reason_for_missing_job(&ending.jid).to_owned();
+                let why = self.note_missing_job_reason(&ending.jid).to_owned();
                 (JobResult::Lost, Some(why))
             }
             (EndingOutcome::NotHolder { state, worker }, _) => {
@@ -387,7 +387,7 @@ impl Machine {
     }
 
     /// The reason why a held job does not exist: it was cancelled, or it vanished, which is counted.
-    pub(super) fn reason_for_missing_job(&mut self, jid: &Name) -> &'static str {
+    pub(super) fn note_missing_job_reason(&mut self, jid: &Name) -> &'static str {
         let job = self.held.get(jid);
         // The search after a lost reply also reports jobs that ended and were deleted since: they have not vanished.
         let is_sure = self.config.hears_cancels && !self.is_recovering;

@@ -174,9 +174,9 @@ impl HeldJobs {
     }
 
     /// Finds out when a lock needs something next. While its extension is under way, that is its end.
-    pub(super) fn update_next_due(&mut self, is_extending: bool) {
+    pub(super) fn update_next_due(&mut self, is_extending_blocked: bool) {
         let due = |job: &HeldJob| {
-            if is_extending {
+            if is_extending_blocked {
                 job.expires
             } else {
                 job.extend_at.min(job.expires)

@@ -42,7 +42,7 @@ impl Machine {
             }
         }
         let is_silent =
-            matches!(self.link, ServerLink::Away { refused, .. } if refused.is_extending_refused());
+            matches!(self.link, ServerLink::Away { cause, .. } if cause.blocks_extending());
         self.held
             .update_next_due(is_silent || self.extending.is_some());
     }
@@ -62,7 +62,7 @@ impl Machine {
     }
 
     /// Gives a job back whose lock was extended after it was given up.
-    pub(super) fn release_late_extension(&mut self, jid: &Name) {
+    pub(super) fn release_late_extended_job(&mut self, jid: &Name) {
         self.given_up.insert(jid.clone());
         self.release_given_up_job(jid);
     }

@@ -50,48 +50,42 @@ enum ServerLink {
         since: f64,
         attempts: u32,
         retry_at: f64,
-        refused: RefusedWhileAway,
+        cause: AwayCause,
     },
 }
 
-/// The kind of request that a server refuses although it still replies.
+/// Why a server counts as away: it does not reply, or it replies but refuses a kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RefusedWhileAway {
-    /// The server does not reply.
-    Nothing,
-    /// To end and pop jobs. Locks are still extended, and only such a call shows that it is taken again.
-    FinishAndPop,
-    /// Jobs that were to be given back.
-    Release,
-    /// Locks that were to be extended.
-    Extend,
+enum AwayCause {
+    NoReply,
+    /// Locks are still extended. Only a finish-and-pop call shows that the server accepts such calls again.
+    FinishAndPopRefused,
+    ReleaseRefused,
+    ExtendRefused,
 }
 
-impl RefusedWhileAway {
-    /// Whether the server does not even extend locks.
-    fn is_extending_refused(self) -> bool {
-        matches!(self, RefusedWhileAway::Nothing | RefusedWhileAway::Extend)
+impl AwayCause {
+    /// Whether locks cannot be extended for now.
+    fn blocks_extending(self) -> bool {
+        matches!(self, AwayCause::NoReply | AwayCause::ExtendRefused)
     }
 
-    /// Whether the reply to this request shows that the server takes again what it refused.
-    fn is_lifted_by(self, request: AnsweredRequest) -> bool {
+    /// Whether a reply to this request shows that the cause is over.
+    fn is_lifted_by(self, request: RequestKind) -> bool {
         match self {
-            RefusedWhileAway::Nothing => true,
-            RefusedWhileAway::FinishAndPop => request == AnsweredRequest::FinishAndPop,
-            RefusedWhileAway::Release => {
-                matches!(
-                    request,
-                    AnsweredRequest::FinishAndPop | AnsweredRequest::Release
-                )
+            AwayCause::NoReply => true,
+            AwayCause::FinishAndPopRefused => request == RequestKind::FinishAndPop,
+            AwayCause::ReleaseRefused => {
+                matches!(request, RequestKind::FinishAndPop | RequestKind::Release)
             }
-            RefusedWhileAway::Extend => request != AnsweredRequest::Search,
+            AwayCause::ExtendRefused => request != RequestKind::Search,
         }
     }
 }
 
-/// A request that was replied to.
+/// The kind of a request, once it was replied to or has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AnsweredRequest {
+enum RequestKind {
     FinishAndPop,
     /// A search only reads, so its reply shows nothing about a server that refuses to write.
     Search,
@@ -385,7 +379,7 @@ impl Machine {
             _ if self.stage > WorkStage::Working => Readiness::Stopping,
             ServerLink::Up => Readiness::Ready,
             ServerLink::Away {
-                refused: RefusedWhileAway::Nothing,
+                cause: AwayCause::NoReply,
                 ..
             } => Readiness::ServerAway,
             ServerLink::Away { .. } => Readiness::ServerRefuses,
@@ -543,8 +537,8 @@ impl Machine {
         // only refuses to end and pop jobs: it may still take the given-up ones back.
         let is_gone = matches!(
             self.link,
-            ServerLink::Away { since, refused, .. }
-                if refused != RefusedWhileAway::FinishAndPop && now - since > PATIENCE
+            ServerLink::Away { since, cause, .. }
+                if cause != AwayCause::FinishAndPopRefused && now - since > PATIENCE
         );
         let has_more = is_busy
             || !self.held.is_empty()

@@ -2,7 +2,7 @@
 
 use super::event::{EndedAndPopped, JobResult, Report, WorkResult};
 use super::held::JobPhase;
-use super::{AnsweredRequest, BACKOFF, DUE_WAIT, Machine, RefusedWhileAway, ServerLink, WorkStage};
+use super::{AwayCause, BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
@@ -50,11 +50,11 @@ impl Machine {
                     let newer = std::mem::take(&mut self.endings);
                     self.endings = sent.endings.iter().cloned().chain(newer).collect();
                 }
-                return self.note_failed_request(now, error, AnsweredRequest::FinishAndPop);
+                return self.note_failed_request(now, error, RequestKind::FinishAndPop);
             }
         };
         self.was_pop_accepted = true;
-        self.note_answered_request(now, AnsweredRequest::FinishAndPop);
+        self.note_answered_request(now, RequestKind::FinishAndPop);
         // If jobs are brief, the next call waits for the endings of the new jobs, which would otherwise come just
         // after it.
         self.delay_endings_of_brief_jobs(now);
@@ -122,10 +122,10 @@ impl Machine {
         match reply {
             Err(error) => {
                 self.is_recovering = false;
-                self.note_failed_request(now, error, AnsweredRequest::FinishAndPop);
+                self.note_failed_request(now, error, RequestKind::FinishAndPop);
             }
             Ok(reply) => {
-                self.note_answered_request(now, AnsweredRequest::Search);
+                self.note_answered_request(now, RequestKind::Search);
                 let Some(endings) = self.recovery.take() else {
                     self.is_recovering = false;
                     return;
@@ -162,9 +162,9 @@ impl Machine {
     pub(super) fn note_extend_reply(&mut self, now: f64, reply: Result<Vec<ExtendOutcome>, Error>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(error) => self.note_failed_request(now, error, AnsweredRequest::Extend),
+            Err(error) => self.note_failed_request(now, error, RequestKind::Extend),
             Ok(outcomes) => {
-                self.note_answered_request(now, AnsweredRequest::Extend);
+                self.note_answered_request(now, RequestKind::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
@@ -172,11 +172,11 @@ impl Machine {
                             self.held.note_extended(now, jid, expires);
                         }
                         // The job was given up before this late reply: give back the lock that the call extended.
-                        ExtendOutcome::Extended(_) => self.release_late_extension(jid),
+                        ExtendOutcome::Extended(_) => self.release_late_extended_job(jid),
                         // The job has ended: its end was written already, or the reply to that call says what happened.
                         _ if self.is_ending(jid) => self.held.stop_extending(jid),
                         ExtendOutcome::Gone => {
-                            let why = self.reason_for_missing_job(jid);
+                            let why = self.note_missing_job_reason(jid);
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
                         ExtendOutcome::Lost => {
@@ -205,10 +205,10 @@ impl Machine {
         match reply {
             Err(error) => {
                 self.released.splice(0..0, jids);
-                self.note_failed_request(now, error, AnsweredRequest::Release);
+                self.note_failed_request(now, error, RequestKind::Release);
             }
             Ok(released) => {
-                self.note_answered_request(now, AnsweredRequest::Release);
+                self.note_answered_request(now, RequestKind::Release);
                 for jid in jids {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
@@ -243,7 +243,7 @@ impl Machine {
     }
 
     /// Notes that the server does not reply, or refuses.
-    pub(super) fn note_failed_request(&mut self, now: f64, error: Error, request: AnsweredRequest) {
+    pub(super) fn note_failed_request(&mut self, now: f64, error: Error, request: RequestKind) {
         if is_usage_error(&error) {
             self.end_after_final_error(&error);
         }
@@ -262,23 +262,23 @@ impl Machine {
             since,
             attempts,
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
-            refused: match (is_write_refusal(&error), request) {
-                (false, _) => RefusedWhileAway::Nothing,
-                (true, AnsweredRequest::Extend) => RefusedWhileAway::Extend,
-                (true, AnsweredRequest::Release) => RefusedWhileAway::Release,
-                (true, AnsweredRequest::FinishAndPop | AnsweredRequest::Search) => {
-                    RefusedWhileAway::FinishAndPop
+            cause: match (is_write_refusal(&error), request) {
+                (false, _) => AwayCause::NoReply,
+                (true, RequestKind::Extend) => AwayCause::ExtendRefused,
+                (true, RequestKind::Release) => AwayCause::ReleaseRefused,
+                (true, RequestKind::FinishAndPop | RequestKind::Search) => {
+                    AwayCause::FinishAndPopRefused
                 }
             },
         };
     }
 
     /// Notes that the server replies.
-    pub(super) fn note_answered_request(&mut self, now: f64, request: AnsweredRequest) {
+    pub(super) fn note_answered_request(&mut self, now: f64, request: RequestKind) {
         let away = match self.link {
             ServerLink::Up => None,
-            ServerLink::Away { since, refused, .. } if refused.is_lifted_by(request) => {
-                Some((since, refused))
+            ServerLink::Away { since, cause, .. } if cause.is_lifted_by(request) => {
+                Some((since, cause))
             }
             ServerLink::Away { .. } => return,
         };
@@ -287,11 +287,11 @@ impl Machine {
         {
             *at = now + self.config.timeout;
         }
-        if let Some((since, refused)) = away {
+        if let Some((since, cause)) = away {
             self.link = ServerLink::Up;
             self.add_report(Report::ConnectionBack {
                 after: now - since,
-                was_refused: refused != RefusedWhileAway::Nothing,
+                was_refused: cause != AwayCause::NoReply,
             });
             self.held.make_all_extensions_due(now);
         }

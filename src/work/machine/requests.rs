@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Action, Request};
-use super::{AnsweredRequest, BACKOFF, Machine, SentFinishAndPop, ServerLink};
+use super::{BACKOFF, Machine, RequestKind, SentFinishAndPop, ServerLink};
 use crate::error::Error;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
@@ -38,10 +38,10 @@ impl Machine {
         let mut is_silent = false;
         let mut may_ask = true;
         if let ServerLink::Away {
-            retry_at, refused, ..
+            retry_at, cause, ..
         } = self.link
         {
-            is_silent = refused.is_extending_refused();
+            is_silent = cause.blocks_extending();
             may_ask = !self.is_awaiting_reply() && now >= retry_at;
         }
         if is_silent {
@@ -140,9 +140,9 @@ impl Machine {
     pub(super) fn note_ready_queues(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
         let elapsed = now - self.queue_search_since.take().unwrap_or(now);
         match reply {
-            Err(error) => self.note_failed_request(now, error, AnsweredRequest::Search),
+            Err(error) => self.note_failed_request(now, error, RequestKind::Search),
             Ok(ready) => {
-                self.note_answered_request(now, AnsweredRequest::Search);
+                self.note_answered_request(now, RequestKind::Search);
                 self.rotation.set_ready_queues(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.queue_search_from = now + (QUEUE_SEARCH.1 * elapsed).min(self.config.poll);

@@ -269,7 +269,7 @@ impl Processes {
             for source in &ready {
                 match *source {
                     PollSource::Signal(at) => {
-                        has_ended_child |= self.signals.reports_child_end(at, events)
+                        has_ended_child |= self.signals.report_signals_or_child_end(at, events)
                     }
                     PollSource::Wakeup => {
                         if self.wakeups.take_pending_wake() {

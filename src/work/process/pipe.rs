@@ -154,7 +154,7 @@ impl OutputPipe {
         match rustix::io::read(pipe, &mut *buffer).map_err(io::Error::from) {
             Ok(0) => {}
             Ok(count) => {
-                self.sink.take_output(&buffer[..count], slot, events);
+                self.sink.handle_output(&buffer[..count], slot, events);
                 return count;
             }
             Err(fault) => match fault.kind() {
@@ -192,7 +192,7 @@ impl OutputPipe {
 }
 
 impl PipeTarget {
-    fn take_output(&mut self, bytes: &[u8], slot: usize, events: &mut Vec<ProcessEvent>) {
+    fn handle_output(&mut self, bytes: &[u8], slot: usize, events: &mut Vec<ProcessEvent>) {
         match self {
             PipeTarget::Answers(lines) => lines.report_lines(bytes, |line, is_whole| {
                 events.push(ProcessEvent::Line {
@@ -212,7 +212,7 @@ impl PipeTarget {
                     });
                 }
             }
-            PipeTarget::Capture(capture) => capture.take_in(bytes),
+            PipeTarget::Capture(capture) => capture.append(bytes),
         }
     }
 
@@ -301,7 +301,7 @@ impl PassedOutputAndTail {
 
     /// The lines that are complete now.
     fn take_whole_lines(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.tail.take_in(bytes);
+        self.tail.append(bytes);
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         let (whole, partial) = bytes.split_at(end.map_or(0, |end| end + 1));
         let mut lines = Vec::new();
@@ -330,7 +330,7 @@ impl OutputTail {
         OutputTail { bytes, max_bytes }
     }
 
-    fn take_in(&mut self, bytes: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) {
         let bytes = &bytes[bytes.len().saturating_sub(self.max_bytes)..];
         // Old bytes are dropped in large steps, so that each is moved once at most.
         if self.bytes.len() + bytes.len() > self.max_bytes.saturating_mul(2) {
@@ -364,7 +364,7 @@ impl CappedCapture {
         }
     }
 
-    fn take_in(&mut self, bytes: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) {
         self.is_too_long |= self.bytes.len() + bytes.len() > self.max_bytes;
         if self.is_too_long {
             self.bytes = Vec::new()

@@ -175,7 +175,7 @@ impl Sandboxes {
         let used = format!("{name}.used");
         // Remove what an earlier worker left: it may have ended before it had removed that.
         if !self.removals.contains_key(&slot)
-            && let Ok(left) = open_own_directory(&parent, &used, &faults)
+            && let Ok(left) = open_private_directory(&parent, &used, &faults)
         {
             self.remove_in_thread(slot, left, Some((&parent, &used)), &faults)?;
         }
@@ -184,7 +184,7 @@ impl Sandboxes {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(faults.start_fault_of_errno("create", errno)),
             }
-            let opened = open_own_directory(&parent, &name, &faults)?;
+            let opened = open_private_directory(&parent, &name, &faults)?;
             if is_empty(&opened).map_err(|errno| faults.start_fault_of_errno("empty", errno))? {
                 return Ok(SlotFolder { path, opened });
             }
@@ -220,18 +220,18 @@ impl Sandboxes {
         &mut self,
         slot: usize,
         directory: OwnedFd,
-        place: Option<(&OwnedFd, &str)>,
+        parent_and_name: Option<(&OwnedFd, &str)>,
         faults: &SandboxFaultTexts,
     ) -> Result<(), StartFault> {
         let not_now = |error: io::Error| faults.start_fault_for_now("empty", &io_message(&error));
-        let place = match place {
+        let parent_and_name = match parent_and_name {
             Some((parent, name)) => Some((parent.try_clone().map_err(not_now)?, name.to_owned())),
             None => None,
         };
         let (sender, receiver) = channel();
         let removal = move || {
             let is_empty = try_to_empty_directory(&directory);
-            let removed = match (&is_empty, place) {
+            let removed = match (&is_empty, parent_and_name) {
                 (Ok(true), Some((parent, name))) => {
                     match unlinkat(parent, name, AtFlags::REMOVEDIR) {
                         // Another worker with the same directory has removed it, or has put files into it: no error.
@@ -274,7 +274,7 @@ impl Sandboxes {
 }
 
 /// Opens a directory of this user, and takes all rights of others away.
-fn open_own_directory(
+fn open_private_directory(
     parent: &OwnedFd,
     name: &str,
     faults: &SandboxFaultTexts,

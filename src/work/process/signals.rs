@@ -25,13 +25,13 @@ const IGNORED: [i32; 6] = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFS
 /// Signals to ignore on Linux: those that other systems ignore or do not have, and the real-time signals. The
 /// C library may keep the first real-time signals for itself.
 #[cfg(target_os = "linux")]
-fn ignored_on_linux() -> impl Iterator<Item = i32> {
+fn more_signals_to_ignore() -> impl Iterator<Item = i32> {
     let named = [Signal::IO, Signal::POWER, Signal::STKFLT].map(Signal::as_raw);
     named.into_iter().chain(32..=64)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ignored_on_linux() -> impl Iterator<Item = i32> {
+fn more_signals_to_ignore() -> impl Iterator<Item = i32> {
     std::iter::empty()
 }
 
@@ -57,7 +57,8 @@ impl SignalPipes {
             let handler = flag::register(signal, nothing.clone())?;
             listening.handlers.push(handler);
         }
-        let handlers = ignored_on_linux().map(|signal| flag::register(signal, nothing.clone()));
+        let handlers =
+            more_signals_to_ignore().map(|signal| flag::register(signal, nothing.clone()));
         listening.handlers.extend(handlers.flatten());
         for &signal in [SIGCHLD].iter().chain(signals) {
             let (reader, writer) = io::pipe()?;
@@ -79,7 +80,11 @@ impl SignalPipes {
 
     /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Signals of ended
     /// children are not reported: the call returns true for them.
-    pub(super) fn reports_child_end(&mut self, at: usize, events: &mut Vec<ProcessEvent>) -> bool {
+    pub(super) fn report_signals_or_child_end(
+        &mut self,
+        at: usize,
+        events: &mut Vec<ProcessEvent>,
+    ) -> bool {
         let Some((signal, pipe)) = self.pipes.get_mut(at) else {
             return false;
         };
