@@ -95,8 +95,8 @@ impl Interrupt {
         Ok(())
     }
 
-    /// Ends the process if the command has not ended by itself this long after a signal: it may wait
-    /// for a server. For commands that have nothing left to finish.
+    /// Ends the process `patience` after a signal, even if the command still waits for a server. For commands that
+    /// have nothing left to finish.
     pub(crate) fn end_after_signal(&self, patience: Duration) -> Result<(), Error> {
         let interrupt = self.clone();
         threads::spawn(move || {

@@ -164,8 +164,8 @@ impl WatchSignals {
         signals
     }
 
-    /// Reads the keyboard, for which q and Esc are what Ctrl-C is. Ends the process if the loop cannot:
-    /// it may wait for a server while Ctrl-C must not.
+    /// Reads the keyboard: q and Esc act as Ctrl-C. Ends the process if the loop does not end in time, since it may
+    /// wait for a server.
     fn watch_keyboard(&self) -> Result<(), Error> {
         let signals = self.clone();
         threads::spawn(move || {

@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 
-/// A job that is due later than this is never due, in seconds: 1,000 years.
+/// The longest delay after which a job still becomes due, in seconds: 1,000 years.
 pub(crate) const MAX_DELAY: f64 = 31_557_600_000.0;
 
 /// A moment in whole microseconds. `Display` and `Deserialize` use the decimal seconds of the core, `Serialize`
@@ -48,8 +48,8 @@ impl Moment {
         Moment(self.0.saturating_add(micros))
     }
 
-    /// Whether a job that is due at this score will run at some time. No core runs what is scheduled before the
-    /// epoch. A time of more than 1,000 years from now is in milliseconds, or is none.
+    /// Whether a job that is due at this score will ever run, seen from this moment. No core runs a job scheduled
+    /// before the epoch. A score more than 1,000 years ahead is in milliseconds, or is no time.
     pub(crate) fn can_become_due(self, due_score: f64) -> bool {
         (0.0..=self.seconds() + MAX_DELAY).contains(&due_score)
     }

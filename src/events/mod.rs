@@ -85,7 +85,7 @@ struct EventWatcher<'e> {
     time_left: Option<Duration>,
     deadline: Option<Instant>,
     interrupt: Interrupt,
-    /// Set when the members of the context have shown all that was asked for.
+    /// Set when the streams of all members must end.
     members_must_stop: Arc<AtomicBool>,
     share: Arc<StreamShare>,
 }

@@ -1,4 +1,4 @@
-//! The question before a change that is not of many jobs, and what a dry run says instead.
+//! The question before a change by a command that is not a bulk command, and what a dry run says instead.
 
 use std::fmt::Display;
 

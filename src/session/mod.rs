@@ -77,7 +77,7 @@ pub(crate) struct MemberPart {
     pub input_sharing_member_count: Option<usize>,
     /// The lines of the file that belong to the member, if the command puts jobs from a file.
     pub lines: Option<TwoPassFile>,
-    /// Set when another member has decided what the command waits for.
+    /// Set when all members must stop: one of them has decided the result of the command, or has failed.
     pub members_must_stop: Arc<AtomicBool>,
     /// The state that the members of one stream of lines share.
     pub stream: Arc<StreamShare>,
@@ -87,7 +87,7 @@ pub(crate) struct MemberPart {
 #[derive(Debug, Default)]
 pub(crate) struct StreamShare {
     shown: AtomicU64,
-    /// The members that were not reached at the start, and still are not.
+    /// The number of members whose server has not been reached since the start.
     unreached: AtomicU32,
 }
 
@@ -211,8 +211,8 @@ impl Session {
         self.part.as_ref().is_some_and(|part| part.members > 1)
     }
 
-    /// A number of things to change, plus one if other members change things in this command, too. Their numbers are
-    /// not known here, but the sum says whether there are several.
+    /// `count`, plus one if other members take part in the command: their numbers of changes are not known here, but
+    /// the sum says whether there are several.
     pub(crate) fn min_count_over_members(&self, count: usize) -> usize {
         count + usize::from(self.has_other_members())
     }
@@ -240,7 +240,7 @@ impl Session {
         rate.map(|rate| rate.divided_by(members))
     }
 
-    /// Set when another member has decided what the command waits for.
+    /// Set when all members must stop: one of them has decided the result of the command, or has failed.
     pub(crate) fn members_must_stop_flag(&self) -> Arc<AtomicBool> {
         let part = self.part.as_ref();
         part.map(|part| part.members_must_stop.clone())
@@ -317,8 +317,8 @@ impl Session {
         self.file.as_ref()?.label()
     }
 
-    /// Where a plan applies, for questions and dry runs: the label of the context in use or
-    /// of the context that protects the database, and the address.
+    /// The server that a change applies to, for questions and dry runs: the label of the context in use or of the
+    /// context that protects the database, and the address.
     pub(crate) fn destination(&mut self) -> Result<String, Error> {
         let address = match &self.core {
             Some(core) => core.address(),
@@ -370,7 +370,7 @@ impl Session {
         self.open_core_within(Duration::MAX)
     }
 
-    /// Connects. The commands that bring work warn if the server may delete it.
+    /// Connects. Commands that add jobs warn of a server that may evict them.
     fn open_core_within(&mut self, limit: Duration) -> Result<Core, Error> {
         let settings = self.core_settings()?;
         let core = Core::connect_within(settings, limit);

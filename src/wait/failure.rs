@@ -1,4 +1,4 @@
-//! The error of a wait that did not reach its end.
+//! The error of a wait whose jobs did not reach the awaited state.
 
 use super::WaitOptions;
 use crate::command_line::CommandLine;

@@ -1,7 +1,7 @@
 //! The jobs that a wait is about: what was read of them, and how the wait for each ended.
 //!
-//! The state of a job decides. An event is the reason to read it again, and tells apart what the
-//! absence of the job does not: completed and expired, or cancelled.
+//! The state of a job decides. An event is the reason to read its job again, and says why a missing job is missing:
+//! completed and deleted since, or cancelled.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;

@@ -83,7 +83,7 @@ fn read_other_locks(core: &mut Core, now: Moment, queue: &Name) -> Result<OtherL
     Ok(locks)
 }
 
-/// Whether a held job of the queue has only throttles that let jobs run, or none is held any more.
+/// Whether the throttles of some held job of the queue all let jobs run, or no job of the queue is held any more.
 fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
     let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
     let mut held = IndexReader::new(Index::Throttled(queue.clone()), JOBS_PER_READ);
@@ -109,8 +109,8 @@ fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, 
     Ok(was_released)
 }
 
-/// Whether a blocked job of the queue is in a lane whose first job runs, or has become ready in one of
-/// the queues of the worker; or none is blocked any more.
+/// Whether a blocked job of the queue is in a lane whose first job runs, or has become ready in one of the queues of
+/// the worker; or whether no job is blocked any more.
 fn can_blocked_job_run(
     core: &mut Core,
     now: Moment,

@@ -57,7 +57,7 @@ pub(super) enum StartHookResult {
     Succeeded,
     /// A signal came while the hook ran, and the hook got SIGTERM.
     Stopped,
-    /// This second signal came, and the hook got SIGKILL.
+    /// A second signal came, and the hook got SIGKILL: the number of the second signal.
     Killed(i32),
 }
 

@@ -455,7 +455,8 @@ struct WorkLoop {
     is_on_hold: bool,
     /// Why stdout could not be written to.
     fault: Option<Error>,
-    /// Whether a signal came while the end waited only for the readers of the output: then it waits no longer.
+    /// Whether a signal came while the worker, at its end, waited only for the readers of the output. It then stops
+    /// waiting.
     gives_up_readers: bool,
 }
 
@@ -507,12 +508,12 @@ impl WorkLoop {
                 if reply.is_successor {
                     self.reporter.warn_of_new_server();
                 }
-                // The call was sent by the clock of before, and its locks expire by that.
+                // The call was sent before the clock was set, so its locks expire by the earlier clock.
                 self.machine.handle_event(self.time.now(), reply.event);
                 self.machine.set_server_ahead(self.time.server_ahead);
                 if let Some(jump) = jump {
                     self.reporter.note_clock_jump(jump, session);
-                    // For the server and other workers, locks by the earlier clock may be over.
+                    // For the server and other workers, locks granted by the earlier clock may have expired.
                     self.machine.handle_event(self.time.now(), Event::Missed);
                 }
             }
@@ -535,7 +536,7 @@ impl WorkLoop {
         }
     }
 
-    /// Tells monitoring systems how the worker stands before it waits.
+    /// Updates the state that monitoring systems read, before the loop waits.
     fn update_monitor(&mut self, until: Option<Instant>) {
         let Some(monitor) = &self.monitor else {
             return;
@@ -675,7 +676,7 @@ impl WorkLoop {
         }
     }
 
-    /// Does what the machine wants, until it wants nothing more now.
+    /// Performs the actions of the machine until it has no more for now.
     fn perform_actions(&mut self, session: &mut Session) -> Result<(), Error> {
         loop {
             let now = self.time.now();
@@ -753,7 +754,7 @@ impl WorkLoop {
         Ok(())
     }
 
-    /// The job and the content of a line. Warns about parts of the line that are ignored.
+    /// Parses a line that a process wrote: its job and its content. Warns about parts that are ignored.
     fn parse_answer_line(
         &mut self,
         slot: usize,

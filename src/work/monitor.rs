@@ -214,8 +214,8 @@ impl WorkMonitor {
     }
 }
 
-/// How late a finish-and-pop call or a heartbeat may end: two polls, besides the one before a call of an idle worker,
-/// and the time limits of that call and of the one that may follow it.
+/// How long after the last finish-and-pop call or heartbeat the next one may end: two poll intervals and the time
+/// limits of two calls.
 fn max_lateness_of_calls(poll: Duration, timeout: Duration) -> Duration {
     poll.saturating_add(timeout).saturating_mul(2)
 }

@@ -25,13 +25,13 @@ use crate::name::Name;
 use crate::session::actor;
 use crate::threads;
 
-/// Minimum number of queues that a call pops from, if more queues than the maximum may have jobs.
+/// Minimum number of queues that a call pops from if it cannot pop from all that may have jobs.
 const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// A job that is due before this many seconds have passed is due at once.
+/// A job that becomes due within this time, in seconds, counts as due immediately.
 const AT_ONCE: f64 = 0.01;
 
 /// A request to the thread.
@@ -150,7 +150,7 @@ struct ServerCalls {
     /// The server of the last replies, if it says which it is, and its node in a cluster.
     epoch: Option<ServerEpoch>,
     node: Option<Node>,
-    /// The number of the connection on which this was asked.
+    /// The number of the connection on which the server was last asked which one it is.
     connection: u64,
 }
 
@@ -161,7 +161,7 @@ impl ServerCalls {
         if self.core.connection_number() == self.connection {
             return false;
         }
-        // If the server does not reply to this question, the next call asks again.
+        // If the server does not reply, the next call asks again.
         let Ok(Some(present)) = self.core.server_epoch() else {
             return false;
         };
@@ -268,8 +268,8 @@ impl ServerCalls {
         })
     }
 
-    /// Whether jobs of the queues will run without a further put, although the call brought none; and the
-    /// jobs that are there. Adds the jobs that were released since to its reply.
+    /// Whether jobs of the queues will run without a further put, although the call brought none; and the jobs that
+    /// are left. Jobs that were released since the call are added to `reply`.
     fn has_rest_and_left_jobs(
         &mut self,
         total: u64,

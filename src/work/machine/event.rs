@@ -111,11 +111,11 @@ pub struct EndedProcess {
 /// Why a process could not be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartFailure {
-    /// The program does not exist or cannot be executed. Other jobs will meet the same.
+    /// The program does not exist or cannot be executed. Other jobs will fail to start, too.
     Program(String),
     /// This job cannot be handed to the program: an argument is refused.
     Job(String),
-    /// The directory of the slot cannot be prepared. Other jobs of the slot will meet the same.
+    /// The directory of the slot cannot be prepared. Other jobs of the slot will fail to start, too.
     Directory(String),
     /// The machine cannot start a further process now.
     Busy(String),
@@ -189,7 +189,7 @@ impl OtherLocks {
 }
 
 impl LeftJobs {
-    /// The jobs of a queue with these locks; `None` if it has no job.
+    /// The jobs left in a queue on which other workers hold `locks`; `None` if the queue has no job.
     pub(crate) fn from_counts(queue: &Queue, locks: OtherLocks) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
@@ -248,7 +248,7 @@ pub enum Event {
     Extended(Result<Vec<ExtendOutcome>, Error>),
     /// The reply to [`Request::Release`].
     Released(Result<Vec<Name>, Error>),
-    /// The server says that a lock was lost or a job cancelled. It may mean an earlier lock.
+    /// The server says that a lock was lost or a job cancelled. The message may be about an earlier lock.
     Notice(Name),
     /// Notices may have been missed.
     Missed,

@@ -173,7 +173,7 @@ impl HeldJobs {
         due.collect()
     }
 
-    /// Finds out when a lock needs something next. While its extension is under way, that is its end.
+    /// Updates when the next lock must be extended or expires. If no extension can be sent now, only expiry counts.
     pub(super) fn update_next_due(&mut self, is_extending_blocked: bool) {
         let due = |job: &HeldJob| {
             if is_extending_blocked {

@@ -1,4 +1,4 @@
-//! Locks that are over, and jobs that are given back.
+//! Locks that have expired, and jobs that are given back.
 
 use super::slots::Slot;
 use super::{Machine, ServerLink};
@@ -6,7 +6,7 @@ use crate::model::ending::EndingRequest;
 use crate::name::Name;
 
 impl Machine {
-    /// Ends the locks that are over, and writes the progress that is due.
+    /// Gives up the jobs whose locks have expired.
     pub(super) fn give_up_expired_locks(&mut self, now: f64) {
         if now < self.held.due {
             return;
@@ -33,8 +33,8 @@ impl Machine {
                 // gets the job.
                 self.given_up.insert(jid.clone());
                 let latest = expires + self.config.grace - 1.0;
-                // The reason is neutral: the server was away, or this program did not run, such as on a machine
-                // that slept.
+                // The reported reason names no cause: the server was away, or this program did not run, such as on a
+                // machine that slept.
                 let why = "its lock expired before it was extended";
                 self.give_up_lost_job(now, &jid, latest, why);
                 // Give the job back: an extension whose reply was lost may have made the lock last longer.

@@ -146,7 +146,7 @@ pub struct Machine {
     /// When to ask next which queues have jobs, at the earliest, and at the latest while jobs are popped.
     queue_search_from: f64,
     queue_search_at: f64,
-    /// Whether queues may have jobs by now of which the last search did not know.
+    /// Whether queues may have jobs that the last search did not see.
     is_queue_search_outdated: bool,
     extending: Option<Vec<Name>>,
     releasing: Option<Vec<Name>>,
@@ -386,7 +386,8 @@ impl Machine {
         }
     }
 
-    /// The jobs that the process of a slot has. A process for one job is about it to its end.
+    /// The jobs that the process of a slot has. A process that runs a single job keeps it until the process ends,
+    /// even if this worker has lost the job.
     pub fn jids_in_slot(&self, slot: usize) -> Vec<&Name> {
         match self.slots.get(slot) {
             Some(Slot::Busy(process)) if self.config.mode == DispatchMode::Single => {

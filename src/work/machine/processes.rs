@@ -78,8 +78,8 @@ impl Machine {
         }
     }
 
-    /// The slot that gets the next job: the one with the fewest, and among these rather one with a
-    /// process than one that has to start it.
+    /// The slot that gets the next job: the one with the fewest, and among these preferably one whose process already
+    /// runs.
     fn emptiest_slot(&self, now: f64) -> Option<usize> {
         let slots = self.slots.iter().enumerate().rev();
         let free = slots.filter_map(|(at, slot)| match slot {

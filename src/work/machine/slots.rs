@@ -139,7 +139,7 @@ impl SlotProcess {
         stop.term_at.map_or(next, |at| at.min(next))
     }
 
-    /// The number of further jobs that it may have.
+    /// The number of further jobs that the process can take.
     pub(super) fn free_capacity(&self, mode: DispatchMode) -> usize {
         match mode {
             DispatchMode::Persistent(in_flight) if !self.is_closed && self.stop.is_none() => {

@@ -47,9 +47,9 @@ impl Machine {
         std::mem::take(&mut self.actions)
     }
 
-    /// Ends the jobs for which a process was stopped, and leaves it the others: those that it had for a
-    /// shorter time, and those that it did not even read. The first one is not spared for that, so that
-    /// a process which never reads anything does not run for ever.
+    /// Ends the jobs for which a process was stopped, and leaves it the others: those that it had for a shorter time,
+    /// and those that it did not even read. The first job is ended even if unread, so that a process which never
+    /// reads anything does not run for ever.
     pub(super) fn end_overdue_jobs(
         &mut self,
         now: f64,

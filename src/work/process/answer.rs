@@ -120,7 +120,8 @@ fn read_answer_kind(
         }
         b"retry" => {
             note_ignored_fields(fields, "retry", RETRY, ignored);
-            // Without a delay, a job may run again at once: a wrong one is not ignored, so that retries are not used up.
+            // Without a delay, a job may run again immediately: a wrong delay is not ignored, so that retries are not
+            // used up.
             let delay = read_delay(fields)?;
             let group = value_or_ignored(read_new_name(fields, "group"), ignored);
             let message = value_or_ignored(

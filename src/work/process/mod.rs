@@ -232,7 +232,7 @@ impl Processes {
     pub fn send_signal(&mut self, slot: usize, signal: Signal) {
         if let Some(running) = self.program_in_slot(slot) {
             running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
-            // The number is not reused: the process group exists at least until the end of its program is reported.
+            // The id is not reused: the process group exists at least until the end of its program is reported.
             _ = kill_process_group(running.group, signal);
         }
     }

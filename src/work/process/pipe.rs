@@ -21,9 +21,9 @@ const LONGEST_OUTPUT: usize = 8 * 1024;
 pub(super) struct InputPipe {
     pipe: Option<ChildStdin>,
     queue: VecDeque<Vec<u8>>,
-    /// The number of bytes of the first element that are written.
+    /// The number of bytes of the first element of `queue` that are written.
     written: usize,
-    /// The lengths of the last elements that were queued, to find those that the program has not read in full.
+    /// The lengths of the last lines that were queued, to find those that the program has not read in full.
     sent: VecDeque<usize>,
     closes: bool,
 }
@@ -72,7 +72,7 @@ impl InputPipe {
         }
     }
 
-    /// The number of the last elements that the program has not read in full, as far as it is known: the program may
+    /// The number of the last lines that the program has not read in full, as far as it is known: the program may
     /// have a buffer of its own.
     pub(super) fn count_unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
@@ -118,7 +118,7 @@ impl InputPipe {
     }
 }
 
-/// A pipe into which a program writes. It is closed at its end.
+/// A pipe into which a program writes, closed when the program has no more output.
 #[derive(Debug)]
 pub(super) struct OutputPipe {
     pub(super) pipe: Option<OwnedFd>,
@@ -141,7 +141,7 @@ impl OutputPipe {
         Ok(OutputPipe { pipe, sink })
     }
 
-    /// Reads once, and closes the pipe at its end.
+    /// Reads once. Closes the pipe at the end of the output.
     pub(super) fn read(
         &mut self,
         buffer: &mut [u8],

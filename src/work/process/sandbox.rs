@@ -38,8 +38,8 @@ pub(super) struct SlotFolder {
     pub opened: OwnedFd,
 }
 
-/// Creates the directory that has the directories of the slots. Returns why it cannot be one. A full disk is no
-/// reason: it may have space when the first program starts.
+/// Creates the parent directory of the slots. Fails if it cannot be used. A full disk is no failure: it may have
+/// space when the first program starts.
 pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
     let path = Sanitized(parent.as_os_str().as_encoded_bytes());
     let fault = |why: String| Error::new(Kind::Error, why).hint("no job was popped");
@@ -72,7 +72,7 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
 /// Why the parent directory of the slots cannot be opened.
 enum ParentFault {
     System(Errno),
-    /// Another user could replace what is in it: why, and what helps.
+    /// Another user could replace what is in the directory: the reason, and a hint.
     Unsafe(&'static str, String),
 }
 
@@ -273,7 +273,7 @@ impl Sandboxes {
     }
 }
 
-/// Opens a directory of this user, and takes all rights of others away.
+/// Opens a directory of this user, and takes all rights of other users away.
 fn open_private_directory(
     parent: &OwnedFd,
     name: &str,

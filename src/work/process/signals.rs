@@ -18,11 +18,11 @@ use signal_hook::{flag, low_level};
 use super::ProcessEvent;
 use crate::interrupt::SignalDebouncer;
 
-/// Signals that would end this program, which a job may send, and which mean nothing here. One of them is SIGXFSZ: a
-/// write beyond the largest size of a file then fails. SIGXCPU is none: the limit of CPU time ends this program.
+/// Signals to ignore: a job may send them, and by default they would end this program. With SIGXFSZ ignored, a write
+/// beyond the maximum size of a file fails. SIGXCPU is not ignored: the limit of CPU time ends this program.
 const IGNORED: [i32; 6] = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ];
 
-/// Signals to ignore on Linux: those that other systems ignore or do not have, and the real-time signals. The
+/// Further signals to ignore on Linux: those that other systems ignore or do not have, and the real-time signals. The
 /// C library may keep the first real-time signals for itself.
 #[cfg(target_os = "linux")]
 fn more_signals_to_ignore() -> impl Iterator<Item = i32> {
@@ -44,8 +44,8 @@ pub(super) struct SignalPipes {
 }
 
 impl SignalPipes {
-    /// Handles SIGCHLD and these signals, and those that mean nothing. Programs get the default action of
-    /// all of them.
+    /// Handles SIGCHLD and `signals`, and ignores those that mean nothing here. The programs of jobs get the default
+    /// action of all of them.
     pub(super) fn handle_signals(signals: &[i32]) -> io::Result<SignalPipes> {
         let mut listening = SignalPipes {
             pipes: Vec::new(),
@@ -78,8 +78,8 @@ impl SignalPipes {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
-    /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Signals of ended
-    /// children are not reported: the call returns true for them.
+    /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Ended children are no
+    /// event: the result is whether a child has ended.
     pub(super) fn report_signals_or_child_end(
         &mut self,
         at: usize,

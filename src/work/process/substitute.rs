@@ -25,7 +25,7 @@ pub struct ArgTemplate {
 #[derive(Clone, Debug)]
 struct Argument {
     parts: Vec<ArgPart>,
-    /// Whether `--` is one of the arguments before it.
+    /// Whether an argument before this one is `--`.
     is_after_dashes: bool,
 }
 
