@@ -216,7 +216,7 @@ impl MemberWorkers<'_> {
                 if !line.ends_with(b"\n") {
                     line.push(b'\n');
                 }
-                if to.send(event(line)).is_err() {
+                if to.send(to_event(line)).is_err() {
                     break;
                 }
             }
