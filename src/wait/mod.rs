@@ -306,7 +306,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.set_call_deadline(self.waiter.deadline);
             self.asked_at = Some(Instant::now());
-            self.read_page(page, core, ui).map_err(EarlyStop::Failed)?;
+            self.read_page_of_jobs(page, core, ui)
+                .map_err(EarlyStop::Failed)?;
             self.asked_at = None;
             self.replied_at = Some(Instant::now());
             if self.decisive.is_some() {
@@ -316,7 +317,12 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         Ok(())
     }
 
-    fn read_page(&mut self, page: &[usize], core: &mut Core, ui: &mut Ui) -> Result<(), Error> {
+    fn read_page_of_jobs(
+        &mut self,
+        page: &[usize],
+        core: &mut Core,
+        ui: &mut Ui,
+    ) -> Result<(), Error> {
         let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
         let jids: Vec<Name> = page.iter().map(jid).collect();
         let now = core.now();

@@ -172,7 +172,7 @@ impl HookQueue {
     }
 
     /// When a signal is due.
-    pub(super) fn next_due(&self) -> Option<Instant> {
+    pub(super) fn next_signal_due(&self) -> Option<Instant> {
         [self.term_at, self.kill_at].into_iter().flatten().min()
     }
 

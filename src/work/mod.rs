@@ -596,7 +596,7 @@ impl WorkLoop {
             due = Some(due.map_or(soon, |due| due.min(soon)));
         }
         let sign = self.manager.report_alive_if_due();
-        let hooks = self.hooks.next_due();
+        let hooks = self.hooks.next_signal_due();
         [
             sign,
             watch,

@@ -217,7 +217,7 @@ impl ServerCalls {
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let result = result.and_then(|mut reply| {
                     let (has_rest, left) = if is_last && reply.jobs.is_empty() {
-                        self.has_rest_and_left_jobs(total, &queues, &mut reply)?
+                        self.pop_again_or_find_rest(total, &queues, &mut reply)?
                     } else {
                         (false, Vec::new())
                     };
@@ -268,9 +268,9 @@ impl ServerCalls {
         })
     }
 
-    /// Whether jobs of the queues will run without a further put, although the call brought none; and the jobs that
-    /// are left. Jobs that were released since the call are added to `reply`.
-    fn has_rest_and_left_jobs(
+    /// After a call that brought no job: whether jobs of the queues will run without a further put, and the jobs that
+    /// are left. If jobs can be popped by now, pops once more, into `reply`.
+    fn pop_again_or_find_rest(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
