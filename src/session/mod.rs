@@ -494,7 +494,7 @@ impl Session {
         }
     }
 
-    /// The address that was given, else the default one, without a password from elsewhere.
+    /// The address that was given, else the default one. It holds no password but its own.
     pub(crate) fn target(&self) -> Result<Target, Error> {
         Target::parse(self.globals.redis.as_deref().unwrap_or(Target::DEFAULT))
     }
@@ -550,7 +550,7 @@ impl Session {
         self.settings_with_password(target)
     }
 
-    /// The address that was given, with the files of TLS, but without a password from elsewhere.
+    /// The address that was given, with the files of TLS. It holds no password but its own.
     pub(crate) fn target_with_tls(&mut self) -> Result<Target, Error> {
         let mut target = self.target()?;
         let Globals { tls, given, .. } = &self.globals;

@@ -590,7 +590,7 @@ impl WorkLoop {
             .as_mut()
             .and_then(|watch| watch.watch_if_idle(is_idle));
         let mut due = self.time.instant_of(self.machine.next_due());
-        // The clock of a wait stands still while the machine sleeps, so wake up often to look at the time.
+        // The clock of a wait stands still while the machine sleeps, so the loop wakes up often to read the clock.
         if self.machine.running_count() > 0 {
             let soon = Instant::now() + AWAKE;
             due = Some(due.map_or(soon, |due| due.min(soon)));

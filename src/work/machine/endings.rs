@@ -15,8 +15,11 @@ use crate::model::ending::{
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 
-/// The longest wait of an ending for others to share its call: in seconds, and as a part of the usual time of a job.
-const HOLD: (f64, f64) = (0.005, 0.1);
+/// The longest wait of an ending for others to share its call, in seconds.
+const MAX_ENDING_WAIT: f64 = 0.005;
+
+/// The longest wait of an ending for others to share its call, as a part of the usual time of a job.
+const ENDING_WAIT_PART: f64 = 0.1;
 
 /// Jobs are brief if their usual time is less than this, in seconds per job that the processes can have. Calls and
 /// processor cores then limit the rate, not the processes.
@@ -26,9 +29,11 @@ const BRIEF: f64 = 62.5e-6;
 /// time of a call. Larger calls save more than this wait costs.
 const SHARE: f64 = 25e-6;
 
-/// The time in which a process that can no longer answer has to end by itself, in seconds, and the reason with which
-/// its jobs fail after that.
-const MUTE: (f64, &str) = (1.0, "the command closed descriptor 3 before it answered");
+/// The time in which a process that can no longer answer has to end by itself, in seconds.
+const MUTE_TIME: f64 = 1.0;
+
+/// The reason with which the jobs of a process that could no longer answer fail.
+const CLOSED_UNANSWERED: &str = "the command closed descriptor 3 before it answered";
 
 /// The group of jobs whose process did not say in a valid way how they ended.
 const BAD_ANSWER: &str = "bad-answer";
@@ -138,8 +143,8 @@ impl Machine {
             && process.stop.is_none()
         {
             process.mute_at = Some(now);
-            process.plan_stop(now + MUTE.0, now + MUTE.0 + self.config.kill_after);
-            self.slots_due = self.slots_due.min(now + MUTE.0);
+            process.plan_stop(now + MUTE_TIME, now + MUTE_TIME + self.config.kill_after);
+            self.slots_due = self.slots_due.min(now + MUTE_TIME);
         }
     }
 
@@ -183,7 +188,7 @@ impl Machine {
         for jid in process.jobs {
             let exit = Some(end.exit);
             if was_stopped {
-                self.fail_job(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit)
+                self.fail_job(now, &jid, BAD_ANSWER, CLOSED_UNANSWERED.to_owned(), exit)
             } else {
                 self.queue_ending(now, &jid, self.ending_for_process_end(&end), exit)
             }
@@ -301,7 +306,8 @@ impl Machine {
         }
         self.usual_time += (now - job.begun - self.usual_time) / 10.0;
         if self.endings.is_empty() {
-            self.endings_due = now + (self.usual_time * HOLD.1).clamp(0.0, HOLD.0);
+            self.endings_due =
+                now + (self.usual_time * ENDING_WAIT_PART).clamp(0.0, MAX_ENDING_WAIT);
             self.delay_endings_of_brief_jobs(now);
         }
         let jid = jid.clone();
@@ -320,7 +326,7 @@ impl Machine {
     /// If jobs take little time, lets their endings wait for others from now on, so that they share a call.
     pub(super) fn delay_endings_of_brief_jobs(&mut self, now: f64) {
         if self.are_jobs_brief() {
-            self.endings_due = now + (SHARE * self.job_capacity() as f64).min(HOLD.0);
+            self.endings_due = now + (SHARE * self.job_capacity() as f64).min(MAX_ENDING_WAIT);
         }
     }
 

@@ -178,8 +178,9 @@ pub struct Machine {
     given_back: u64,
     /// Whether the server has carried out a finish-and-pop call.
     was_pop_accepted: bool,
-    /// Whether a call that could have been the last one left jobs to wait for, and whether they were noted.
+    /// Whether a call that could have been the last one left jobs to wait for.
     has_rested: bool,
+    /// Whether the jobs to wait for were reported.
     has_noted_rest: bool,
     /// How many jobs failed for good.
     failed: u64,

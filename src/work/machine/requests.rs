@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 
-/// When the worker asks again which of many queues have jobs, since an earlier one may have got some: at
+/// When the worker asks again which of many queues have jobs, since a queue that had none may have got some: at
 /// the earliest after this time in seconds, and after this multiple of the duration of the last such call,
 /// up to the poll interval. So a server with very many queues spends about a twentieth of its time on it.
 const QUEUE_SEARCH: (f64, f64) = (1.0, 20.0);
