@@ -110,7 +110,7 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
             // If a context names several servers, this session has no connection: the line shows the context's name.
             let address = match session.core_if_open() {
                 Some(core) => core.address(),
-                None => session.context_label().unwrap_or_default().to_owned(),
+                None => session.context_label_text().unwrap_or_default().to_owned(),
             };
             let every = match every.subsec_nanos() {
                 0 => format_duration(every.as_secs_f64()),

@@ -313,7 +313,7 @@ impl Session {
     }
 
     /// The label of the context in use.
-    pub(crate) fn context_label(&self) -> Option<&str> {
+    pub(crate) fn context_label_text(&self) -> Option<&str> {
         self.file.as_ref()?.label()
     }
 
@@ -324,7 +324,7 @@ impl Session {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
         };
-        Ok(match self.context_label() {
+        Ok(match self.context_label_text() {
             Some(label) => format!("{} ({address})", Sanitized(label)),
             None => address,
         })
@@ -332,7 +332,7 @@ impl Session {
 
     /// The end of a question that names no address: ` on DESTINATION` if the database has a label, else empty.
     pub(crate) fn on_destination_text(&mut self) -> Result<String, Error> {
-        if self.context_label().is_some() {
+        if self.context_label_text().is_some() {
             self.destination().map(|place| format!(" on {place}"))
         } else {
             Ok(String::new())
