@@ -20,16 +20,16 @@ use crate::name::{Name, reserved_throttle_suffix};
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
-    /// A text, whose throttle only one job holds at a time; `*` stands for klass and data. An empty
-    /// one removes the lock.
+    /// One of the jobs with the same text runs at a time; `*` stands for klass and data. An empty text removes the
+    /// lock.
     Lock,
     /// The key of the lane; empty leaves the lane.
     Key,
     /// The treatment of a put if its lane has a job: `queue`, `merge`, `skip` or `replace`.
     Dup,
-    /// Until when a job makes others skip: `start` or `end`.
+    /// Until when puts with the job's key are skipped: `start` or `end` of the job.
     Until,
-    /// How long a job makes others skip, in seconds.
+    /// How long puts with the job's key are skipped, in seconds.
     Ttl,
     /// The position of a payload in a merge job.
     Score,
@@ -37,7 +37,7 @@ pub enum CoordinationOption {
     Rescore,
     /// `1` if a failed job blocks its lane.
     Hold,
-    /// The delay of a retry that names none, or after a lost lock; empty means none.
+    /// The delay of a retry without a delay of its own, or after a lost lock; empty means no delay.
     Backoff,
 }
 
@@ -61,7 +61,7 @@ impl CoordinationOption {
         }
     }
 
-    /// A given text in the form that the core takes: a duration has a unit.
+    /// The value of a flag in the core's form. A duration requires a unit.
     pub fn parse_value<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         if self == CoordinationOption::Ttl {
             let text = std::str::from_utf8(text).unwrap_or_default();
@@ -70,7 +70,7 @@ impl CoordinationOption {
         self.check_value(text)
     }
 
-    /// The value as the core takes it. A duration may be a number of seconds.
+    /// The value in the core's form. A duration may be a number of seconds.
     pub fn check_value<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         use OptionValueFault::{Because, Expects};
         let text = std::str::from_utf8(value).unwrap_or_default();

@@ -82,8 +82,8 @@ impl DataFilter {
         Ok(DataFilter { path, condition })
     }
 
-    /// The filter with a regular expression that may be meant if the value has `*` or `?`, which are not special
-    /// here.
+    /// The regular-expression filter that is probably meant by a value with `*` or `?`, which are literal in this
+    /// filter.
     pub(crate) fn suggested_regex_filter(&self) -> Option<Name> {
         match &self.condition {
             ValueCondition::Equals(ComparableValue::Text(text)) if text.contains(['*', '?']) => {
@@ -96,8 +96,8 @@ impl DataFilter {
         }
     }
 
-    /// The path of the filter, and the rest of the path behind `data` if it begins with that, as paths of `get
-    /// --field` do. Data without a field `data` are compared by the rest.
+    /// The path of the filter, and its rest after a leading `data`, as in paths of `get --field`. The rest applies to
+    /// data without a field `data`.
     pub(crate) fn path_below_data(&self) -> Option<(&JsonPath, JsonPath)> {
         Some((&self.path, self.path.within_field("data")?))
     }

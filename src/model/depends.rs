@@ -97,7 +97,7 @@ impl Neighbor {
     }
 }
 
-/// A table of the jobs at the other ends of edges, below the line that it continues.
+/// A table of a job's neighbors, to follow a text such as `… depends on` on its line.
 fn neighbor_table(others: &[Neighbor], page: &RenderOptions) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();

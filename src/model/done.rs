@@ -43,7 +43,7 @@ impl CommandResult {
         self
     }
 
-    /// Sets that the targets are printed, unless nothing was changed.
+    /// Prints the targets, except in a dry run.
     pub(crate) fn with_printed_targets(mut self) -> CommandResult {
         self.prints = !self.dry_run;
         self

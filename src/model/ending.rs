@@ -62,8 +62,8 @@ pub fn exhausted_retries_group(queue: &Name) -> Name {
 }
 
 impl EndingAction {
-    /// Gives a retry that has a message but no group the group that the core uses by itself. The core
-    /// would store a failure without a name.
+    /// Sets the group of a retry with a message but without a group to the core's default. The core would store a
+    /// failure without a group.
     pub fn set_missing_group(&mut self, queue: &Name) {
         if let EndingAction::Retry { why: Some(why), .. } = self
             && why.group.is_empty()
@@ -77,7 +77,7 @@ impl EndingAction {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingOutcome {
-    /// The state now; for a retry, how many are left (-1 if the job failed for want of one).
+    /// The job's state now; for a retry, also the remaining retries (-1 if none was left and the job failed).
     Done {
         state: Name,
         #[serde(skip)]

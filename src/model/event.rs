@@ -1,4 +1,4 @@
-//! Events that the core publishes: what it tells of each.
+//! Events that the core publishes, and the fields of each.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,8 +22,7 @@ pub(crate) enum EventKind {
     Popped,
     /// Completed, and put into another queue.
     Advanced,
-    /// Completed for good. The job may expire immediately. The channel of tracked jobs has it for a job that
-    /// advanced, too.
+    /// Completed for good. The job may expire immediately. On the channel of tracked jobs, also a job that advanced.
     Completed,
     Failed,
     /// The lock of a tracked job expired.
@@ -44,9 +43,9 @@ pub(crate) enum EventKind {
     ConfigUnset,
     /// A message that is none of these.
     Unknown,
-    /// The connection was lost: `qless` itself says so.
+    /// The connection was lost. `qless` makes this event.
     Gap,
-    /// The connection is back: `qless` itself says so.
+    /// The connection is back. `qless` makes this event.
     Resumed,
 }
 
@@ -56,7 +55,7 @@ impl EventKind {
         !matches!(self, EventKind::Gap | EventKind::Resumed)
     }
 
-    /// Whether the message of the event names a job. The content of an unknown message is not known.
+    /// Whether the message of the event names a job; an unknown message may.
     pub(crate) fn names_job(self) -> bool {
         !matches!(self, EventKind::ConfigSet | EventKind::ConfigUnset)
     }
@@ -108,7 +107,7 @@ impl EventChannel {
         }
     }
 
-    /// Whether the message of such an event names a queue there. What an unknown message has is not known.
+    /// Whether a message of this kind on this channel names a queue; an unknown message may.
     pub(crate) const fn names_queue(&self, kind: EventKind) -> bool {
         use EventKind::*;
         match self {

@@ -87,7 +87,7 @@ pub(crate) struct Threshold {
 pub(crate) struct Limits(pub Vec<(LimitKind, SubjectLimit)>);
 
 impl Limits {
-    /// Whether all problems count: there is no limit, or one is for all queues or groups.
+    /// Whether the limits are about the whole system: there is none, or one is for all queues or groups.
     pub(crate) fn are_all_problems_counted(&self) -> bool {
         let mut bounds = self.0.iter();
         self.0.is_empty()
@@ -235,8 +235,8 @@ impl HealthItem {
         }
     }
 
-    /// `'mail max-waiting'=1204;1000;5000;0`; a quote in a name is doubled, and `=` may not stand in it. A colon makes a
-    /// limit the lowest that is well.
+    /// `'mail max-waiting'=1204;1000;5000;0`; a quote in a name is doubled, and `=` is replaced. A colon after a limit
+    /// makes it a minimum.
     fn performance_data(&self) -> Option<String> {
         let (kind, _) = self.limit?;
         let [value, warning, critical] = [&self.value, &self.warning, &self.critical]
@@ -273,7 +273,7 @@ pub(crate) struct Health {
     pub level: HealthLevel,
     /// The worst first
     pub items: Vec<HealthItem>,
-    /// What there is beyond the 500 of each kind that are read, unless only named ones count
+    /// Queues, groups and workers beyond the first 500 of each, which are not read; zeros if only named ones count
     pub omitted: Omitted,
 }
 
@@ -328,7 +328,7 @@ impl Health {
         format!("QLESS {level} - {}{values}\n", what.replace('|', "/"))
     }
 
-    /// A sentence about a limit that all queues or groups keep.
+    /// A sentence about a limit that no queue or group exceeds, with the highest value.
     fn kept_limit_sentence(&self, kind: LimitKind) -> String {
         let kept = self.items.iter();
         let kept = kept.filter(|item| item.kept_general_limit() == Some(kind));

@@ -6,7 +6,7 @@ use crate::text;
 use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
-/// An entry with its position in the history.
+/// A history, and the position of one of its entries.
 type Step<'h> = (&'h [HistoryEntry], usize);
 
 /// One line for each entry: when, what, its note, and how long the job waited or ran.

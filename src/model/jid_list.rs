@@ -1,4 +1,4 @@
-//! Lists of job ids: what a line of text stands for, and which ids a line can hold.
+//! Job ids in lists: the id of a line, and which ids a line can hold.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::name::Name;
 
-/// Whether a reader of lines reads exactly this id from a line that holds it.
+/// Whether [`read_jid_line`] reads exactly this id back from its line.
 pub(crate) fn is_safe_in_lines(jid: &Name) -> bool {
     !jid.as_bytes().contains(&b'\n')
         && read_jid_line(jid.as_bytes()).as_ref() == Ok(&Some(jid.clone()))
@@ -17,8 +17,8 @@ pub(crate) fn is_safe_before_nul(jid: &Name) -> bool {
     !jid.as_bytes().contains(&0)
 }
 
-/// An input line in the form of ndjson from any command of `qless`. A line without a jid, such as the last one of a
-/// bulk verb, names no job.
+/// An input line in the form of ndjson from any command of `qless`. A line without a jid, such as the summary of a bulk
+/// command, names no job.
 #[derive(Deserialize)]
 struct JidLine {
     jid: Option<String>,

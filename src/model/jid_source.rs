@@ -1,4 +1,4 @@
-//! The origin of the jids of submitted jobs.
+//! How `put` makes jids.
 
 use crate::json::path::JsonPath;
 

@@ -3,7 +3,7 @@
 use crate::command_line::CommandLine;
 use crate::name::Name;
 
-/// The lane of a key that a job got in a queue.
+/// The name of a key's lane in a queue: `queue/key`, or the key itself if it begins with `/`.
 pub(crate) fn lane_name(queue: &Name, key: &[u8]) -> Name {
     if key.starts_with(b"/") {
         Name::from(key)

@@ -1,4 +1,4 @@
-//! The document of what several members of a context show, if their documents are no lists.
+//! The document that joins those of several members of a context, unless these are lists.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -22,7 +22,7 @@ pub(crate) enum MetricKind {
     Gauge,
     /// A count that grows; those of a day begin again at midnight UTC.
     Counter,
-    /// How often a duration was at most each bound.
+    /// For each bound, how many durations were up to it.
     Histogram,
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> S
     text
 }
 
-/// The value of a label, in which only these three characters mean something.
+/// Escapes a label value, in which a backslash, a quote and a newline have a meaning.
 fn escape_label_value(value: &str) -> String {
     value
         .replace('\\', "\\\\")

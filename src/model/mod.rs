@@ -1,4 +1,5 @@
-//! The nouns: for each its struct, which is its document, its columns and its text. No Redis, no clock.
+//! The nouns of `qless`, such as a job or a queue: for each its struct, which is its document, its columns and its
+//! text. No Redis, no clock.
 
 pub(crate) mod bulk;
 pub(crate) mod check;

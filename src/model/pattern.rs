@@ -78,7 +78,8 @@ impl Pattern {
     }
 }
 
-/// Whether there is no pattern, or the name matches one of them. No name is like an empty one.
+/// Whether the name passes a filter of these patterns: one of them matches, or there is none. A missing name counts as
+/// an empty one.
 pub(crate) fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
     let empty = Name::default();
     let name = name.unwrap_or(&empty);

@@ -112,7 +112,7 @@ impl Queue {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row")]
 pub struct ReadyQueues {
-    /// In how many seconds the next other queue is due, if that is known.
+    /// In how many seconds the next job of another queue is due, if that is known.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub due_in: Option<f64>,
     #[serde(rename = "..")]

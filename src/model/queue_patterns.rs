@@ -19,7 +19,7 @@ impl IdentifierPatterns {
         IdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
     }
 
-    /// The names of `@NAME` in a list for which nothing is stored.
+    /// The names of the identifiers `@NAME` in a list that are not stored.
     pub(crate) fn missing_identifiers<'a>(&self, list: &'a [QueueSelector]) -> Vec<&'a Name> {
         let named = list.iter().filter_map(|queue| match &queue.names {
             SelectedNames::Stored(name) => Some(name),
@@ -94,7 +94,7 @@ impl IdentifierPatterns {
     }
 }
 
-/// A stored priority pattern: the queues that come next.
+/// A stored priority pattern: the queues of one priority.
 #[derive(Clone, Debug)]
 pub struct PriorityPattern {
     /// Whether pops take the queues of the pattern in turn.

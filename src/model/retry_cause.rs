@@ -89,7 +89,7 @@ fn parse_exit_codes(word: &str) -> Option<RangeInclusive<i32>> {
     (*codes.start() >= 1 && *codes.end() <= 255 && !codes.is_empty()).then_some(codes)
 }
 
-/// Reads `KILL`, `SIGKILL` or `kill`, and returns the name as the end of a process has it.
+/// Reads `KILL`, `SIGKILL` or `kill`: the name of a signal, without `SIG`.
 fn parse_signal(word: &str) -> Option<String> {
     let word = word.to_ascii_uppercase();
     let word = word.strip_prefix("SIG").unwrap_or(&word);

@@ -44,7 +44,7 @@ pub(crate) fn evicts_jobs(policy: &str, max_memory_bytes: u64) -> bool {
     max_memory_bytes > 0 && policy.starts_with("allkeys-")
 }
 
-/// A sentence about a server with this policy.
+/// The sentence that a server with this policy deletes jobs.
 pub(crate) fn eviction_sentence(policy: &str) -> String {
     format!("the server deletes jobs when its memory is full (maxmemory-policy {policy})")
 }
@@ -54,7 +54,7 @@ impl ServerFacts {
         evicts_jobs(&self.eviction, self.max_memory_bytes)
     }
 
-    /// The problem that keeps changes from being made, or endangers data, with a sentence.
+    /// The sentence about this problem, if the server has it: something prevents changes or endangers data.
     pub(crate) fn problem_sentence(&self, code: ProblemCode) -> Option<String> {
         let limit = self.max_memory_bytes;
         let (is_there, sentence) = match code {

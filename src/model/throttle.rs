@@ -124,7 +124,7 @@ impl Row for Throttle {
 }
 
 impl Throttle {
-    /// The maximum in words where it is no number of jobs.
+    /// The maximum, in words if it is not a number of jobs.
     fn limit_text(&self) -> String {
         match self.maximum {
             _ if self.lane => "1 (lane)".to_owned(),

@@ -25,12 +25,11 @@ pub enum ItemKind {
     Worker,
     /// Members of a failure list.
     Group,
-    /// Blocks of a failure list, by the number of entries behind them.
+    /// Blocks of a failure list, each named by the number of entries behind the block.
     Entries,
     /// Jids of failed jobs, to verify that the failure list of their group has each.
     Failed,
-    /// Jids and marks alternately: failed jobs that were in no failure list when it was read, after
-    /// the mark.
+    /// Jids and marks alternately: failed jobs whose mark was read before the failure lists, none of which had the job.
     Unlisted,
     Tag,
     /// Jobs of a lane, jobs that have a slot of a throttle, and jobs that wait for one.
@@ -81,7 +80,7 @@ impl Location {
     }
 }
 
-/// The action of a repair for a finding: planned, or done.
+/// What a repair does about a finding, or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum VerdictOutcome {
     /// A repair repairs it.
@@ -97,8 +96,8 @@ pub enum VerdictOutcome {
     Repaired,
 }
 
-/// A value before and after. `None` means absent. Without an item it is a whole key: renamed to
-/// `after`, or persisted after an expiry of `before` milliseconds.
+/// A value before and after; `None` means absent. Without an item, a change of a whole key: it was renamed to `after`,
+/// or was to expire in `before` milliseconds and is persisted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename = "row")]
 pub struct Change {

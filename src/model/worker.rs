@@ -32,7 +32,7 @@ pub struct Worker {
     pub last_seen: Option<Moment>,
     #[serde(flatten, skip_deserializing)]
     pub process: WorkerProcess,
-    /// Whether the worker was seen lately. The index also has workers that were not.
+    /// Whether the worker was seen lately; the index also has other workers.
     #[serde(skip_serializing)]
     pub recent: bool,
     /// When the last of the worker's locks expires, if it holds some and was not seen for a minute.
@@ -114,7 +114,7 @@ impl Worker {
         (self.stalled, self.silence_with_locks(now).is_some())
     }
 
-    /// Whether the worker is silent for too long, for what it holds.
+    /// Whether the worker has been silent for too long, given its locks.
     pub(crate) fn is_silent(&self, now: Moment) -> bool {
         !self.is_alive(now) || self.silence_with_locks(now).is_some()
     }

@@ -224,7 +224,7 @@ impl DoctorItem {
         }
     }
 
-    /// The check has met an error of another command. `next_step` is the hint if the error has none.
+    /// A check that failed with this error. `next_step` is the hint if the error has none.
     pub(crate) fn error(check: DoctorCheck, error: &Error, next_step: &str) -> DoctorItem {
         let hint = error.hint_text().unwrap_or(next_step);
         DoctorItem {

@@ -1,5 +1,5 @@
-//! Why a job does not run, or why a queue hands out none: reasons, each with its evidence and the
-//! command that helps.
+//! Why a job does not run, or why pops of a queue get no job: reasons, each with its evidence and the command that
+//! helps.
 
 pub(crate) mod text;
 
@@ -60,7 +60,7 @@ pub(crate) struct PopFacts {
     pub limit: Option<u64>,
     /// The locks that count for the limit.
     pub held: u64,
-    /// The jobs with these locks, if there is a limit: the first 10 whose locks expire.
+    /// The holders of the locks that count for the limit, if there is one: the first 10 whose locks expire.
     #[serde(deserialize_with = "read_holders")]
     pub holders: Vec<Neighbor>,
     /// When the worker that holds the job, or held it last, was seen last.

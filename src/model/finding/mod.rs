@@ -271,9 +271,8 @@ impl VerdictDetail {
         }
     }
 
-    /// Reads the number in the text of a detail, if it decides something: the time of `clock` and
-    /// `never-due`, in seconds since the epoch if the client has it right, and the count of
-    /// `recurring-count`.
+    /// Reads the number in the text of a detail, if it decides something: the time of `clock` and `never-due`, in
+    /// seconds since the epoch unless the client uses another unit, and the count of `recurring-count`.
     pub fn parse_number(id: FindingId, text: &[u8]) -> Option<f64> {
         let last = match id {
             FindingId::Clock | FindingId::NeverDue => text.rsplit(|byte| *byte == b' ').next()?,
@@ -362,7 +361,7 @@ pub enum CauseEvidence {
     ReferenceClient(&'static str),
 }
 
-/// A kind of finding: one row of the table of findings, which writes every column.
+/// A kind of finding: one row of the table of findings, with a value in every column.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
     pub id: FindingId,

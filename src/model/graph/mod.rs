@@ -37,7 +37,7 @@ pub(crate) struct Graph {
     pub complete: bool,
     /// Edges between a listed job and one that is left out
     pub omitted_edges: u64,
-    /// Jobs asked for, jobs of the queue, and failed jobs that were not read, at least
+    /// At least how many jobs were not read: jobs asked for, jobs of the queue, and failed jobs
     pub omitted_jobs: u64,
     /// The jobs, those asked for first
     pub nodes: Vec<GraphNode>,

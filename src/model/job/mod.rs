@@ -200,8 +200,8 @@ impl Job {
         }
     }
 
-    /// The retries that the job has remaining, for people. The wire counts the attempt that used up the last one,
-    /// too, so that such a job has -1.
+    /// The remaining retries for people, at least 0. The core stores -1 for a job that failed because no retry was
+    /// left.
     pub(crate) fn remaining_retries(&self) -> Option<i64> {
         self.remaining.map(|remaining| remaining.floor().max(0))
     }

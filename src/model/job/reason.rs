@@ -44,7 +44,7 @@ pub enum ReasonCode {
 pub enum BackoffCause {
     /// The worker of the job lost the lock.
     LostLock,
-    /// A worker retried it, and its policy gave the delay.
+    /// A worker retried the job, and the job's back-off policy gave the delay.
     Retry,
 }
 
@@ -126,7 +126,7 @@ pub struct DelayReason {
     /// complete, recurring_paused, recurring_not_polled, data_invalid
     #[schemars(with = "String")]
     pub code: ReasonCode,
-    /// Whether the job cannot run as long as it lasts
+    /// Whether the job cannot run as long as the reason lasts
     pub blocking: bool,
     /// The facts behind it; each reason has its own
     pub evidence: ReasonEvidence,
@@ -149,7 +149,7 @@ impl DelayReason {
         self.blocking && self.code != ReasonCode::NoConsumer
     }
 
-    /// The reason delays the job but does not block it.
+    /// The reason as one that delays the job but does not block it.
     pub(crate) fn into_delay_only(self) -> DelayReason {
         DelayReason {
             blocking: false,

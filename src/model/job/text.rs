@@ -102,7 +102,7 @@ impl Job {
         }
     }
 
-    /// The detail that matters in the state of the job, harmless.
+    /// The detail that matters in the state of the job, sanitized.
     pub fn state_detail(&self, page: &RenderOptions) -> String {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {

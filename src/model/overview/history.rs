@@ -19,7 +19,7 @@ const RATE_WINDOW_SECONDS: f64 = 60.0;
 /// If two snapshots are further apart than this number of intervals, the time between them counts as unwatched.
 const FEW_INTERVALS: f64 = 4.0;
 
-/// Monitoring systems may ask more seldom than the interval, in seconds.
+/// The longest interval between two requests of a monitoring system, in seconds.
 const LONGEST_SCRAPE_INTERVAL: f64 = 300.0;
 
 const DAY: f64 = 86_400.0;
@@ -288,7 +288,7 @@ impl QueueCounters {
     /// The jobs that came since the earlier snapshot, not counting jobs that were cancelled or moved since then,
     /// and the jobs that were completed.
     fn flow_since(self, before: QueueCounters) -> (f64, f64) {
-        // At midnight the counters begin again, as they do when somebody deletes them.
+        // At midnight the counters begin again, as they do when they are deleted.
         let is_same_day = self.day == before.day;
         let since = |now: u64, before: u64| match now.checked_sub(before) {
             Some(more) if is_same_day => more as f64,

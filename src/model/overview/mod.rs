@@ -45,14 +45,14 @@ pub(crate) struct Overview {
     pub since_s: RoundedSeconds,
     /// Workers whose locks have expired
     pub stalled_workers: Vec<Worker>,
-    /// Workers that hold locks and were not seen for more than half of their time.
+    /// Workers that hold locks and were not seen for more than half of the time of a lock.
     #[serde(skip)]
     pub silent_workers: Vec<Worker>,
     /// Queues with recurring jobs that are due and have not been put
     pub late_recurring: Vec<LateRecurring>,
     /// What needs attention, the worst first
     pub problems: Vec<StatusProblem>,
-    /// What there is beyond the 500 of each kind that are read
+    /// Queues, groups and workers beyond the first 500 of each, which are not read
     pub omitted: Omitted,
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct OldWait {
     pub why: Option<LagCause>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
-    /// The running job that has its place in the lane, the throttle or the queue
+    /// The running job that holds the slot in the lane, the throttle or the queue
     pub holder: Option<Name>,
     /// The worker of that job
     pub worker: Option<Name>,
@@ -180,7 +180,7 @@ pub(crate) struct PausedQueueSummary {
 pub(crate) struct RecentFailures {
     /// The kind of failure
     pub group: Name,
-    /// Jobs that failed since `--since`; above 16 to a sixteenth
+    /// Jobs that failed since `--since`; a number above 16 is exact to a sixteenth
     pub recent: u64,
     /// All failed jobs of the group
     pub jobs: u64,
@@ -373,7 +373,7 @@ pub(crate) struct SystemFacts {
     pub workers: Vec<Worker>,
     /// Queues with a key of a wrong type, of which nothing else is known.
     pub damaged_queues: Vec<Name>,
-    /// Whether a worker has such a key, so that none is known.
+    /// Whether a worker has a key of a wrong type, so that no worker is known.
     pub has_damaged_workers: bool,
 }
 
@@ -416,8 +416,7 @@ pub(crate) struct QueueFacts {
     /// When the first of them was due.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub due: Option<Moment>,
-    /// Since when the job runs that was popped first, of the four whose locks expire first, if
-    /// that was asked for.
+    /// Of the four running jobs whose locks expire first, when the one popped first was popped; only if asked for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub running_since: Option<Moment>,
     /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that it
@@ -428,7 +427,7 @@ pub(crate) struct QueueFacts {
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub why: Option<LagCause>,
     pub held_by: Option<Name>,
-    /// The running job that it waits for, with its worker, and when that was seen last.
+    /// The running job that the oldest job waits for, with its worker, and when the worker was last seen.
     pub holder: Option<Name>,
     pub holder_worker: Option<Name>,
     #[serde(deserialize_with = "lenient::read_or_none")]
@@ -452,7 +451,7 @@ pub(crate) struct QueueFacts {
 const LATE: f64 = 120.0;
 
 impl QueueFacts {
-    /// Whether the oldest job of the queue has waited too long. In a paused queue no job has: somebody chose the
+    /// Whether the oldest job of the queue has waited too long. In a paused queue no job has: an operator chose the
     /// wait.
     pub(crate) fn has_oldest_job_waited_too_long(&self, now: Moment) -> bool {
         let wait = self.oldest_wait(now);

@@ -63,7 +63,7 @@ impl Recurring {
         self.options.clone().unwrap_or_default()
     }
 
-    /// The runs that the next pops make up for. `backlog` leaves the last ones.
+    /// The missed runs that the next pops put. A `backlog` leaves out the earlier ones.
     pub(crate) fn owed_runs(&self, now: Moment) -> u64 {
         let next = self.next.filter(|next| *next <= now && !self.is_paused());
         let every = self.every_s.filter(|every| every.0 > 0.0);

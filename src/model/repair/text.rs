@@ -179,7 +179,7 @@ const PLAN: &[Column<ReportedFinding>] = &[
 /// The indent of each line of the plan.
 const INDENT: &str = "  ";
 
-/// Jobs in no set are warned of from this number on: they may be all jobs of a queue.
+/// From this number of jobs in no set on, the plan warns: they may be all jobs of a queue.
 const MANY_LOST: u64 = 10;
 
 /// The plan of a repair: the action for each finding, and what you decide.
