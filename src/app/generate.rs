@@ -264,12 +264,12 @@ fn findings_table() -> String {
         let says = capitalize(severity.meaning());
         page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.into_str()));
     }
-    for (name, lines, choices) in findings::manual_entries() {
-        let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
-        let (id, standing) = (escape_roff(id), escape_roff(standing));
-        let text = escape_roff(&lines.join(" "));
-        page.push_str(&format!(".TP\n\\fB{id}\\fR {standing}\n{text}\n"));
-        for choice in choices {
+    for finding in findings::manual_entries() {
+        let name = escape_roff(finding.name);
+        let standing = escape_roff(&finding.severity_and_invariants);
+        let text = escape_roff(&finding.sentences.join(" "));
+        page.push_str(&format!(".TP\n\\fB{name}\\fR ({standing})\n{text}\n"));
+        for choice in finding.choices {
             page.push_str(&format!(".IP\n\\(bu {}\n", escape_roff(choice)));
         }
     }

@@ -21,7 +21,7 @@ use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::data_filter::DataFilter;
 use crate::model::event::EventKind;
 use crate::model::finding::{FINDINGS, Severity};
-use crate::model::jid_source::JidOrigin;
+use crate::model::jid_derivation::JidDerivation;
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
 use crate::model::rate::MaxRate;
@@ -386,11 +386,11 @@ pub(crate) fn jobs_per_call(text: &str) -> Result<usize, Invalid> {
 }
 
 /// The source of jids: `content`, or a path in the data.
-pub(crate) fn jid_origin() -> impl TypedValueParser<Value = JidOrigin> {
+pub(crate) fn jid_derivation() -> impl TypedValueParser<Value = JidDerivation> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
-        b"content" => Ok(JidOrigin::Content),
+        b"content" => Ok(JidDerivation::Content),
         path => match JsonPath::parse(path) {
-            Ok(path) => Ok(JidOrigin::Path(
+            Ok(path) => Ok(JidDerivation::Path(
                 path,
                 Sanitized(text.as_encoded_bytes()).to_string(),
             )),

@@ -29,7 +29,7 @@ impl ActingWorker {
 
     /// Refuses a job that is not running, or that another worker holds.
     pub(crate) fn refuse_not_held(&self, job: &JobSnapshot) -> Option<JobOutcome> {
-        if !job.is_in_state("running") {
+        if !job.has_stored_state("running") {
             let state = job.state.clone();
             return Some(JobOutcome::wrong_state(&job.jid, state, Some("running")));
         }

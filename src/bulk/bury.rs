@@ -4,7 +4,7 @@ use super::order;
 use super::{BulkAction, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableContent, ItemDetail, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, ItemDetail, OutcomeCode};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,7 +14,7 @@ pub(crate) const BURY: Verb = Verb {
     infinitive: "bury",
     past: "buried",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: true,
 };
 
@@ -61,7 +61,7 @@ pub(crate) fn bury_action<'a>(
         .refuse_if(move |job| {
             let outcome = refuse_running_or_ended(job)?
                 .with_already_as_asked(job.has_failed_in_group(&why.group));
-            let fail = command_if_running.filter(|_| job.is_in_state("running"));
+            let fail = command_if_running.filter(|_| job.has_stored_state("running"));
             let fail = fail.and_then(|fail| {
                 let fail = fail.clone().name(&job.jid);
                 fail.fill_sentence("fail it for its worker: {}")

@@ -15,7 +15,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableContent, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
@@ -27,7 +27,7 @@ pub(crate) const CANCEL: Verb = Verb {
     infinitive: "cancel",
     past: "cancelled",
     of_one: None,
-    row_content: BulkTableContent::Jids,
+    table_columns: BulkTableColumns::Jids,
     raw: true,
 };
 
@@ -39,7 +39,7 @@ const MAX_NAMED: usize = 10;
 
 /// Refuses a complete job.
 pub(crate) fn refuse_complete(job: &JobSnapshot) -> Option<JobOutcome> {
-    if job.is_in_state("complete") {
+    if job.has_stored_state("complete") {
         Some(
             JobOutcome::already_complete(&job.jid)
                 .hint("complete jobs are deleted in time, as `jobs-history` says"),

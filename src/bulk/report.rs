@@ -12,7 +12,7 @@ use crate::model::bulk::Verb;
 use crate::model::bulk::text::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, outcome_sentence,
 };
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals, ItemTally};
+use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemTally};
 use crate::model::queue::RoundedSeconds;
 use crate::text::format_count;
 use crate::ui::Ui;
@@ -68,7 +68,7 @@ impl BulkTally {
             doc: BulkReport {
                 sum: sum.in_context(ui.context_name()),
                 items: Vec::new(),
-                row_content: verb.row_content,
+                table_columns: verb.table_columns,
                 rows: Vec::new(),
             },
             sentence: String::new(),
@@ -140,12 +140,12 @@ impl BulkTally {
                 Ok(())
             }
             Format::Table => {
-                let listed = match self.verb.row_content {
-                    BulkTableContent::Nothing => false,
-                    BulkTableContent::Jids if self.lists_only_first_jids(ui) => {
+                let listed = match self.verb.table_columns {
+                    BulkTableColumns::Nothing => false,
+                    BulkTableColumns::Jids if self.lists_only_first_jids(ui) => {
                         changed && self.doc.rows.len() < NAMED
                     }
-                    BulkTableContent::Jids => changed,
+                    BulkTableColumns::Jids => changed,
                     _ => item.result == ItemTally::Done,
                 };
                 if listed {
@@ -246,7 +246,7 @@ impl BulkTally {
         } else {
             sum.done
         };
-        let jids = matches!(self.verb.row_content, BulkTableContent::Jids);
+        let jids = matches!(self.verb.table_columns, BulkTableColumns::Jids);
         if jids && self.lists_only_first_jids(ui) && changed > listed {
             format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
         } else {

@@ -31,7 +31,7 @@ impl RunningJobs {
         now: Moment,
         session: &mut Session,
     ) -> Result<RunningJobs, Error> {
-        let running = jobs.iter().filter(|job| job.is_in_state("running"));
+        let running = jobs.iter().filter(|job| job.has_stored_state("running"));
         let jids: Vec<Name> = running.map(|job| job.jid.clone()).collect();
         let mut places = HashMap::with_capacity(jids.len());
         for slice in jids.chunks(HISTORIES) {

@@ -16,7 +16,7 @@ use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableContent, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, OutcomeCode};
 use crate::model::complete::CompletedJob;
 use crate::model::done::CommandResult;
 use crate::model::ending::NextQueue;
@@ -73,7 +73,7 @@ const COMPLETE: Verb = Verb {
     infinitive: "complete",
     past: "completed",
     of_one: None,
-    row_content: BulkTableContent::States,
+    table_columns: BulkTableColumns::States,
     raw: true,
 };
 
@@ -232,7 +232,7 @@ impl Completion {
         let cycle =
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
         let refused = worker.refuse_not_held(job).map(|outcome| {
-            let as_asked = next.is_none() && data.is_none() && job.is_in_state("complete");
+            let as_asked = next.is_none() && data.is_none() && job.has_stored_state("complete");
             outcome.with_already_as_asked(as_asked)
         });
         refused.or_else(|| itself.then(cycle))

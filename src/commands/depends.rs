@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableContent, ItemDetail, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, ItemDetail, OutcomeCode};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -63,7 +63,7 @@ const RELEASE: Verb = Verb {
     infinitive: "release",
     past: "released",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: false,
 };
 
@@ -140,10 +140,10 @@ fn remove_all_dependencies(
 
 /// Refuses a job that does not wait for other jobs.
 fn refuse_not_in_depends(job: &JobSnapshot) -> Option<JobOutcome> {
-    if job.is_in_state("depends") {
+    if job.has_stored_state("depends") {
         return None;
     }
-    let code = if job.is_in_state("complete") {
+    let code = if job.has_stored_state("complete") {
         OutcomeCode::Complete
     } else {
         OutcomeCode::StateChanged
@@ -152,7 +152,7 @@ fn refuse_not_in_depends(job: &JobSnapshot) -> Option<JobOutcome> {
         is: job.state.clone(),
         required: Some("depends"),
     };
-    let released = job.is_in_state("waiting") || job.is_in_state("scheduled");
+    let released = job.has_stored_state("waiting") || job.has_stored_state("scheduled");
     Some(JobOutcome::refused(&job.jid, code, why).with_already_as_asked(released))
 }
 

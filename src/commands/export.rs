@@ -31,7 +31,7 @@ use crate::model::done::CommandResult;
 use crate::model::export;
 use crate::model::export::{ExportHead, SavedRecurring, SavedThrottle};
 use crate::model::job::State;
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::{Pattern, passes_filter};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::select::Selection;
@@ -365,7 +365,7 @@ impl ExportWriter {
         now: Moment,
         session: &mut Session,
     ) -> Result<Vec<UnreadableThrottle>, Error> {
-        let meant = |queue: &Name| matches_any(queues, Some(queue));
+        let meant = |queue: &Name| passes_filter(queues, Some(queue));
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&ExportPart::Recur) {
             // A scan of all keys also finds recurring jobs that no set of a listed queue has.

@@ -10,7 +10,7 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::{data, jids};
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
@@ -62,7 +62,7 @@ const FAIL: Verb = Verb {
     infinitive: "fail",
     past: "marked failed",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: true,
 };
 

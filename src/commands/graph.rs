@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::graph::{GraphRequest, read_graph_of_jobs, read_graph_of_queue};
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::model::graph::{Graph, GraphDrawing, GraphForm};
+use crate::model::graph::{DrawingOptions, Graph, GraphForm};
 use crate::model::job::State;
 use crate::name::Name;
 use crate::session::Session;
@@ -85,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         depth: args.depth,
         limit: args.limit,
     };
-    let drawing = GraphDrawing {
+    let drawing = DrawingOptions {
         form: args.form,
         has_one_root: false,
         dependencies: !args.down,
@@ -107,7 +107,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read_jids(&mut session.input(), &args.targets.jids)?;
     let now = session.connect()?;
     let mut graph = read_graph_of_jobs(session.core()?, now, given.jids(), request)?;
-    graph.drawing = GraphDrawing {
+    graph.drawing = DrawingOptions {
         has_one_root: matches!(given, JidArgs::One(_)),
         ..drawing
     };

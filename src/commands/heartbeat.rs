@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::complete::ExtendedLock;
 use crate::model::done::CommandResult;
@@ -55,7 +55,7 @@ const HEARTBEAT: Verb = Verb {
     infinitive: "extend the lock on",
     past: "extended",
     of_one: None,
-    row_content: BulkTableContent::Expiries,
+    table_columns: BulkTableColumns::Expiries,
     raw: true,
 };
 

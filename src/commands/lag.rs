@@ -11,7 +11,7 @@ use crate::core::api::queue;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::lag::Lag;
+use crate::model::lag::QueueLag;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::name::Name;
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         &[Format::Raw]
     };
     session.ui.require_format(raw)?;
-    session.ui.check_columns::<List<Lag>>()?;
+    session.ui.check_columns::<List<QueueLag>>()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;

@@ -267,7 +267,7 @@ impl QueueMorgue {
         let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
         // The snapshots are newer than `dead`.
         let refuse = |job: &JobSnapshot| {
-            if dead.contains(&job.jid) && job.is_in_state("failed") {
+            if dead.contains(&job.jid) && job.has_stored_state("failed") {
                 None
             } else {
                 Some(self.not_in_morgue_outcome(job))
@@ -278,7 +278,7 @@ impl QueueMorgue {
 
     /// The outcome of a job that is not in this morgue.
     fn not_in_morgue_outcome(&self, job: &JobSnapshot) -> JobOutcome {
-        if !job.is_in_state("failed") {
+        if !job.has_stored_state("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
         }
         let why = match &self.group {

@@ -121,7 +121,8 @@ fn revoke_locks(
             .chunks(SLICE)
         {
             let jobs = core.job_snapshots(now, jids)?.into_iter().flatten();
-            let jobs: Vec<JobSnapshot> = jobs.filter(|job| job.is_in_state("running")).collect();
+            let jobs: Vec<JobSnapshot> =
+                jobs.filter(|job| job.has_stored_state("running")).collect();
             for (job, reply) in jobs.iter().zip(core.revoke_locks(now, note, &jobs)) {
                 match reply {
                     Ok(CallOutcome::Done(())) => stopped += 1,

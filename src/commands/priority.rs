@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::name::Name;
@@ -39,7 +39,7 @@ const PRIORITY: Verb = Verb {
     infinitive: "change the priority of",
     past: "changed",
     of_one: None,
-    row_content: BulkTableContent::Priorities,
+    table_columns: BulkTableColumns::Priorities,
     raw: true,
 };
 

@@ -12,7 +12,7 @@ use crate::bulk::requeue::retry::RetryOptions;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
@@ -85,7 +85,7 @@ const HOLDER_RETRY: Verb = Verb {
     infinitive: "retry",
     past: "retried",
     of_one: None,
-    row_content: BulkTableContent::Remaining,
+    table_columns: BulkTableColumns::Remaining,
     raw: true,
 };
 

@@ -77,8 +77,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let Some(count) = args.days else {
         let list = List::of_all(core.stats(now, &names, &days)?);
-        let picture = args.histogram;
-        out.show(&stats::StatsOfQueuesOnDay { list, picture })?;
+        let histogram_of = args.histogram;
+        out.show(&stats::StatsOfQueuesOnDay { list, histogram_of })?;
         return Ok(Exit::Ok);
     };
     days.insert(0, Day::Near(-i64::from(count)).date_and_start(now)?);

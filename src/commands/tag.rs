@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::json::Json;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals};
+use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals};
 use crate::model::job::Job;
 use crate::model::list::{JobList, List};
 use crate::model::tag::Tag;
@@ -53,7 +53,7 @@ const TAG: Verb = Verb {
     infinitive: "tag",
     past: "tagged",
     of_one: None,
-    row_content: BulkTableContent::Tags,
+    table_columns: BulkTableColumns::Tags,
     raw: true,
 };
 
@@ -155,7 +155,7 @@ fn tag_report(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
         sum: BulkTotals::new("tag", false, 0),
         items: Vec::new(),
-        row_content: BulkTableContent::Tags,
+        table_columns: BulkTableColumns::Tags,
         rows,
     }
 }

@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -38,7 +38,7 @@ const TIMEOUT: Verb = Verb {
     infinitive: "time out",
     past: "timed out",
     of_one: Some("revoked the lock on"),
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: true,
 };
 
@@ -59,9 +59,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn refuse_not_running(job: &JobSnapshot) -> Option<JobOutcome> {
-    if job.is_in_state("running") {
+    if job.has_stored_state("running") {
         return None;
     }
     let outcome = JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("running"));
-    Some(outcome.with_already_as_asked(job.is_in_state("stalled")))
+    Some(outcome.with_already_as_asked(job.has_stored_state("stalled")))
 }

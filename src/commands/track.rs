@@ -13,7 +13,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
@@ -53,7 +53,7 @@ const TRACK: Verb = Verb {
     infinitive: "track",
     past: "tracked",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: true,
 };
 
@@ -62,7 +62,7 @@ const UNTRACK: Verb = Verb {
     infinitive: "stop tracking",
     past: "no longer tracked",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: true,
 };
 

@@ -9,7 +9,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::{Pattern, passes_filter};
 use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 use crate::select::nothing;
@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             return Err(Error::unknown_name("worker", name, &known));
         }
     }
-    workers.retain(|worker| matches_any(&args.workers, Some(&worker.name)));
+    workers.retain(|worker| passes_filter(&args.workers, Some(&worker.name)));
     let empty = workers.is_empty();
     out.show(&List::of_all(workers))?;
     if empty {

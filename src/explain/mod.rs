@@ -147,7 +147,7 @@ fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<Backo
     let newest = history.last().map(|entry| entry.what.as_bytes());
     Ok(match newest {
         Some(b"timed-out") => Some(BackoffCause::LostLock),
-        _ => job.retry_policy().map(|_| BackoffCause::Retry),
+        _ => job.retry_backoff_policy().map(|_| BackoffCause::Retry),
     })
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn read_graph_of_jobs(
     for node in &mut graph.nodes {
         node.asked = asked.contains(&node.job.jid);
     }
-    graph.count_omitted();
+    graph.sum_omissions();
     Ok(graph)
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn read_graph_of_queue(
     let read = search.read.len() as u64 + own.count() as u64;
     graph.omitted_jobs = left_out + search.known.saturating_sub(read);
     graph.is_cut_by_limit |= graph.omitted_jobs > 0;
-    graph.count_omitted();
+    graph.sum_omissions();
     Ok(graph)
 }
 

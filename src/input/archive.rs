@@ -435,7 +435,7 @@ fn read_coordination_option<'t, D: Deserializer<'t>>(
         return Ok(None);
     };
     let checked = option
-        .check_value(value.as_bytes())
+        .normalize_value(value.as_bytes())
         .map_err(D::Error::custom)?;
     Ok(Some(Name::from(&*checked)))
 }

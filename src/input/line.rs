@@ -478,7 +478,7 @@ fn read_option_value<'l>(
     };
     let checked = match shape {
         JsonType::String => option.parse_value(value.as_bytes()),
-        _ => option.check_value(value.as_bytes()),
+        _ => option.normalize_value(value.as_bytes()),
     };
     match checked {
         Ok(Cow::Owned(checked)) => Ok(Cow::Owned(checked)),

@@ -8,7 +8,7 @@ use crate::clock::duration;
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::quote_string;
-use crate::model::config::{OptionKind, QUEUE_OPTIONS, SETTINGS, known_option};
+use crate::model::config::{GENERAL_OPTIONS, OptionKind, QUEUE_OPTIONS, known_option};
 use crate::model::coordination::{CoordinationOption, OptionValueFault};
 use crate::name::Name;
 use crate::text::{comma_list, nearest_spelling};
@@ -31,7 +31,7 @@ pub(crate) fn validate_option(
         };
     };
     let text = value.as_str().unwrap_or_default();
-    let kind = known.setting.kind;
+    let kind = known.spec.kind;
     let refuse = |expected: &str| {
         Err(Error::usage(format!(
             "`{key}` expects {expected}, not `{value}`"
@@ -51,7 +51,7 @@ pub(crate) fn validate_option(
         },
         OptionKind::Seconds => match duration::parse_duration_or_seconds(text) {
             // A heartbeat of 0 is refused, because every lock would expire immediately.
-            Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
+            Ok(duration) if known.spec.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
             }
             Ok(duration) => Ok(duration::format_seconds(duration).into()),
@@ -102,7 +102,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                 let checked = if is_text {
                     option.parse_value(given.as_bytes())
                 } else {
-                    option.check_value(given.as_bytes())
+                    option.normalize_value(given.as_bytes())
                 };
                 let checked = match checked {
                     Ok(checked) => checked.into_owned(),
@@ -200,7 +200,7 @@ fn unknown_default_error(name: &Name) -> Error {
 
 /// The error for an unknown option.
 fn unknown_option_error(key: &Name) -> Error {
-    let names: Vec<Name> = SETTINGS.iter().map(|setting| setting.key.into()).collect();
+    let names: Vec<Name> = GENERAL_OPTIONS.iter().map(|spec| spec.key.into()).collect();
     for option in ["heartbeat", "max-concurrency"] {
         let queue = key.as_bytes().strip_prefix(format!("{option}-").as_bytes());
         if let Some(queue) = queue.filter(|queue| !queue.is_empty()) {

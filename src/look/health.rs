@@ -14,7 +14,7 @@ pub(crate) fn judge_health(
     limits: &Limits,
     now: Moment,
 ) -> Health {
-    let omitted = if limits.are_all_problems_counted() {
+    let omitted = if limits.cover_whole_system() {
         facts.omitted()
     } else {
         Omitted::default()
@@ -94,7 +94,10 @@ fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Na
             .map(|group| (group.group.clone(), Some(group.jobs as f64)))
             .collect(),
         LimitKind::MinWorkers => {
-            let alive = facts.workers.iter().filter(|worker| worker.is_alive(now));
+            let alive = facts
+                .workers
+                .iter()
+                .filter(|worker| worker.is_busy_or_recent(now));
             vec![(Name::default(), Some(alive.count() as f64))]
         }
     }

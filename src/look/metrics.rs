@@ -5,7 +5,7 @@ use crate::core::api::overview::SnapshotRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::{Pattern, passes_filter};
 use crate::name::Name;
 
 /// Which time series the metrics have: how many failure groups, and which queues.
@@ -19,7 +19,7 @@ pub(crate) struct SeriesChoice {
 
 impl SeriesChoice {
     pub(super) fn has_queue(&self, queue: &Name) -> bool {
-        matches_any(&self.queues, Some(queue))
+        passes_filter(&self.queues, Some(queue))
     }
 
     /// The request that reads the facts for the metrics.

@@ -101,7 +101,7 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
     failures.sort_by_key(|group| std::cmp::Reverse(group.recent));
     let (mut stalled_workers, mut silent_workers) = (facts.workers.clone(), facts.workers);
     stalled_workers.retain(|worker| worker.stalled > 0);
-    silent_workers.retain(|worker| worker.silence_with_locks(now).is_some());
+    silent_workers.retain(|worker| worker.overdue_silence(now).is_some());
     Overview {
         server: facts.server,
         totals,

@@ -289,7 +289,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
 /// Workers that hold locks and have been silent for long. Such a worker may be busy: a client need not extend a long
 /// lock.
 fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    let silence = |worker: &&Worker| worker.silence_with_locks(now).unwrap_or_default();
+    let silence = |worker: &&Worker| worker.overdue_silence(now).unwrap_or_default();
     let mut silent: Vec<&Worker> = facts.workers.iter().collect();
     silent.retain(|worker| silence(worker) > LONG_SILENCE);
     let age = silent.iter().map(silence).max_by(f64::total_cmp)?;

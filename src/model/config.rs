@@ -56,7 +56,7 @@ pub(crate) struct OptionSpec {
 }
 
 /// The options of all queues, by name. [`QUEUE_OPTIONS`] has those of single queues.
-pub(crate) const SETTINGS: [OptionSpec; 14] = [
+pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "application",
         default: "qless",
@@ -202,30 +202,27 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
 /// A known option, and the queue if its name begins with one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnownOption {
-    pub setting: &'static OptionSpec,
+    pub spec: &'static OptionSpec,
     /// The queue of the option; `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
 /// The known option of this name.
 pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
-    if let Some(setting) = SETTINGS
+    if let Some(spec) = GENERAL_OPTIONS
         .iter()
         .find(|known| known.key.as_bytes() == key.as_bytes())
     {
-        return Some(KnownOption {
-            setting,
-            queue: None,
-        });
+        return Some(KnownOption { spec, queue: None });
     }
-    QUEUE_OPTIONS.iter().find_map(|setting| {
+    QUEUE_OPTIONS.iter().find_map(|spec| {
         let queue = key
             .as_bytes()
-            .strip_suffix(setting.key.as_bytes())?
+            .strip_suffix(spec.key.as_bytes())?
             .strip_suffix(b"-")?;
         let queue = (!queue.is_empty()).then(|| Name::from(queue))?;
         Some(KnownOption {
-            setting,
+            spec,
             queue: Some(queue),
         })
     })
@@ -242,15 +239,15 @@ pub(crate) struct OptionChange {
 }
 
 impl OptionChange {
-    /// The changes, by name, from the options `items` to the wanted ones. An option that is not wanted stays, unless
+    /// The changes, by name, from the options `current` to the wanted ones. An option that is not wanted stays, unless
     /// `unsets_others` is given.
     pub(crate) fn changes_to_wanted(
-        items: &[ConfigOption],
+        current: &[ConfigOption],
         wanted: &BTreeMap<Name, Name>,
         unsets_others: bool,
     ) -> Vec<OptionChange> {
         let now: BTreeMap<&Name, &ConfigOption> =
-            items.iter().map(|item| (&item.key, item)).collect();
+            current.iter().map(|item| (&item.key, item)).collect();
         let mut changes = Vec::new();
         for (key, value) in wanted {
             let item = now.get(key);
@@ -263,7 +260,7 @@ impl OptionChange {
                 changes.push(OptionChange { key, before, after });
             }
         }
-        for item in items.iter().filter(|item| unsets_others && item.set) {
+        for item in current.iter().filter(|item| unsets_others && item.set) {
             if !wanted.contains_key(&item.key) {
                 changes.push(OptionChange {
                     key: item.key.clone(),
@@ -304,23 +301,23 @@ impl ConfigOption {
         let Some(known) = known_option(&self.key) else {
             return "unknown to the core".to_owned();
         };
-        let setting = known.setting;
-        let mut meaning = setting.meaning.to_owned();
+        let spec = known.spec;
+        let mut meaning = spec.meaning.to_owned();
         if let Some(queue) = known.queue {
             meaning.push_str(&format!(" {queue}"));
         }
-        let is_text = matches!(setting.kind, OptionKind::Text | OptionKind::Defaults);
+        let is_text = matches!(spec.kind, OptionKind::Text | OptionKind::Defaults);
         if is_text || !self.set && self.value.is_empty() {
             return meaning;
         }
         let number = self.value.as_str();
         let number = number.and_then(|text| text.parse::<f64>().ok());
-        let zero = setting.zero.map(|zero| format!("0: {zero}"));
+        let zero = spec.zero.map(|zero| format!("0: {zero}"));
         match (number, zero) {
             (None, _) => format!("not a number, so it has no effect; {meaning}"),
             (Some(0.0), Some(zero)) => format!("{zero}; {meaning}"),
             (Some(number), zero) => {
-                let long = setting.kind == OptionKind::Seconds && number >= 60.0;
+                let long = spec.kind == OptionKind::Seconds && number >= 60.0;
                 let notes = [long.then(|| text::format_duration(number)), zero];
                 let notes: Vec<String> = notes.into_iter().flatten().collect();
                 if notes.is_empty() {
@@ -383,7 +380,7 @@ mod tests {
             Some(Name::from("big-mail"))
         );
         assert_eq!(
-            known("mail-max-concurrency").unwrap().setting.kind,
+            known("mail-max-concurrency").unwrap().spec.kind,
             OptionKind::Count
         );
         assert_eq!(known("-heartbeat"), None);

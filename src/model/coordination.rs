@@ -67,11 +67,11 @@ impl CoordinationOption {
             let text = std::str::from_utf8(text).unwrap_or_default();
             duration::parse_duration(text).map_err(OptionValueFault::Expects)?;
         }
-        self.check_value(text)
+        self.normalize_value(text)
     }
 
     /// The value in the core's form. A duration may be a number of seconds.
-    pub fn check_value<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
+    pub fn normalize_value<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         use OptionValueFault::{Because, Expects};
         let text = std::str::from_utf8(value).unwrap_or_default();
         let one_of = |words: &[&str]| {
@@ -115,7 +115,7 @@ impl CoordinationOption {
             {
                 Ok(Cow::Borrowed(value))
             }
-            CoordinationOption::Backoff => match policy_in_seconds(text) {
+            CoordinationOption::Backoff => match backoff_policy_in_seconds(text) {
                 Some(policy) => Ok(Cow::Owned(policy.into_bytes())),
                 None => Err(Expects(POLICIES.to_owned())),
             },
@@ -227,7 +227,7 @@ fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
 const RESERVED: &str = "has an id that ends in `-locks` or `-pending`, which is reserved";
 
 /// A back-off policy with its durations in seconds.
-fn policy_in_seconds(text: &str) -> Option<String> {
+fn backoff_policy_in_seconds(text: &str) -> Option<String> {
     let mut parts = text.split(':');
     let name = parts.next()?;
     let parts: Vec<&str> = parts.collect();
@@ -298,7 +298,7 @@ impl<'t> Coordination<'t> {
                 (CoordinationOption::Hold, flag) if flag.as_bytes() == b"true" => Name::from("1"),
                 (_, value) => value,
             };
-            if let Ok(checked) = option.check_value(value.as_bytes()) {
+            if let Ok(checked) = option.normalize_value(value.as_bytes()) {
                 options.set_option(option, checked.into_owned());
             }
         }
@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     fn checked(option: CoordinationOption, value: &str) -> Result<String, String> {
-        let checked = option.check_value(value.as_bytes());
+        let checked = option.normalize_value(value.as_bytes());
         let checked = checked.map_err(|wrong| wrong.to_string())?;
         Ok(String::from_utf8(checked.into_owned()).unwrap())
     }

@@ -1,6 +1,6 @@
 //! The dependencies and dependents of a job.
 
-use super::job::text::join_parts;
+use super::job::text::join_with_comma;
 use super::job::{Dependencies, Neighbor, State};
 use crate::name::Name;
 use crate::text;
@@ -27,7 +27,7 @@ impl View for Dependencies {
         if !page.terminal {
             return self.edge_lines();
         }
-        let kind = join_parts([
+        let kind = join_with_comma([
             self.klass.as_ref().map(Name::to_string),
             self.queue.as_ref().map(Name::to_string),
         ]);
@@ -85,11 +85,11 @@ impl Neighbor {
                     .failure
                     .as_ref()
                     .map(|failure| failure.group.to_string());
-                join_parts([group, Some(page.when(since))])
+                join_with_comma([group, Some(page.when(since))])
             }
             (Some(State::Running), Some(since)) => {
                 let worker = job.worker.as_ref().map(Name::to_string);
-                join_parts([worker, Some(page.age(since))])
+                join_with_comma([worker, Some(page.age(since))])
             }
             _ => job.state_detail(page),
         });

@@ -15,7 +15,7 @@ use super::failure::FailureGroup;
 use super::graph::Graph;
 use super::health::Health;
 use super::job::{Dependencies, Job, StateCounts};
-use super::lag::Lag;
+use super::lag::QueueLag;
 use super::length::Length;
 use super::list::JobList;
 use super::local::LocalStatus;
@@ -59,7 +59,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     Health::DOCUMENT,
     Job::DOCUMENT,
     JobList::DOCUMENT,
-    Lag::LIST,
+    QueueLag::LIST,
     Length::DOCUMENT,
     export::LIMIT,
     LocalStatus::DOCUMENT,

@@ -23,7 +23,7 @@ pub(crate) struct CommandResult {
     pub next_runs: Vec<Moment>,
     /// Whether the targets are printed.
     #[serde(skip)]
-    pub prints: bool,
+    pub prints_targets: bool,
 }
 
 impl CommandResult {
@@ -33,7 +33,7 @@ impl CommandResult {
             targets,
             dry_run,
             next_runs: Vec::new(),
-            prints: false,
+            prints_targets: false,
         }
     }
 
@@ -44,8 +44,8 @@ impl CommandResult {
     }
 
     /// Prints the targets, except in a dry run.
-    pub(crate) fn with_printed_targets(mut self) -> CommandResult {
-        self.prints = !self.dry_run;
+    pub(crate) fn printing_targets(mut self) -> CommandResult {
+        self.prints_targets = !self.dry_run;
         self
     }
 }
@@ -65,6 +65,6 @@ impl View for CommandResult {
     }
 
     fn text_is_jids(&self) -> bool {
-        self.prints
+        self.prints_targets
     }
 }

@@ -30,7 +30,7 @@ pub struct EndingRequest {
     pub jid: Name,
     /// The queue in which the job runs.
     pub queue: Name,
-    pub way: EndingAction,
+    pub action: EndingAction,
     /// The exit code of the command, if it had one. The history of a retried job shows it.
     pub exit: Option<i32>,
 }

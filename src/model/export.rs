@@ -57,7 +57,7 @@ impl SavedJob {
     /// The job with its history as stored, including entries that an older core stored elsewhere,
     /// and when it is due, to the microsecond.
     pub(crate) fn new(mut job: Job, history: &[Name], due: Option<Moment>) -> SavedJob {
-        job.data = job.data.preserving_bytes(is_stored_unchanged);
+        job.data = job.data.preserving_bytes(is_unchanged_in_document);
         let preserved = history.iter().all(is_entry_preserved);
         SavedJob {
             history_bytes: (!preserved)
@@ -91,7 +91,7 @@ pub(crate) struct SavedRecurring {
 impl SavedRecurring {
     /// The recurring job, and when it is due, to the microsecond.
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
-        recurring.data = recurring.data.preserving_bytes(is_stored_unchanged);
+        recurring.data = recurring.data.preserving_bytes(is_unchanged_in_document);
         SavedRecurring {
             due: due_unless_shown(due, recurring.next),
             recurring,
@@ -182,13 +182,13 @@ fn document_line_of<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<
 }
 
 /// Whether a document holds the text unchanged, with nothing escaped.
-fn is_stored_unchanged(text: &str) -> bool {
+fn is_unchanged_in_document(text: &str) -> bool {
     !text.chars().any(is_harmful)
 }
 
 /// Whether `history` in the document preserves each byte of this stored entry.
 fn is_entry_preserved(raw: &Name) -> bool {
-    let Some(text) = raw.as_str().filter(|text| is_stored_unchanged(text)) else {
+    let Some(text) = raw.as_str().filter(|text| is_unchanged_in_document(text)) else {
         return false;
     };
     let Some(entry) = HistoryEntry::from_stored(text.as_bytes()) else {

@@ -88,7 +88,7 @@ pub(crate) struct Limits(pub Vec<(LimitKind, SubjectLimit)>);
 
 impl Limits {
     /// Whether the limits are about the whole system: there is none, or one is for all queues or groups.
-    pub(crate) fn are_all_problems_counted(&self) -> bool {
+    pub(crate) fn cover_whole_system(&self) -> bool {
         let mut bounds = self.0.iter();
         self.0.is_empty()
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
@@ -170,12 +170,12 @@ impl HealthItem {
     pub(crate) fn from_measurement(
         kind: LimitKind,
         subject: &Name,
-        value: Option<f64>,
+        known_value: Option<f64>,
         threshold: Threshold,
         is_for_all: bool,
     ) -> HealthItem {
         let Threshold { warning, critical } = threshold;
-        let is_beyond = |limit: f64| match value {
+        let is_beyond = |limit: f64| match known_value {
             Some(value) if kind == LimitKind::MinWorkers => value < limit,
             Some(value) => value > limit,
             None => true,
@@ -187,7 +187,7 @@ impl HealthItem {
         } else {
             (HealthLevel::Ok, warning)
         };
-        let value_text = match value {
+        let value_text = match known_value {
             Some(value) => kind.value_sentence(value),
             None => "paused since an unknown time".into(),
         };
@@ -206,7 +206,7 @@ impl HealthItem {
             group: name.filter(|_| is_group),
             level,
             message: fact.clone(),
-            value: value.map(Number),
+            value: known_value.map(Number),
             warning: Some(Number(warning)),
             critical: Some(Number(critical)),
             fact,
@@ -259,7 +259,7 @@ impl HealthItem {
     }
 
     /// The limit, if it is for all queues or groups and the value is within it.
-    fn kept_general_limit(&self) -> Option<LimitKind> {
+    fn met_general_limit(&self) -> Option<LimitKind> {
         let (kind, is_for_all) = self.limit?;
         (is_for_all && self.level == HealthLevel::Ok && kind != LimitKind::MinWorkers)
             .then_some(kind)
@@ -329,12 +329,12 @@ impl Health {
     }
 
     /// A sentence about a limit that no queue or group exceeds, with the highest value.
-    fn kept_limit_sentence(&self, kind: LimitKind) -> String {
-        let kept = self.items.iter();
-        let kept = kept.filter(|item| item.kept_general_limit() == Some(kind));
-        let kept: Vec<&HealthItem> = kept.collect();
+    fn met_limit_sentence(&self, kind: LimitKind) -> String {
+        let met = self.items.iter();
+        let met = met.filter(|item| item.met_general_limit() == Some(kind));
+        let met: Vec<&HealthItem> = met.collect();
         let value = |item: &HealthItem| item.value.as_ref().map_or(0.0, |value| value.0);
-        let highest = kept
+        let highest = met
             .iter()
             .max_by(|one, other| value(one).total_cmp(&value(other)));
         let highest = highest.map_or("", |item| item.fact.as_str());
@@ -343,7 +343,7 @@ impl Health {
         } else {
             "queues"
         };
-        match kept.len() {
+        match met.len() {
             1 => highest.to_owned(),
             count => format!("{count} {noun} within the limit; the most, {highest}"),
         }
@@ -372,13 +372,13 @@ impl View for Health {
                 text.push_str(&format!("{sign} {sentence}\n"));
             }
         };
-        let mut kept: Vec<LimitKind> = Vec::new();
+        let mut met: Vec<LimitKind> = Vec::new();
         for item in &self.items {
-            match item.kept_general_limit() {
-                Some(kind) if kept.contains(&kind) => {}
+            match item.met_general_limit() {
+                Some(kind) if met.contains(&kind) => {}
                 Some(kind) => {
-                    kept.push(kind);
-                    add(HealthLevel::Ok, &self.kept_limit_sentence(kind));
+                    met.push(kind);
+                    add(HealthLevel::Ok, &self.met_limit_sentence(kind));
                 }
                 None => add(item.level, &item.message),
             }

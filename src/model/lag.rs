@@ -11,7 +11,7 @@ use crate::view::table::{Cell, Column};
 
 /// How long the oldest due job of a queue has been due.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Lag {
+pub struct QueueLag {
     /// The queue
     pub queue: Name,
     /// How long the oldest job has been due that has not run, or a lock has been expired, whichever
@@ -41,8 +41,8 @@ pub enum LagCause {
 
 impl LagCause {
     /// A sentence about what the job waits for.
-    pub(crate) fn as_sentence(self, held_by: Option<&Name>) -> String {
-        match (self, held_by) {
+    pub(crate) fn as_sentence(self, throttle_or_lane: Option<&Name>) -> String {
+        match (self, throttle_or_lane) {
             (LagCause::Waiting, _) => "no worker has taken it yet".into(),
             (LagCause::Paused, _) => "the queue is paused".into(),
             (LagCause::Throttled, Some(id)) => format!("throttle {id} has no free slot"),
@@ -58,10 +58,10 @@ impl LagCause {
     }
 }
 
-impl Row for Lag {
-    const LIST: DocumentKind = DocumentKind::of_list::<Lag>("lag", "Lags of queues: lag");
+impl Row for QueueLag {
+    const LIST: DocumentKind = DocumentKind::of_list::<QueueLag>("lag", "Lags of queues: lag");
 
-    const COLUMNS: &'static [Column<Lag>] = &[
+    const COLUMNS: &'static [Column<QueueLag>] = &[
         Column::of_names("QUEUE", |lag| &lag.queue),
         Column::of_text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
         Column::of_text("JOB", |lag, _| Cell::or_missing(lag.jid.as_ref())),

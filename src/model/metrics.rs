@@ -84,14 +84,14 @@ impl MetricFamily {
 
     /// Adds a sample. A second one with the same labels is left out: a name that is not UTF-8 may look like another.
     pub(crate) fn add_value(&mut self, labels: &[(&str, &str)], value: f64) {
-        if self.is_new_series(labels) {
+        if self.insert_series(labels) {
             self.add_sample("", labels, value);
         }
     }
 
     /// Adds the distribution of a duration.
     pub(crate) fn add_duration_spread(&mut self, labels: &[(&str, &str)], spread: &DurationSpread) {
-        if !self.is_new_series(labels) {
+        if !self.insert_series(labels) {
             return;
         }
         let inside = |bound: u64| {
@@ -99,15 +99,15 @@ impl MetricFamily {
             let inside = buckets.filter(|bucket| bucket.le_s.is_some_and(|le| le <= bound));
             inside.map(|bucket| bucket.count).sum::<u64>()
         };
-        let all: u64 = spread.buckets.iter().map(|bucket| bucket.count).sum();
+        let total: u64 = spread.buckets.iter().map(|bucket| bucket.count).sum();
         let mean = spread.mean_s.as_ref().map_or(0.0, |mean| mean.0);
         let sum = mean.max(0.0) * spread.count as f64;
-        self.add_buckets(labels, inside, all, sum);
+        self.add_buckets(labels, inside, total, sum);
     }
 
     /// Adds what a histogram has counted until now.
     pub(crate) fn add_histogram(&mut self, labels: &[(&str, &str)], histogram: &DurationHistogram) {
-        if !self.is_new_series(labels) {
+        if !self.insert_series(labels) {
             return;
         }
         let counts = histogram.buckets.each_ref();
@@ -126,7 +126,7 @@ impl MetricFamily {
         &mut self,
         labels: &[(&str, &str)],
         count_up_to: impl Fn(u64) -> u64,
-        all: u64,
+        total: u64,
         sum: f64,
     ) {
         for bound in BUCKET_BOUNDS {
@@ -135,12 +135,12 @@ impl MetricFamily {
             self.add_sample("_bucket", &labels, count_up_to(bound) as f64);
         }
         let labels_of_all = [labels, &[("le", "+Inf")]].concat();
-        self.add_sample("_bucket", &labels_of_all, all as f64);
+        self.add_sample("_bucket", &labels_of_all, total as f64);
         self.add_sample("_sum", labels, sum);
-        self.add_sample("_count", labels, all as f64);
+        self.add_sample("_count", labels, total as f64);
     }
 
-    fn is_new_series(&mut self, labels: &[(&str, &str)]) -> bool {
+    fn insert_series(&mut self, labels: &[(&str, &str)]) -> bool {
         let values = labels.iter().map(|(_, value)| (*value).to_owned());
         self.series.insert(values.collect())
     }

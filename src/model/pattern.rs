@@ -80,7 +80,7 @@ impl Pattern {
 
 /// Whether the name passes a filter of these patterns: one of them matches, or there is none. A missing name counts as
 /// an empty one.
-pub(crate) fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
+pub(crate) fn passes_filter(patterns: &[Pattern], name: Option<&Name>) -> bool {
     let empty = Name::default();
     let name = name.unwrap_or(&empty);
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))

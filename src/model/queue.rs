@@ -144,7 +144,7 @@ impl Row for Queue {
     const LIST: DocumentKind = DocumentKind::of_list::<Queue>("queues", "Queues: queues");
 
     const COLUMNS: &'static [Column<Queue>] = &[
-        Column::of_names("QUEUE", |missing_queue_error| &missing_queue_error.name),
+        Column::of_names("QUEUE", |queue| &queue.name),
         Column::of_counts("WAITING", |queue: &Queue| queue.waiting).drop_rank(2),
         Column::of_counts("RUNNING", |queue: &Queue| queue.running).drop_rank(3),
         Column::of_counts("STALLED", |queue: &Queue| queue.stalled)

@@ -14,7 +14,7 @@ pub struct IdentifierPatterns(BTreeMap<Name, Vec<QueueSelector>>);
 
 impl IdentifierPatterns {
     pub fn new(stored: BTreeMap<Name, Vec<Name>>) -> IdentifierPatterns {
-        let read = |list: Vec<Name>| list.iter().filter_map(parse_stored).collect();
+        let read = |list: Vec<Name>| list.iter().filter_map(parse_stored_selector).collect();
         let patterns = stored.into_iter();
         IdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
     }
@@ -109,7 +109,7 @@ impl PriorityPattern {
         PriorityPattern {
             is_fair,
             is_default: matches!(patterns, [only] if only.as_bytes() == b"default"),
-            patterns: patterns.iter().filter_map(parse_stored).collect(),
+            patterns: patterns.iter().filter_map(parse_stored_selector).collect(),
         }
     }
 }
@@ -158,7 +158,7 @@ pub(crate) fn sort_by_priority(
 }
 
 /// Reads a stored pattern; `None` for an empty one.
-fn parse_stored(text: &Name) -> Option<QueueSelector> {
+fn parse_stored_selector(text: &Name) -> Option<QueueSelector> {
     let text = text.as_bytes().trim_ascii();
     let (text, is_excluded) = match text.strip_prefix(b"!") {
         Some(rest) => (rest.trim_ascii_start(), true),

@@ -44,12 +44,12 @@ pub(crate) fn describe_maximum(maximum: i64) -> String {
 impl Throttle {
     /// A throttle without jobs, from its maximum and the seconds until that expires: -1 is never, -2 means that none
     /// is set.
-    pub(crate) fn with_maximum(id: Name, maximum: f64, ttl: f64) -> Throttle {
+    pub(crate) fn with_maximum(id: Name, maximum: f64, redis_ttl: f64) -> Throttle {
         Throttle {
             id,
             maximum: maximum as i64,
-            defined: ttl > -1.5,
-            ttl_s: (ttl >= 0.0).then_some(ttl as u64),
+            defined: redis_ttl > -1.5,
+            ttl_s: (redis_ttl >= 0.0).then_some(redis_ttl as u64),
             ..Throttle::default()
         }
     }

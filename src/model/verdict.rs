@@ -82,7 +82,7 @@ impl Location {
 
 /// What a repair does about a finding, or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum VerdictOutcome {
+pub enum RepairStatus {
     /// A repair repairs it.
     #[serde(rename = "found")]
     Repairable,
@@ -113,7 +113,7 @@ pub struct Change {
 pub struct Verdict {
     pub id: FindingId,
     pub item: Name,
-    pub outcome: VerdictOutcome,
+    pub outcome: RepairStatus,
     pub detail: Name,
     /// The detail as a value, if the program acts on it.
     pub known_detail: VerdictDetail,
@@ -146,7 +146,7 @@ impl Verdict {
         Verdict {
             id,
             item,
-            outcome: VerdictOutcome::Report,
+            outcome: RepairStatus::Report,
             detail,
             known_detail: VerdictDetail::Other,
             number: None,
@@ -161,7 +161,7 @@ impl Verdict {
             SeverityCondition::Head => is_at_head,
             SeverityCondition::HeadAnd(detail) => is_at_head && self.known_detail == detail,
             SeverityCondition::NoJob => is_job_missing,
-            SeverityCondition::Reported => self.outcome == VerdictOutcome::Report,
+            SeverityCondition::Reported => self.outcome == RepairStatus::Report,
             SeverityCondition::Detail(detail) => self.known_detail == detail,
         };
         let finding = self.id.row();

@@ -75,7 +75,7 @@ pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
 
 /// How many slots of a worker a drawing shows in each state.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct DrawnSlots {
+pub(crate) struct DrawnSlotCounts {
     /// Slots whose job lost its lock.
     pub lost: u64,
     pub running: u64,
@@ -84,12 +84,12 @@ pub(crate) struct DrawnSlots {
 
 impl Worker {
     /// The slots of the worker for a drawing of up to `max` slots. Lost and running jobs are drawn first.
-    pub(crate) fn drawn_slots(&self, max: u64) -> DrawnSlots {
+    pub(crate) fn drawn_slot_counts(&self, max: u64) -> DrawnSlotCounts {
         let lost = self.stalled.min(max);
         let running = self.running.min(max - lost);
         let slots = self.process.slots.unwrap_or(0);
         let free = slots.saturating_sub(self.running + self.stalled);
-        DrawnSlots {
+        DrawnSlotCounts {
             lost,
             running,
             free: free.min(max - lost - running),
@@ -103,7 +103,7 @@ impl Worker {
 
     /// How long the worker has been silent, if that is more than half of the time of a lock that it holds: a worker that
     /// extends its locks does so earlier.
-    pub(crate) fn silence_with_locks(&self, now: Moment) -> Option<f64> {
+    pub(crate) fn overdue_silence(&self, now: Moment) -> Option<f64> {
         let silence = now.since(self.last_seen?);
         let left = self.locked_until?.since(now);
         (self.running > 0 && silence > SILENT_AFTER && silence > left).then_some(silence)
@@ -111,16 +111,16 @@ impl Worker {
 
     /// How urgently the worker needs attention: first by the jobs that it lost, then by its silence with locks.
     pub(crate) fn urgency(&self, now: Moment) -> (u64, bool) {
-        (self.stalled, self.silence_with_locks(now).is_some())
+        (self.stalled, self.overdue_silence(now).is_some())
     }
 
     /// Whether the worker has been silent for too long, given its locks.
     pub(crate) fn is_silent(&self, now: Moment) -> bool {
-        !self.is_alive(now) || self.silence_with_locks(now).is_some()
+        !self.is_busy_or_recent(now) || self.overdue_silence(now).is_some()
     }
 
     /// Whether the worker runs a job or was seen just now.
-    pub(crate) fn is_alive(&self, now: Moment) -> bool {
+    pub(crate) fn is_busy_or_recent(&self, now: Moment) -> bool {
         let seen = self.last_seen.map(|seen| now.since(seen));
         self.running > 0 || seen.is_some_and(|silence| silence <= SILENT_AFTER)
     }
@@ -192,11 +192,11 @@ mod tests {
                 ..Worker::default()
             };
             worker.process.slots = slots;
-            let DrawnSlots {
+            let DrawnSlotCounts {
                 lost,
                 running,
                 free,
-            } = worker.drawn_slots(max);
+            } = worker.drawn_slot_counts(max);
             [lost, running, free]
         };
         assert_eq!(drawn(2, 1, Some(4), 10), [1, 2, 1]);

@@ -14,7 +14,7 @@ use crate::core::api::job::JobFields;
 use crate::json::Json;
 use crate::json::data::Data;
 use crate::model::job::{Failure, Job, State};
-use crate::model::pattern::matches_any;
+use crate::model::pattern::passes_filter;
 use crate::name::Name;
 
 #[derive(Debug)]
@@ -206,8 +206,8 @@ impl<'a> Filter<'a> {
             .unchanged_since()
             .map(|since| self.now.since(since).max(0.0));
         (self.matches_any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
-            && matches_any(&selector.queues, job.queue.as_ref())
-            && matches_any(&selector.klasses, job.klass.as_ref())
+            && passes_filter(&selector.queues, job.queue.as_ref())
+            && passes_filter(&selector.klasses, job.klass.as_ref())
             && self.is_held_by_selected(job)
             && self.failure_matches(failure)
             && self.tags_match(&job.tags)
@@ -232,7 +232,7 @@ impl<'a> Filter<'a> {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
         held_by.is_empty()
-            || stored == Some(b"running") && matches_any(held_by, job.worker.as_ref())
+            || stored == Some(b"running") && passes_filter(held_by, job.worker.as_ref())
     }
 
     fn is_never_due(&self, job: &Job) -> bool {
@@ -243,7 +243,7 @@ impl<'a> Filter<'a> {
     fn failure_matches(&self, failure: Option<&Failure>) -> bool {
         let selector = self.selector;
         let regex = selector.message.as_ref();
-        matches_any(&selector.groups, failure.map(|failure| &failure.group))
+        passes_filter(&selector.groups, failure.map(|failure| &failure.group))
             && regex
                 .is_none_or(|regex| failure.is_some_and(|failure| regex.matches(&failure.message)))
     }
@@ -270,7 +270,7 @@ impl<'a> Filter<'a> {
 
     fn throttles_match(&self, throttles: &[Name]) -> bool {
         let wanted = &self.selector.throttles;
-        wanted.is_empty() || throttles.iter().any(|id| matches_any(wanted, Some(id)))
+        wanted.is_empty() || throttles.iter().any(|id| passes_filter(wanted, Some(id)))
     }
 
     fn data_matches(&self, data: &Data) -> bool {
@@ -306,9 +306,9 @@ impl Prefilter {
                     };
                     filter.states.iter().any(stored)
                 }
-                FilterField::Queue => matches_any(&selector.queues, Some(&Name::from(text))),
-                FilterField::Klass => matches_any(&selector.klasses, Some(&Name::from(text))),
-                FilterField::Worker => matches_any(&selector.held_by, Some(&Name::from(text))),
+                FilterField::Queue => passes_filter(&selector.queues, Some(&Name::from(text))),
+                FilterField::Klass => passes_filter(&selector.klasses, Some(&Name::from(text))),
+                FilterField::Worker => passes_filter(&selector.held_by, Some(&Name::from(text))),
                 FilterField::Tags => {
                     let tags = Json::parse(&text).and_then(|tags| tags.names());
                     filter.tags_match(&tags.unwrap_or_default())

@@ -8,7 +8,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::ending::exhausted_retries_group;
 use crate::model::job::State;
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::{Pattern, passes_filter};
 use crate::model::queue::Queue;
 use crate::name::Name;
 
@@ -179,7 +179,7 @@ fn sets_by_state(
         sources.append(&mut failure_lists(core, now, selector)?);
     }
     // A complete job is in no queue.
-    let anywhere = matches_any(&selector.queues, None);
+    let anywhere = passes_filter(&selector.queues, None);
     if states.contains(&State::Complete) && anywhere {
         sources.push(IndexSource::new(
             Index::Complete,
@@ -246,7 +246,7 @@ fn failure_lists(
     if let Some(unknown) = plain.into_iter().find(|group| !known.contains(group)) {
         return Err(Error::unknown_name("group", unknown, &known));
     }
-    let fits = |group: &Name| matches_any(groups, Some(group));
+    let fits = |group: &Name| passes_filter(groups, Some(group));
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
         // Reads the list of this group first, because most dead jobs of the queue are in it.

@@ -12,7 +12,7 @@ use crate::json::object::{offset_of, string_text};
 use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
-use crate::model::jid_source::JidOrigin;
+use crate::model::jid_derivation::JidDerivation;
 
 /// The defaults that the command line gives for all lines.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct LineDefaults {
     /// The values for fields that a line does not have.
     pub job: NewJob<'static>,
     /// The origin of the jid of a line that has none.
-    pub jids: JidOrigin,
+    pub jids: JidDerivation,
     /// Maximum length of a job's data in bytes.
     pub max_data: usize,
 }
@@ -64,12 +64,12 @@ impl LineDefaults {
     /// The jid of a job whose line gives none.
     fn jid_for_job<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
         let (path, input) = match &self.jids {
-            JidOrigin::Fresh => return Ok(NewJid::Fresh),
-            JidOrigin::Content => {
+            JidDerivation::Fresh => return Ok(NewJid::Fresh),
+            JidDerivation::Content => {
                 let content = content_hash([job.queue(), job.klass(), job.data()]);
                 return Ok(NewJid::Content(content));
             }
-            JidOrigin::Path(path, input) => (path, input),
+            JidDerivation::Path(path, input) => (path, input),
         };
         let wrong = |(part, what): (&[u8], String)| {
             LineFault::at_offset(text, offset_in_line(text, part), what)

@@ -7,7 +7,7 @@ use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::model::bulk::text::{ReasonTally, put_summary};
 use crate::model::bulk::{
-    BulkItem, BulkReport, BulkTableContent, BulkTotals, ItemTally, OutcomeCode,
+    BulkItem, BulkReport, BulkTableColumns, BulkTotals, ItemTally, OutcomeCode,
 };
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
@@ -92,7 +92,7 @@ impl PutTally {
             doc: BulkReport {
                 sum: BulkTotals::new("put", dry_run, matched).in_context(ui.context_name()),
                 items: Vec::new(),
-                row_content: BulkTableContent::Nothing,
+                table_columns: BulkTableColumns::Nothing,
                 rows: Vec::new(),
             },
             existing: 0,

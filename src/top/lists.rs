@@ -202,7 +202,7 @@ impl TableSource<'_> {
             };
             return (if is_wide { reason } else { word.to_owned() }, Tone::Warn);
         }
-        match queue.hidden_late_wait(self.now) {
+        match queue.late_wait_behind_head(self.now) {
             Some(wait) if is_wide => (format!("oldest {}", format_duration(wait)), Tone::Bad),
             _ if queue.has_oldest_job_waited_too_long(self.now) => ("late".to_owned(), Tone::Bad),
             _ => (String::new(), Tone::Plain),
@@ -363,7 +363,7 @@ fn rate_text(per_s: f64) -> String {
 
 /// The slots of a worker, as one character each.
 fn slot_symbols(worker: &Worker) -> String {
-    let slots = worker.drawn_slots(SLOTS_WIDTH as u64);
+    let slots = worker.drawn_slot_counts(SLOTS_WIDTH as u64);
     let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
     repeat("✗", slots.lost) + &repeat("■", slots.running) + &repeat("□", slots.free)
 }

@@ -19,7 +19,7 @@ use crate::model::job::{Job, State as JobState};
 use crate::model::overview::headline::Headline;
 use crate::model::overview::history::History;
 use crate::model::overview::{Overview, SystemFacts};
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::{Pattern, passes_filter};
 use crate::name::Name;
 use crate::session::shown_server::ShownServer;
 
@@ -287,7 +287,7 @@ impl State {
                     .add_snapshot(&facts, at, server.pace.interval);
                 facts
                     .queues
-                    .retain(|queue| matches_any(&self.queues, Some(&queue.counts.name)));
+                    .retain(|queue| passes_filter(&self.queues, Some(&queue.counts.name)));
                 server.failed_read = None;
                 server.snapshot = Some(LastSnapshot {
                     overview: look::build_overview((*facts).clone(), look::RECENT, at),

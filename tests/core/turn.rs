@@ -49,11 +49,11 @@ fn why() -> FailureReason {
     }
 }
 
-fn ending(jid: &str, queue: &str, way: EndingAction) -> EndingRequest {
+fn ending(jid: &str, queue: &str, action: EndingAction) -> EndingRequest {
     EndingRequest {
         jid: name(jid),
         queue: name(queue),
-        way,
+        action,
         exit: None,
     }
 }
@@ -488,7 +488,7 @@ fn more_jobs_than_one_call_takes_are_split() {
     let end = |jid: &Name| EndingRequest {
         jid: jid.clone(),
         queue: name("a"),
-        way: complete(),
+        action: complete(),
         exit: None,
     };
     let ends: Vec<EndingRequest> = held.iter().map(end).collect();
@@ -538,7 +538,7 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
     let end = EndingRequest {
         jid: job.jid.clone(),
         queue: job.queue.clone(),
-        way: EndingAction::Fail {
+        action: EndingAction::Fail {
             why: why(),
             data: None,
         },

@@ -124,7 +124,7 @@ impl Worker {
             }) => {
                 self.endings = endings.len();
                 let endings = endings.iter().map(|ending| {
-                    let way = match &ending.way {
+                    let way = match &ending.action {
                         EndingAction::Complete { next: None, .. } => "complete".to_owned(),
                         EndingAction::Complete {
                             next: Some(next), ..

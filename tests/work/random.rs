@@ -297,7 +297,7 @@ impl World {
                 worker: Name::default(),
             };
         }
-        match &ending.way {
+        match &ending.action {
             EndingAction::Retry { .. } => self.waiting.push(ending.jid.clone()),
             _ => _ = self.done.insert(ending.jid.clone()),
         }

@@ -102,7 +102,7 @@ fn requeue_outcome(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobO
 
 /// Whether a worker holds the job, or has lost it and no other worker took it since.
 fn is_running_or_stalled(job: &JobSnapshot) -> bool {
-    job.is_in_state("running") || job.is_in_state("stalled")
+    job.has_stored_state("running") || job.has_stored_state("stalled")
 }
 
 /// The outcome of a job that its state keeps from being put back.

@@ -6,7 +6,7 @@ use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableContent, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, OutcomeCode};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -16,7 +16,7 @@ pub(crate) const MOVE: Verb = Verb {
     infinitive: "move",
     past: "moved",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: false,
 };
 
@@ -64,8 +64,8 @@ impl MoveOptions {
             );
         }
         let leaves = running
-            || job.is_in_state("failed")
-            || job.is_in_state("complete")
+            || job.has_stored_state("failed")
+            || job.has_stored_state("complete")
             || self.later.is_time_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
@@ -77,7 +77,8 @@ impl MoveOptions {
 
     /// Where the jobs go, for the question.
     fn effect_lines(&self, plan: &BulkPlan) -> String {
-        let ended = |job: &&JobSnapshot| job.is_in_state("failed") || job.is_in_state("complete");
+        let ended =
+            |job: &&JobSnapshot| job.has_stored_state("failed") || job.has_stored_state("complete");
         let again = match plan.jobs.iter().filter(ended).count() as u64 {
             0 => String::new(),
             1 => "; 1 of them failed or is complete: it runs again".into(),

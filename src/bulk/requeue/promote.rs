@@ -4,7 +4,7 @@ use super::{DueTime, RequeueTarget, wrong_state_outcome};
 use crate::bulk::{BulkAction, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,7 +14,7 @@ pub(crate) const PROMOTE: Verb = Verb {
     infinitive: "promote",
     past: "promoted",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: false,
 };
 
@@ -47,7 +47,7 @@ fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
         }
         _ => {
             return Some(
-                wrong_state_outcome(job).with_already_as_asked(job.is_in_state("waiting")),
+                wrong_state_outcome(job).with_already_as_asked(job.has_stored_state("waiting")),
             );
         }
     };

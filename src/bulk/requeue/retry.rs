@@ -7,7 +7,7 @@ use crate::bulk::order;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::model::bulk::BulkTableContent;
+use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -18,7 +18,7 @@ pub(crate) const RETRY: Verb = Verb {
     infinitive: "retry",
     past: "retried",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: false,
 };
 
@@ -107,7 +107,7 @@ impl RetryOptions {
     /// Whether the job is as a retry with these options leaves it.
     fn is_already_retried(&self, job: &JobSnapshot) -> bool {
         let priority = self.priority.map(|priority| priority.to_string().into());
-        job.is_in_state("waiting")
+        job.has_stored_state("waiting")
             && self.delay.is_none()
             && (self.to.is_none() || self.to == job.queue)
             && (priority.is_none() || priority == job.priority)

@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::model::finding::FindingId;
 use crate::model::repair::text::{plan_text, planned_commands, redis_cli_line};
 use crate::model::repair::{PlannedRepair, RepairPlan};
-use crate::model::verdict::{Change, Verdict, VerdictOutcome};
+use crate::model::verdict::{Change, RepairStatus, Verdict};
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
@@ -111,7 +111,7 @@ pub(super) fn run_dry_run(
                 }
                 for verdict in verdicts.drain(..) {
                     let planned = match verdict.outcome {
-                        VerdictOutcome::Repairable => filter.plan_if_new(&keys, &verdict),
+                        RepairStatus::Repairable => filter.plan_if_new(&keys, &verdict),
                         _ => None,
                     };
                     match (planned, session.ui.format()) {

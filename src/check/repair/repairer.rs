@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::rate::MaxRate;
 use crate::model::repair::RepairCounts;
-use crate::model::verdict::{Change, ItemKind, Location, RepairReply, Verdict, VerdictOutcome};
+use crate::model::verdict::{Change, ItemKind, Location, RepairReply, RepairStatus, Verdict};
 use crate::name::Name;
 use crate::ui::Progress;
 
@@ -150,7 +150,7 @@ impl Repairer {
                 self.pace.wait_before_slice(items.len(), &self.interrupt);
                 let reply = core.verify_items(core.now(), findings, location, &items)?;
                 for verdict in reply.verdicts {
-                    if verdict.outcome == VerdictOutcome::Repairable {
+                    if verdict.outcome == RepairStatus::Repairable {
                         self.repair_counts_of_finding(&verdict).refused += 1;
                     }
                 }
@@ -232,7 +232,7 @@ impl Repairer {
             if reply.repeated {
                 repaired += self.count_repairs_of_lost_reply(planned, &items, &reply);
             }
-            for verdict in with(VerdictOutcome::Repaired) {
+            for verdict in with(RepairStatus::Repaired) {
                 let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
                 if location.kind == ItemKind::Entries {
@@ -249,10 +249,10 @@ impl Repairer {
             // A failure to write the outcome ends the repair only now, after this batch was counted: its plan is in
             // the file.
             recorded?;
-            if with(VerdictOutcome::Repairable).next().is_none() {
+            if with(RepairStatus::Repairable).next().is_none() {
                 rest = &rest[verified.clamp(1, item_count)..];
             } else if repaired == before {
-                for verdict in with(VerdictOutcome::Repairable) {
+                for verdict in with(RepairStatus::Repairable) {
                     self.repair_counts_of_finding(verdict).refused += 1;
                 }
                 return Ok(repaired);
@@ -272,7 +272,7 @@ impl Repairer {
         let expected = match planned {
             Some(verdicts) => verdicts
                 .into_iter()
-                .filter(|verdict| verdict.outcome == VerdictOutcome::Repairable)
+                .filter(|verdict| verdict.outcome == RepairStatus::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
             None => self.expected.take_repairs_about(self.stage, items),

@@ -15,7 +15,7 @@ use crate::core::script::keys::{KeyFamily, Keys};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{BulkReport, BulkTableContent, BulkTotals};
+use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTotals};
 use crate::model::queue::RoundedSeconds;
 use crate::model::rate::MaxRate;
 use crate::model::repair::text::changes_by_finding_text;
@@ -105,7 +105,7 @@ fn show_totals(sum: BulkTotals, session: &mut Session) -> Result<(), Error> {
     session.ui.show(&BulkReport {
         sum,
         items: Vec::new(),
-        row_content: BulkTableContent::Nothing,
+        table_columns: BulkTableColumns::Nothing,
         rows: Vec::new(),
     })
 }

@@ -21,7 +21,7 @@ use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::open;
 use crate::model::finding::FindingId;
-use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
+use crate::model::verdict::{Change, RepairReply, RepairStatus, Verdict};
 use crate::name::{Name, escape_invalid_utf8};
 use crate::session::Session;
 use crate::text::Sanitized;
@@ -64,7 +64,7 @@ impl UndoWriter {
 
     /// Writes the plan of a batch to the disk. Returns false if the plan has no changes; then nothing is written.
     pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan = changes_by_finding(verdicts, VerdictOutcome::Repairable);
+        let plan = changes_by_finding(verdicts, RepairStatus::Repairable);
         if plan.is_empty() {
             return Ok(false);
         }
@@ -74,7 +74,7 @@ impl UndoWriter {
 
     /// Writes the changes that were made, and begins the next batch.
     pub(crate) fn write_done(&mut self, reply: &RepairReply) -> Result<(), Error> {
-        let done = changes_by_finding(&reply.verdicts, VerdictOutcome::Repaired);
+        let done = changes_by_finding(&reply.verdicts, RepairStatus::Repaired);
         self.write_line(UndoStep::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write_lines()
@@ -191,7 +191,7 @@ fn decode_name(text: Option<String>, bytes: Option<String>) -> Result<Option<Nam
 }
 
 /// The changes of the verdicts with an outcome.
-fn changes_by_finding(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges> {
+fn changes_by_finding(verdicts: &[Verdict], outcome: RepairStatus) -> Vec<FindingChanges> {
     verdicts
         .iter()
         .filter(|verdict| verdict.outcome == outcome)

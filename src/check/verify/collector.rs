@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::model::check::{FindingExample, ReportedFinding};
 use crate::model::finding::{FindingId, Severity};
-use crate::model::verdict::{Verdict, VerdictOutcome};
+use crate::model::verdict::{RepairStatus, Verdict};
 use crate::name::Name;
 
 /// Maximum number of findings remembered, so that none is counted twice (10 MB). Counts beyond that
@@ -102,11 +102,11 @@ impl FindingCollector {
             found.largest = verdict.number;
         }
         match verdict.outcome {
-            VerdictOutcome::Repairable | VerdictOutcome::Repaired => found.repairable += 1,
-            VerdictOutcome::NeedsOnly => found.needs_only += 1,
-            VerdictOutcome::Report => {}
+            RepairStatus::Repairable | RepairStatus::Repaired => found.repairable += 1,
+            RepairStatus::NeedsOnly => found.needs_only += 1,
+            RepairStatus::Report => {}
         }
-        found.add_example(FindingExample::from(verdict), self.max_examples);
+        found.add_sorted_example(FindingExample::from(verdict), self.max_examples);
     }
 
     /// Replaces the example of the verdict's item if the number in the verdict's detail is larger: a recurring

@@ -8,8 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::finding::{FINDINGS, FindingId, RepairLocation};
-use crate::model::verdict::{Location, Verdict, VerdictOutcome};
+use crate::model::finding::{FINDINGS, FindingId, LocationChoice};
+use crate::model::verdict::{Location, RepairStatus, Verdict};
 use crate::name::Name;
 
 /// Maximum number of items remembered (10 MB). More than that wait for the next round.
@@ -43,13 +43,13 @@ impl OverlappingFindings {
             }
         }
         let repair_at = id.row().repair_at;
-        if repair_at == RepairLocation::AnyLocation
+        if repair_at == LocationChoice::AnyLocation
             || self.changes.len().max(self.only.len()) >= MAX_ITEMS
         {
             return false;
         }
-        if verdict.outcome != VerdictOutcome::Repairable {
-            if repair_at == RepairLocation::LargestUnlessLocked {
+        if verdict.outcome != RepairStatus::Repairable {
+            if repair_at == LocationChoice::LargestUnlessLocked {
                 // The job has a lock that other locations may not see: no location repairs the finding.
                 self.only.insert(key, None);
             }
@@ -82,7 +82,7 @@ impl OverlappingFindings {
         if self.only.is_empty() {
             return excluded;
         }
-        let single = |id: &FindingId| id.row().repair_at != RepairLocation::AnyLocation;
+        let single = |id: &FindingId| id.row().repair_at != LocationChoice::AnyLocation;
         for id in FindingId::all().filter(single) {
             let Some(only) = self.only.get(&self.overlap_key(id, item)) else {
                 continue;

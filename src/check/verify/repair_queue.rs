@@ -334,11 +334,11 @@ fn contains_bytes(text: &[u8], part: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::verdict::{Change, VerdictOutcome};
+    use crate::model::verdict::{Change, RepairStatus};
 
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
-            outcome: VerdictOutcome::Repairable,
+            outcome: RepairStatus::Repairable,
             ..Verdict::report_only(id, Name::from(item), Name::from(detail))
         }
     }

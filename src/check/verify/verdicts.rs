@@ -12,7 +12,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
-use crate::model::verdict::{ItemKind, Location, Verdict, VerdictOutcome};
+use crate::model::verdict::{ItemKind, Location, RepairStatus, Verdict};
 use crate::name::Name;
 use crate::text::format_duration;
 
@@ -125,7 +125,7 @@ impl Verdicts {
             }
             if !scoped.shared_jobs.contains(&verdict.detail) {
                 self.queue_repair(location, items, &verdict)
-            } else if verdict.outcome == VerdictOutcome::Repairable {
+            } else if verdict.outcome == RepairStatus::Repairable {
                 self.queue.count_skipped_by_scope()
             }
             self.collector.count_finding(severity, &verdict);
@@ -174,7 +174,7 @@ impl Verdicts {
 
     /// Queues the items of a verdict that a repair can act on.
     fn queue_repair(&mut self, location: &Location, items: &[Name], verdict: &Verdict) {
-        if self.options.repair && verdict.outcome == VerdictOutcome::Repairable {
+        if self.options.repair && verdict.outcome == RepairStatus::Repairable {
             self.queue.add_items(location, items, verdict);
         }
     }

@@ -55,7 +55,7 @@ fn unset_error(key: &Name, items: &[ConfigOption]) -> Error {
         let keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
         return Error::unknown_name("option", key, &keys);
     };
-    let general = known.setting.key;
+    let general = known.spec.key;
     let applies = items
         .iter()
         .find(|item| item.key.as_bytes() == general.as_bytes() && !item.value.is_empty());

@@ -36,7 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let mut items = core.config(now)?;
     items.retain(|item| {
-        let used = known_option(&item.key).is_some_and(|known| known.setting.used);
+        let used = known_option(&item.key).is_some_and(|known| known.spec.used);
         args.all || item.set || used
     });
     out.show(&List::of_all(items))?;

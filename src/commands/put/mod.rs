@@ -20,7 +20,7 @@ use crate::input::line::{Dependency, NewJob, NewName};
 use crate::input::source::InputSource;
 use crate::input::two_pass::TwoPassFile;
 use crate::json::path::JsonPath;
-use crate::model::jid_source::JidOrigin;
+use crate::model::jid_derivation::JidDerivation;
 use crate::model::job::State;
 use crate::model::rate::MaxRate;
 use crate::name::Name;
@@ -147,9 +147,9 @@ pub(crate) struct Args {
     #[arg(long)]
     allow_missing: bool,
     /// With `--from`: source of the jids: `content`, or a path in the data such as `user.id`
-    #[arg(long, value_name = "content|PATH", value_parser = value::jid_origin(), requires = "from",
+    #[arg(long, value_name = "content|PATH", value_parser = value::jid_derivation(), requires = "from",
           conflicts_with = "replace")]
-    jid_from: Option<JidOrigin>,
+    jid_from: Option<JidDerivation>,
     /// In a context with several prefixes or members, keep jobs together by the value at this path in the
     /// data, such as `customer.id` [default: by `--key`, else by the jid]
     #[arg(long, value_name = "PATH", value_parser = value::data_path())]

@@ -209,7 +209,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note_to_people(&note);
         }
     }
-    let mut done = CommandResult::new("recur put", vec![job.jid], dry).with_printed_targets();
+    let mut done = CommandResult::new("recur put", vec![job.jid], dry).printing_targets();
     if !leave && pause.is_none() {
         let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
         let runs = Recurring::next_runs(next, job.every.as_secs_f64());

@@ -10,7 +10,7 @@ use crate::core::api::template::TagChange;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals};
+use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals};
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
@@ -75,7 +75,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Format::Table if !dry => session.ui.show(&BulkReport {
             sum: BulkTotals::new("tag", false, 0),
             items: Vec::new(),
-            row_content: BulkTableContent::Tags,
+            table_columns: BulkTableColumns::Tags,
             rows: vec![BulkRow {
                 jid: args.jid,
                 cells: tags,

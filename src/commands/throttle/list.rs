@@ -9,7 +9,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::{Pattern, passes_filter};
 use crate::model::throttle::Throttle;
 use crate::name::Name;
 use crate::session::Session;
@@ -42,7 +42,7 @@ pub(super) struct Args {
 
 impl Args {
     fn selects_throttle(&self, id: &Name) -> bool {
-        matches_any(&self.ids, Some(id))
+        passes_filter(&self.ids, Some(id))
     }
 
     /// Whether throttles are selected that the command line does not name.

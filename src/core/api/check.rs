@@ -18,7 +18,7 @@ use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
 use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::{
-    Change, ItemKind, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome, VerdictReply,
+    Change, ItemKind, Location, MAX_ITEMS, RepairReply, RepairStatus, Verdict, VerdictReply,
 };
 use crate::name::Name;
 
@@ -297,7 +297,7 @@ impl<'de> Deserialize<'de> for CheckRow {
 #[serde(rename = "row")]
 struct VerdictRow {
     item: Name,
-    outcome: VerdictOutcome,
+    outcome: RepairStatus,
     detail: Name,
     #[serde(rename = "..")]
     changes: Vec<Change>,

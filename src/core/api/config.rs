@@ -3,7 +3,7 @@
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::model::config::{ConfigOption, SETTINGS, known_option};
+use crate::model::config::{ConfigOption, GENERAL_OPTIONS, known_option};
 use crate::name::Name;
 
 impl Core {
@@ -20,10 +20,10 @@ impl Core {
                 config_option(key, value, set.is_some())
             })
             .collect();
-        for setting in SETTINGS {
-            let key = Name::from(setting.key);
+        for spec in GENERAL_OPTIONS {
+            let key = Name::from(spec.key);
             if !items.iter().any(|item| item.key == key) {
-                items.push(config_option(key, Name::from(setting.default), false));
+                items.push(config_option(key, Name::from(spec.default), false));
             }
         }
         items.sort_unstable_by(|one, other| one.key.cmp(&other.key));
@@ -34,7 +34,7 @@ impl Core {
 fn config_option(key: Name, value: Name, is_set: bool) -> ConfigOption {
     let known = known_option(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
-    let default = default.map(|known| known.setting.default);
+    let default = default.map(|known| known.spec.default);
     let default = default.filter(|default| !default.is_empty());
     // The core returns set values as text, and also this one default: `qless` counts as not set.
     let is_set = is_set && !(default == Some("qless") && value == Name::from("qless"));

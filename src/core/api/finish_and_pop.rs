@@ -247,7 +247,7 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
     for job in jobs {
         let mut words: Vec<Cow<[u8]>> =
             vec![job.jid.as_bytes().into(), job.queue.as_bytes().into()];
-        match &job.way {
+        match &job.action {
             EndingAction::Complete { data, next } => {
                 words.push(b"complete".into());
                 words.push(data.as_deref().unwrap_or_default().into());
@@ -294,7 +294,7 @@ fn require_outcome_per_job(
     }
     for (job, outcome) in jobs.iter().zip(&mut outcomes) {
         if let (EndingAction::Retry { delay, .. }, EndingOutcome::Done { state, remaining }) =
-            (&job.way, outcome)
+            (&job.action, outcome)
         {
             let left = Number::from_decimal(state.as_bytes());
             let left = left.ok_or_else(|| unexpected("not a number of retries"))?.0 as i64;

@@ -16,7 +16,7 @@ use crate::core::script::keys::{Keys, QueueKey};
 use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::lenient;
-use crate::model::lag::{Lag, LagCause};
+use crate::model::lag::{LagCause, QueueLag};
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
@@ -51,7 +51,7 @@ impl Core {
     }
 
     /// The lag of each named queue, in their order.
-    pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
+    pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<QueueLag>, Error> {
         let rows: Vec<Option<LagRow>> =
             self.rows_by_name(now, &Call::new(calls::LOOK_LAG), names)?;
         let lags = names.iter().zip(rows);
@@ -271,8 +271,8 @@ struct LagRow {
 }
 
 impl LagRow {
-    fn into_lag(self, queue: &Name, now: Moment) -> Lag {
-        Lag {
+    fn into_lag(self, queue: &Name, now: Moment) -> QueueLag {
+        QueueLag {
             queue: queue.clone(),
             lag_s: RoundedSeconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
             jid: self.jid,

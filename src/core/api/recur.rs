@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::json::data::Data;
 use crate::json::{Json, Number};
 use crate::model::coordination::Coordination;
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::{Pattern, passes_filter};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -36,7 +36,7 @@ impl Core {
         let names: Vec<Name> = holding.map(|queue| queue.name).collect();
         let mut recurring = self.recurring_in_queues(now, &names)?;
         let mut paused = self.paused_recurring(now)?;
-        paused.retain(|paused| matches_any(queues, paused.queue.as_ref()));
+        paused.retain(|paused| passes_filter(queues, paused.queue.as_ref()));
         if !paused.is_empty() {
             recurring.append(&mut paused);
             recurring.sort_by_key(|one| (one.queue.clone(), one.is_paused()));

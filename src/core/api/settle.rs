@@ -39,8 +39,12 @@ impl Core {
             for ((job, outcome), present) in open.iter_mut().zip(present) {
                 match present {
                     Some(present) => {
-                        let done =
-                            outcome_if_applied(&present.job, whole_second(now), worker, &job.way);
+                        let done = outcome_if_applied(
+                            &present.job,
+                            whole_second(now),
+                            worker,
+                            &job.action,
+                        );
                         if let Some(done) = done {
                             **outcome = done;
                         }

@@ -251,14 +251,14 @@ pub(crate) struct BulkReport {
     /// The jobs that were skipped or failed; with -v, all
     pub items: Vec<BulkItem>,
     #[serde(skip)]
-    pub row_content: BulkTableContent,
+    pub table_columns: BulkTableColumns,
     #[serde(skip)]
     pub rows: Vec<BulkRow>,
 }
 
 /// The columns that the table of a verb has besides the jid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BulkTableContent {
+pub(crate) enum BulkTableColumns {
     Nothing,
     Jids,
     /// The old and the new priority of each job.
@@ -293,7 +293,7 @@ pub(crate) struct Verb {
     /// leaves out the queue and the state of the job.
     pub of_one: Option<&'static str>,
     /// Which columns the table has besides the jid.
-    pub row_content: BulkTableContent,
+    pub table_columns: BulkTableColumns,
     /// Whether `-o raw` shows the core's reply for each job.
     pub raw: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BulkItem, BulkReport, BulkRow, BulkTableContent, BulkTotals, ItemTally, OutcomeCode};
+use super::{BulkItem, BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemTally, OutcomeCode};
 use crate::clock::moment::Moment;
 use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,13 +14,13 @@ use crate::view::{RenderOptions, View};
 
 const JID: Column<BulkRow> = Column::of_names("JID", |row| &row.jid);
 
-impl BulkTableContent {
+impl BulkTableColumns {
     /// The columns of the table; none if there is no table.
     fn columns(self) -> &'static [Column<BulkRow>] {
         match self {
-            BulkTableContent::Nothing => &[],
-            BulkTableContent::Jids => const { &[JID] },
-            BulkTableContent::Priorities => {
+            BulkTableColumns::Nothing => &[],
+            BulkTableColumns::Jids => const { &[JID] },
+            BulkTableColumns::Priorities => {
                 const {
                     &[
                         JID,
@@ -29,7 +29,7 @@ impl BulkTableContent {
                     ]
                 }
             }
-            BulkTableContent::Tags => {
+            BulkTableColumns::Tags => {
                 const {
                     &[
                         JID,
@@ -37,7 +37,7 @@ impl BulkTableContent {
                     ]
                 }
             }
-            BulkTableContent::Remaining => {
+            BulkTableColumns::Remaining => {
                 const {
                     &[
                         JID,
@@ -45,7 +45,7 @@ impl BulkTableContent {
                     ]
                 }
             }
-            BulkTableContent::States => {
+            BulkTableColumns::States => {
                 const {
                     &[
                         JID,
@@ -53,7 +53,7 @@ impl BulkTableContent {
                     ]
                 }
             }
-            BulkTableContent::Expiries => {
+            BulkTableColumns::Expiries => {
                 const {
                     &[
                         JID,
@@ -72,7 +72,7 @@ impl View for BulkReport {
     );
 
     fn text(&self, page: &RenderOptions) -> String {
-        match self.row_content.columns() {
+        match self.table_columns.columns() {
             [] => String::new(),
             columns => Table::new(columns, &self.rows, page).into_text(page),
         }

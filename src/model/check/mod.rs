@@ -142,7 +142,7 @@ impl ReportedFinding {
 
     /// Adds an example if it is among the first `max_examples` in order, so that the examples do not depend
     /// on the order of the scan.
-    pub(crate) fn add_example(&mut self, example: FindingExample, max_examples: usize) {
+    pub(crate) fn add_sorted_example(&mut self, example: FindingExample, max_examples: usize) {
         let before = |other: &FindingExample| {
             (&other.detail, &other.item) < (&example.detail, &example.item)
         };

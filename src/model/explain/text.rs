@@ -93,7 +93,7 @@ impl Explanation {
             format!("{text}{}", " ".repeat(gap))
         };
         let mut text = format!("{}\n", self.heading_line());
-        text.push_str(&self.counts_line(page));
+        text.push_str(&self.queue_counts_line(page));
         if !lines.is_empty() {
             text.push('\n');
         }
@@ -166,7 +166,7 @@ impl Explanation {
     }
 
     /// The counts of a queue in one line.
-    fn counts_line(&self, page: &RenderOptions) -> String {
+    fn queue_counts_line(&self, page: &RenderOptions) -> String {
         let Some(queue) = &self.counts else {
             return String::new();
         };

@@ -342,7 +342,7 @@ pub enum RepairStage {
 
 /// Where a finding is repaired that verdicts from several locations report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RepairLocation {
+pub enum LocationChoice {
     /// In any of the locations: all of them make the same changes.
     AnyLocation,
     /// Only in the location that sees most of the problem: its verdict changes most.
@@ -383,7 +383,7 @@ pub struct Finding {
     pub requires: &'static [FindingId],
     /// The findings that this one reports, too, if it has the same item.
     pub covers: &'static [FindingId],
-    pub repair_at: RepairLocation,
+    pub repair_at: LocationChoice,
     pub evidence: CauseEvidence,
     pub grades: &'static [ConditionalSeverity],
     pub cases: &'static [FindingCase],

@@ -6,7 +6,7 @@ use super::Approval::{Automatic, Named, Never, Typed};
 use super::CauseEvidence::{KeyLoss, NoEvidence, ReferenceClient};
 use super::ExampleForm::{Chain, Jid, JidIn, JidIs, Name, NameIs, Needs};
 use super::FindingId::*;
-use super::RepairLocation::{AnyLocation, LargestUnlessLocked, LargestWins};
+use super::LocationChoice::{AnyLocation, LargestUnlessLocked, LargestWins};
 use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
 use super::{

@@ -79,17 +79,21 @@ fn finding_names(findings: &[FindingId]) -> String {
     names.join(", ")
 }
 
-/// The findings for the manual, without escapes: name and rating, sentences, choices.
-pub(crate) fn manual_entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
-    let of = |finding: &Finding| {
-        let name = format!(
-            "{} ({})",
-            finding.id.into_str(),
-            severity_and_invariants(finding)
-        );
-        (name, finding_sentences(finding), finding.choices)
-    };
-    FINDINGS.iter().map(of).collect()
+/// A finding in the manual, without escapes.
+pub(crate) struct ManualEntry {
+    pub name: &'static str,
+    pub severity_and_invariants: String,
+    pub sentences: Vec<String>,
+    pub choices: &'static [&'static str],
+}
+
+pub(crate) fn manual_entries() -> impl Iterator<Item = ManualEntry> {
+    FINDINGS.iter().map(|finding| ManualEntry {
+        name: finding.id.into_str(),
+        severity_and_invariants: severity_and_invariants(finding),
+        sentences: finding_sentences(finding),
+        choices: finding.choices,
+    })
 }
 
 pub(crate) const INTRODUCTION: &str = "\

@@ -74,14 +74,14 @@ fn node_attributes(node: &GraphNode) -> String {
 
 /// The name of a node: no two jids have the same one.
 fn quoted_id(jid: &[u8]) -> String {
-    let id = without_noncharacters(&text::clean_line_escaping_backslashes(jid));
+    let id = escape_noncharacters(&text::clean_line_escaping_backslashes(jid));
     format!("\"{}\"", id.replace('"', "\\\""))
 }
 
 /// Harmless lines as a label, each aligned to the left.
 fn quoted_label(lines: &[String]) -> String {
     let lines = lines.iter().map(|line| {
-        let line = without_noncharacters(line);
+        let line = escape_noncharacters(line);
         let line = line.replace('\\', "\\\\").replace('"', "\\\"");
         format!("{}\\l", line.replace('&', "&amp;"))
     });
@@ -89,7 +89,7 @@ fn quoted_label(lines: &[String]) -> String {
 }
 
 /// Escapes the two characters that an SVG cannot contain.
-fn without_noncharacters(text: &str) -> String {
+fn escape_noncharacters(text: &str) -> String {
     text.replace('\u{fffe}', "\\u{fffe}")
         .replace('\u{ffff}', "\\u{ffff}")
 }

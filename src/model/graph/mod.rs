@@ -47,12 +47,12 @@ pub(crate) struct Graph {
     #[serde(skip)]
     pub is_cut_by_limit: bool,
     #[serde(skip)]
-    pub drawing: GraphDrawing,
+    pub drawing: DrawingOptions,
 }
 
 /// How the text of a graph looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct GraphDrawing {
+pub(crate) struct DrawingOptions {
     /// `None` for a tree on a terminal, and an edge on each line in a pipe.
     pub form: Option<GraphForm>,
     /// Whether the tree begins at the first job; else at the first job of each path.
@@ -147,12 +147,12 @@ impl GraphNode {
                 format!("since {}", page.format_timestamp(since))
             }
         });
-        let aged = join_words([Some(word.clone()), since]);
+        let aged = join_with_blank([Some(word.clone()), since]);
         match (self.job.state, &self.job.job) {
             (Some(State::Failed), _) => {
                 let failure = self.failure.as_ref();
                 let when = failure.and_then(|failure| failure.when).or(self.since);
-                let failed = join_words([Some(word), when.map(|when| page.when(when))]);
+                let failed = join_with_blank([Some(word), when.map(|when| page.when(when))]);
                 match failure {
                     Some(failure) => format!("{failed}: {}", failure.group),
                     None => failed,
@@ -160,12 +160,12 @@ impl GraphNode {
             }
             (Some(State::Running), _) => {
                 let worker = self.worker.as_ref().map(|worker| format!("on {worker}"));
-                join_words([Some(aged), worker])
+                join_with_blank([Some(aged), worker])
             }
             (Some(State::Waiting), _) => aged,
             (Some(State::Stalled), Some(job)) => format!("{word}: {}", job.state_detail(page)),
             (Some(State::Scheduled | State::Complete), Some(job)) => {
-                join_words([Some(word), Some(job.state_detail(page))])
+                join_with_blank([Some(word), Some(job.state_detail(page))])
             }
             _ => word,
         }
@@ -173,7 +173,7 @@ impl GraphNode {
 }
 
 /// The words that exist, with blanks between them.
-fn join_words(words: [Option<String>; 2]) -> String {
+fn join_with_blank(words: [Option<String>; 2]) -> String {
     let words = words.into_iter().flatten();
     let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
@@ -190,7 +190,7 @@ impl Graph {
     }
 
     /// Counts what is left out.
-    pub(crate) fn count_omitted(&mut self) {
+    pub(crate) fn sum_omissions(&mut self) {
         let nodes = self.nodes.iter();
         let edges = nodes.map(|node| node.omitted_dependencies + node.omitted_dependents);
         self.omitted_edges = edges.sum();

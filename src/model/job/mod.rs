@@ -216,7 +216,7 @@ impl Job {
     }
 
     /// The policy that delays the retries of the job; `None` if it has none, or only one for lost locks.
-    pub(crate) fn retry_policy(&self) -> Option<&Name> {
+    pub(crate) fn retry_backoff_policy(&self) -> Option<&Name> {
         let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
         let is_for_lost_locks = LostLockBackoff::from_json(policy.as_bytes()).is_some();
         (!is_for_lost_locks).then_some(policy)

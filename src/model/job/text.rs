@@ -114,7 +114,7 @@ impl Job {
                         format!("lock until {}", page.format_timestamp(expires))
                     }
                 });
-                join_parts([holder, lock])
+                join_with_comma([holder, lock])
             }
             Some(State::Stalled) => {
                 let lost = self
@@ -183,7 +183,7 @@ pub(crate) fn due_text(due: Moment, page: &RenderOptions) -> String {
 }
 
 /// The parts that exist, with a comma between them.
-pub(crate) fn join_parts(parts: [Option<String>; 2]) -> String {
+pub(crate) fn join_with_comma(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
         .flatten()
@@ -272,7 +272,7 @@ impl Job {
         if !self.throttles.is_empty() {
             detail.add_names("throttles", &self.throttles);
         }
-        if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text) {
+        if let Some(backoff) = self.backoff.as_ref().and_then(effective_backoff_text) {
             detail.add_line("backoff", backoff);
         }
         if let Some(fence) = self.fence {
@@ -309,7 +309,7 @@ impl Job {
 
 /// A back-off in words: `5 s × 2^n after a lost lock`. Policies of retries are shown as they were put. `None` if it
 /// has no effect.
-pub(crate) fn backoff_text(backoff: &Name) -> Option<String> {
+pub(crate) fn effective_backoff_text(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::from_json(backoff.as_bytes()) else {
         return Some(backoff.to_string());
     };

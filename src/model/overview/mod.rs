@@ -466,7 +466,7 @@ impl QueueFacts {
 
     /// The wait of the oldest job, if it is too long and lists do not show it, because the job at the head waits
     /// less.
-    pub(crate) fn hidden_late_wait(&self, now: Moment) -> Option<f64> {
+    pub(crate) fn late_wait_behind_head(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
         wait.filter(|_| {
             self.has_oldest_job_waited_too_long(now) && !self.has_head_waited_too_long(now)

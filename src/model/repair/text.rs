@@ -214,13 +214,13 @@ pub(crate) fn plan_text(items: &[ReportedFinding], page: &RenderOptions) -> Stri
 }
 
 /// The findings that you decide about, with the command for each choice.
-pub(crate) fn decisions_text(items: &[ReportedFinding], min_severity: Severity) -> String {
+pub(crate) fn decisions_text(items: &[ReportedFinding], needs_only_from: Severity) -> String {
     let mut text = String::new();
     let undecided = |found: &&ReportedFinding| {
         let remaining = found.count > found.repairable;
         remaining
             && (found.severity >= Severity::Warn
-                || found.needs_only > 0 && found.severity >= min_severity)
+                || found.needs_only > 0 && found.severity >= needs_only_from)
     };
     for found in items.iter().filter(undecided) {
         if text.is_empty() {

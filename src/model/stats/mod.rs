@@ -82,7 +82,7 @@ pub(crate) struct StatsOfQueuesOnDay {
     #[serde(flatten)]
     pub list: List<Stats>,
     #[serde(skip)]
-    pub picture: Option<Measure>,
+    pub histogram_of: Option<Measure>,
 }
 
 /// The statistics of queues on several days, a line for each queue and day.

@@ -98,18 +98,18 @@ impl View for StatsOfQueuesOnDay {
     fn text(&self, page: &RenderOptions) -> String {
         let items = &self.list.items;
         if page.terminal {
-            let picture = self.picture.unwrap_or(Measure::Wait);
+            let histogram_of = self.histogram_of.unwrap_or(Measure::Wait);
             let paragraphs: Vec<String> = items
                 .iter()
-                .map(|stats| stats.queue_paragraph(picture, page))
+                .map(|stats| stats.queue_paragraph(histogram_of, page))
                 .collect();
             return paragraphs.join("\n");
         }
-        match self.picture {
-            Some(picture) => {
+        match self.histogram_of {
+            Some(histogram_of) => {
                 let rows = items.iter().flat_map(|stats| {
-                    let buckets = stats.spread_of(picture).buckets.iter();
-                    buckets.map(move |bucket| (stats, picture, *bucket))
+                    let buckets = stats.spread_of(histogram_of).buckets.iter();
+                    buckets.map(move |bucket| (stats, histogram_of, *bucket))
                 });
                 let rows: Vec<_> = rows.collect();
                 Table::new(&bucket_columns(), &rows, page).into_text(page)
@@ -367,9 +367,9 @@ mod tests {
         stats
     }
 
-    fn day(picture: Option<Measure>) -> StatsOfQueuesOnDay {
+    fn day(histogram_of: Option<Measure>) -> StatsOfQueuesOnDay {
         let list = List::of_all(vec![stats()]);
-        StatsOfQueuesOnDay { list, picture }
+        StatsOfQueuesOnDay { list, histogram_of }
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::input::source::ByteLimit;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkItem, BulkTableContent, ItemTally, OutcomeCode};
+use crate::model::bulk::{BulkItem, BulkTableColumns, ItemTally, OutcomeCode};
 use crate::model::config::OptionChange;
 use crate::model::import::ImportPlan;
 use crate::model::job::State;
@@ -48,7 +48,7 @@ pub(crate) const IMPORT: Verb = Verb {
     infinitive: "import",
     past: "imported",
     of_one: None,
-    row_content: BulkTableContent::Nothing,
+    table_columns: BulkTableColumns::Nothing,
     raw: false,
 };
 
@@ -547,7 +547,7 @@ impl Importer<'_> {
         }
         let mut rest = jobs;
         while !rest.is_empty() && slice.stopped_by.is_none() {
-            let put = if rest[0].is_in_state(RECURRING) {
+            let put = if rest[0].has_stored_state(RECURRING) {
                 self.put_recurring(core, now, &rest[0], &mut slice)
                     .map(|()| 1)
             } else {
@@ -580,7 +580,10 @@ impl Importer<'_> {
             note: self.note.as_deref(),
         };
         let (mut round, mut pasts, mut line) = (PutRound::default(), Vec::new(), Vec::new());
-        for job in jobs.iter().take_while(|job| !job.is_in_state(RECURRING)) {
+        for job in jobs
+            .iter()
+            .take_while(|job| !job.has_stored_state(RECURRING))
+        {
             if round.byte_size() > ROUND_SIZE {
                 break;
             }
@@ -718,7 +721,7 @@ impl Importer<'_> {
 
     /// Reads the line of a job again; returns its number.
     fn reread_line_and_number(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
-        let location = if job.is_in_state(RECURRING) {
+        let location = if job.has_stored_state(RECURRING) {
             let mut recurring = self.contents.recurring.iter();
             recurring
                 .find(|(jid, _)| *jid == job.jid)

@@ -12,7 +12,7 @@ use crate::json::Json;
 use crate::json::quote::quote_as_core;
 use crate::model::explain::Explanation;
 use crate::model::history::{note_text, wait_or_run_text};
-use crate::model::job::text::backoff_text;
+use crate::model::job::text::effective_backoff_text;
 use crate::model::job::{HistoryEntry, Job, Neighbor, State};
 use crate::model::recur::Recurring;
 use crate::model::recur::text::format_interval;
@@ -439,7 +439,7 @@ fn field_list(page: &Page, job: &Job) -> Markup {
         (Some(left), Some(all)) => format!("{left} of {all} left"),
         _ => NONE.to_owned(),
     };
-    let backoff = job.backoff.as_ref().and_then(backoff_text);
+    let backoff = job.backoff.as_ref().and_then(effective_backoff_text);
     html! {
         dl.facts {
             dt { "jid" } dd.mono { (job.jid) }

@@ -102,7 +102,7 @@ pub(super) fn queue_chips(page: &Page, queue: &QueueFacts) -> Markup {
     let paused_by = counts.paused_by.as_ref().map(|by| format!("by {by}"));
     html! {
         @if counts.stalled > 0 { span.chip.red { (format_count(counts.stalled, "stalled", "stalled")) } " " }
-        @if let Some(wait) = queue.hidden_late_wait(page.now) { span.chip.red { "oldest waits " (format_duration(wait)) } " " }
+        @if let Some(wait) = queue.late_wait_behind_head(page.now) { span.chip.red { "oldest waits " (format_duration(wait)) } " " }
         @if let Some(reason) = queue.blocking_reason_text(&page.render_options()) {
             span.chip.amber[counts.paused] title=[paused_by] { (clean_line(reason)) }
         }

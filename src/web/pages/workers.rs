@@ -78,7 +78,7 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
 
 /// The slots as blocks: those that run a job, those that lost one, and the free ones.
 fn slot_row(worker: &Worker) -> Markup {
-    let slots = worker.drawn_slots(MAX_SLOTS);
+    let slots = worker.drawn_slot_counts(MAX_SLOTS);
     let label = format!("{} running, {} lost", worker.running, worker.stalled);
     html! {
         span.slots role="img" aria-label=(label) {

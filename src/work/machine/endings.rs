@@ -78,14 +78,14 @@ impl Machine {
         }
         match content {
             LineContent::Progress(text) => self.write_progress(now, &jid, text),
-            LineContent::Ending(mut way) => {
+            LineContent::Ending(mut action) => {
                 process.has_answered = true;
-                if let EndingAction::Complete { next, .. } = &mut way
+                if let EndingAction::Complete { next, .. } = &mut action
                     && next.is_none()
                 {
                     *next = self.next_queue();
                 }
-                self.queue_ending(now, &jid, way, None);
+                self.queue_ending(now, &jid, action, None);
             }
             LineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
@@ -275,14 +275,14 @@ impl Machine {
         &mut self,
         now: f64,
         jid: &Name,
-        mut way: EndingAction,
+        mut action: EndingAction,
         exit: Option<ProcessExit>,
     ) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
-        way.set_missing_group(&job.label.queue);
-        let detail = match &way {
+        action.set_missing_group(&job.label.queue);
+        let detail = match &action {
             EndingAction::Fail { why, .. } => group_and_message(why),
             EndingAction::Complete {
                 next: Some(next), ..
@@ -314,7 +314,7 @@ impl Machine {
         self.endings.push(EndingRequest {
             jid,
             queue,
-            way,
+            action,
             exit: code,
         });
     }
@@ -337,7 +337,7 @@ impl Machine {
         ending: &EndingRequest,
         outcome: EndingOutcome,
     ) {
-        let (result, detail) = match (outcome, &ending.way) {
+        let (result, detail) = match (outcome, &ending.action) {
             (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
                 (JobResult::Completed, None)
             }
@@ -511,7 +511,7 @@ fn group_and_message(why: &FailureReason) -> String {
 
 /// The group and the message that the core stores if no retry is left.
 fn exhausted_reason(ending: &EndingRequest) -> String {
-    match &ending.way {
+    match &ending.action {
         EndingAction::Retry { why: Some(why), .. } => group_and_message(why),
         _ => format!(
             "{}: no retry is left",

@@ -73,9 +73,9 @@ impl Machine {
             message = format!("{message}: {}", end.message);
         }
         for jid in process.jobs.drain(..count) {
-            let way =
+            let action =
                 self.ending_for_unfinished_job(ProcessFault::TimeLimit, end.exit, message.clone());
-            self.queue_ending(now, &jid, way, Some(end.exit));
+            self.queue_ending(now, &jid, action, Some(end.exit));
         }
     }
 }

@@ -58,14 +58,14 @@ const MAX_IGNORED: usize = 5;
 impl Answer {
     /// The request to end the job, which runs in `queue`; `None` if the answer only reports progress.
     pub fn to_ending_request(self, queue: &Name) -> Option<EndingRequest> {
-        let AnswerKind::Ending(mut way) = self.what else {
+        let AnswerKind::Ending(mut action) = self.what else {
             return None;
         };
-        way.set_missing_group(queue);
+        action.set_missing_group(queue);
         Some(EndingRequest {
             jid: self.jid,
             queue: queue.clone(),
-            way,
+            action,
             exit: None,
         })
     }
@@ -311,7 +311,7 @@ mod tests {
 
     fn ending(line: &str) -> EndingAction {
         match read(line) {
-            Ok((jid, AnswerKind::Ending(way))) if jid == "a" => way,
+            Ok((jid, AnswerKind::Ending(action))) if jid == "a" => action,
             other => panic!("{other:?}"),
         }
     }
@@ -386,7 +386,7 @@ mod tests {
             message: Name::from("m"),
         };
         assert_eq!(
-            ending.way,
+            ending.action,
             EndingAction::Retry {
                 delay: RETRY_DELAY,
                 why: Some(why)

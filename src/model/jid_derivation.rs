@@ -4,7 +4,7 @@ use crate::json::path::JsonPath;
 
 /// How `put` makes the jid of a job whose line of input has none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum JidOrigin {
+pub(crate) enum JidDerivation {
     /// A new jid for each job.
     #[default]
     Fresh,
