@@ -8,7 +8,7 @@ use super::tree::Command;
 use super::{completion, members, usage};
 use crate::clock::Clock;
 use crate::command_line;
-use crate::commands::ConfigFileUse;
+use crate::commands::AppliedConfig;
 use crate::commands::MemberUse;
 use crate::commands::health;
 use crate::error::Error;
@@ -32,12 +32,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(stop) => return report_not_run(stop, &args),
     };
     command_line::set_destination(std::mem::take(&mut cli.globals.given.destination));
-    let settings = match cli.command.config_file_use() {
-        ConfigFileUse::Nothing => Ok(None),
-        ConfigFileUse::Defaults => {
+    let settings = match cli.command.applied_config() {
+        AppliedConfig::Nothing => Ok(None),
+        AppliedConfig::Defaults => {
             settings::read_config_and_fill(&mut cli.globals, false).map(Some)
         }
-        ConfigFileUse::Whole => settings::read_config_and_fill(&mut cli.globals, true).map(Some),
+        AppliedConfig::Whole => settings::read_config_and_fill(&mut cli.globals, true).map(Some),
     };
     let mut ui = Ui::new(&cli.globals);
     let settings = match settings {

@@ -38,7 +38,7 @@ macro_rules! subcommands {
 
         impl Command {
             /// How much of the config file applies: nothing, its defaults, or all of it.
-            pub(super) fn config_file_use(&self) -> ConfigFileUse {
+            pub(super) fn applied_config(&self) -> AppliedConfig {
                 match self {
                     $(Command::$name(_) => $module::SPEC.config,)*
                 }

@@ -32,7 +32,7 @@ impl BulkPlan {
             let verb = self.options.verb.infinitive;
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
-        let not_tried = self.drop_after_first_failure();
+        let not_tried = self.drop_after_known_failure();
         let totals = BulkTotals::new(self.options.verb.word, self.is_dry_run(), matched);
         let mut recorder = OutcomeRecorder {
             report: BulkTally::new(
@@ -88,7 +88,7 @@ impl BulkPlan {
 
     /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
     /// many are dropped.
-    fn drop_after_first_failure(&mut self) -> usize {
+    fn drop_after_known_failure(&mut self) -> usize {
         if !self.options.fail_fast {
             return 0;
         }

@@ -18,7 +18,7 @@ pub(crate) struct BulkAction<'a> {
     pub(super) states: &'static [State],
     pub(crate) refuse: Refuse<'a>,
     effects: Box<dyn Fn(&BulkPlan) -> String + 'a>,
-    arrange: Arrange,
+    after_consent: PlanStep,
     asks: bool,
     change: Change<'a>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct BulkAction<'a> {
 type Refuse<'a> = Box<dyn Fn(&JobSnapshot) -> Option<JobOutcome> + 'a>;
 type Change<'a> = Box<dyn Fn(&mut Core, &JobSlice) -> SliceOutcome + 'a>;
 /// Sorts the jobs of a plan, or explains why some of them are excluded.
-type Arrange = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
+type PlanStep = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
 
 /// The jobs of one call. Before each call, `now` is read again, and signals are checked.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ impl<'a> BulkAction<'a> {
             states: &[],
             refuse: Box::new(|_| None),
             effects: Box::new(|_| String::new()),
-            arrange: |_, _| Ok(()),
+            after_consent: |_, _| Ok(()),
             asks: true,
             change: Box::new(change),
         }
@@ -84,8 +84,11 @@ impl<'a> BulkAction<'a> {
     }
 
     /// Sets the step that sorts the plan, or explains its excluded jobs, after consent.
-    pub(super) fn arrange_after_consent(self, arrange: Arrange) -> BulkAction<'a> {
-        BulkAction { arrange, ..self }
+    pub(super) fn with_step_after_consent(self, after_consent: PlanStep) -> BulkAction<'a> {
+        BulkAction {
+            after_consent,
+            ..self
+        }
     }
 
     /// Skips the question: commands that act for a worker ask none.
@@ -118,7 +121,7 @@ impl BulkPlan {
             let effects = (action.effects)(&self) + &self.queue_lines;
             self.ask_consent(session, &effects)?;
         }
-        (action.arrange)(&mut self, session)?;
+        (action.after_consent)(&mut self, session)?;
         let begun = session.now();
         let note = self.options.note.clone();
         self.run_in_slices(session, |core, now, jobs| {

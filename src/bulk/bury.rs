@@ -73,7 +73,7 @@ pub(crate) fn bury_action<'a>(
             })
         })
         .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group))
-        .arrange_after_consent(|plan, session| {
+        .with_step_after_consent(|plan, session| {
             let jobs = std::mem::take(&mut plan.jobs);
             plan.jobs = order::last_of_lane_first(jobs, session.now(), session)?;
             Ok(())

@@ -26,8 +26,8 @@ pub(crate) fn with_checksum(document: &[u8]) -> Vec<u8> {
 
 /// Verifies the bytes behind the last line end. The beginning of a line is accepted: a crash cut it off. A
 /// complete line with its checksum and one more byte is refused: its line end was altered.
-pub(crate) fn verify_cut_line(rest: &[u8]) -> Result<(), String> {
-    let line = rest.split_last().map(|(_, line)| line);
+pub(crate) fn verify_incomplete_line(bytes: &[u8]) -> Result<(), String> {
+    let line = bytes.split_last().map(|(_, line)| line);
     match line.and_then(split_checksum) {
         Some((content, sum)) if checksum(content).as_bytes() == sum => Err(ALTERED.to_owned()),
         _ => Ok(()),

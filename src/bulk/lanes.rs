@@ -17,7 +17,7 @@ use crate::session::Session;
 pub(crate) struct LaneEdge {
     pub before: Name,
     /// Whether the job depends on no other job.
-    pub only: bool,
+    pub is_sole: bool,
     lane: Name,
 }
 
@@ -51,8 +51,12 @@ pub(crate) fn read_lane_edges(
     let jobs = jids.into_iter().zip(lanes).zip(found);
     let edges = jobs.filter_map(|((jid, lane), job)| {
         let (before, dependencies) = (before.remove(&jid)?, job?.dependencies);
-        let only = dependencies.len() == 1;
-        let edge = LaneEdge { before, only, lane };
+        let is_sole = dependencies.len() == 1;
+        let edge = LaneEdge {
+            before,
+            is_sole,
+            lane,
+        };
         dependencies.contains(&edge.before).then_some((jid, edge))
     });
     Ok(edges.collect())
@@ -69,7 +73,7 @@ impl BulkPlan {
         let now = session.now();
         let mut edges = read_lane_edges(session.core()?, now, &jids)?;
         for job in std::mem::take(&mut self.jobs) {
-            match edges.get(&job.jid).filter(|edge| edge.only) {
+            match edges.get(&job.jid).filter(|edge| edge.is_sole) {
                 None => self.jobs.push(job),
                 Some(edge) => {
                     let outcome = edge.lane_wait_outcome(&job.jid, job.queue.as_ref());
@@ -77,12 +81,12 @@ impl BulkPlan {
                 }
             }
         }
-        edges.retain(|_, edge| !edge.only);
+        edges.retain(|_, edge| !edge.is_sole);
         Ok(edges)
     }
 
     /// If only one job was named and is refused because it waits in its lane, says so in its refusal.
-    pub(crate) fn explain_lane_wait(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(crate) fn explain_single_lane_wait(&mut self, session: &mut Session) -> Result<(), Error> {
         let single = self.is_for_one_jid();
         let Some(excluded) = self.excluded.first_mut().filter(|_| single) else {
             return Ok(());

@@ -270,7 +270,7 @@ impl Ledger {
             let is_complete = line.ends_with(b"\n");
             let verified = match (self.has_checksums(), is_complete) {
                 (true, true) => checksums.verify_line(&line),
-                (true, false) => checksum::verify_cut_line(&line),
+                (true, false) => checksum::verify_incomplete_line(&line),
                 (false, _) => Ok(()),
             };
             let taken = match &self.before {

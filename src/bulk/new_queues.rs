@@ -15,14 +15,14 @@ use crate::text::nearest_spelling;
 const MAX_NAMED: usize = 10;
 
 /// Writes a note for each queue that does not exist yet, if notes are read or this is a dry run.
-pub(crate) fn note_new_queues(
+pub(crate) fn note_or_refuse_new_queues(
     queues: &[Name],
     flag: ExistingQueueFlag,
     dry_run: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    for line in new_queue_lines(queues, flag, dry_run, now, session)? {
+    for line in describe_or_refuse_new_queues(queues, flag, dry_run, now, session)? {
         session.ui.note(&format!("note: {line}"));
     }
     Ok(())
@@ -53,25 +53,25 @@ pub(crate) fn swapped_arguments_note(
     })
 }
 
-/// Whether [`new_queue_lines`] would ask the server which queues exist.
+/// Whether [`describe_or_refuse_new_queues`] would ask the server which queues exist.
 pub(crate) fn are_new_queues_checked(
     flag: ExistingQueueFlag,
-    is_part_of_plan: bool,
+    is_plan_shown: bool,
     session: &Session,
 ) -> bool {
-    flag.existing_queue || session.ui.are_notes_read(is_part_of_plan)
+    flag.existing_queue || session.ui.are_notes_read(is_plan_shown)
 }
 
 /// A sentence about each queue that does not exist yet, or the error that refuses it. Makes no call if nobody
 /// would see the sentences.
-pub(crate) fn new_queue_lines(
+pub(crate) fn describe_or_refuse_new_queues(
     queues: &[Name],
     flag: ExistingQueueFlag,
-    is_part_of_plan: bool,
+    is_plan_shown: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<Vec<String>, Error> {
-    if !are_new_queues_checked(flag, is_part_of_plan, session) {
+    if !are_new_queues_checked(flag, is_plan_shown, session) {
         return Ok(Vec::new());
     }
     let core = session.core()?;

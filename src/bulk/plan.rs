@@ -296,7 +296,7 @@ impl BulkPlan {
 
     /// Adds a line about a queue that does not exist yet to the question, or prints it as a note if no
     /// question is asked.
-    pub(crate) fn note_new_queue(
+    pub(crate) fn note_or_refuse_new_queue(
         mut self,
         queue: Option<&Name>,
         flag: ExistingQueueFlag,
@@ -306,10 +306,10 @@ impl BulkPlan {
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_question() && session.ui.can_ask();
         if !self.will_ask_consent(session) || !(self.is_dry_run() || questions) {
-            new_queues::note_new_queues(queues, flag, self.is_dry_run(), now, session)?;
+            new_queues::note_or_refuse_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(self);
         }
-        let lines = new_queues::new_queue_lines(queues, flag, true, now, session)?;
+        let lines = new_queues::describe_or_refuse_new_queues(queues, flag, true, now, session)?;
         self.queue_lines = lines.iter().map(|line| format!("  {line}\n")).collect();
         Ok(self)
     }

@@ -98,7 +98,7 @@ impl RestartWatch {
         // A failure is ignored: the next round fails too, or checks again.
         if let Ok(present) = core.server_epoch() {
             self.connection = core.connection_number();
-            self.compare_epoch(core, present, acknowledged);
+            self.record_suspected_loss(core, present, acknowledged);
         }
     }
 
@@ -114,7 +114,7 @@ impl RestartWatch {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
             match core.server_epoch() {
-                Ok(present) => self.compare_epoch(core, present, acknowledged),
+                Ok(present) => self.record_suspected_loss(core, present, acknowledged),
                 Err(away) => return Ok(Some(away.hint(rerun_hint))),
             }
         }
@@ -131,7 +131,7 @@ impl RestartWatch {
         }))
     }
 
-    fn compare_epoch(
+    fn record_suspected_loss(
         &mut self,
         core: &mut Core,
         present: Option<ServerEpoch>,

@@ -108,7 +108,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &COMPLETE, &args.bulk)?;
     let now = session.connect()?;
     let queues = args.next.as_slice();
-    new_queues::note_new_queues(queues, args.existing, args.bulk.dry_run, now, session)?;
+    new_queues::note_or_refuse_new_queues(queues, args.existing, args.bulk.dry_run, now, session)?;
     let later = args.later.delay_until_due(now);
     let completion = Completion {
         data,

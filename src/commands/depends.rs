@@ -185,7 +185,7 @@ fn change_dependencies(
     }
     let edges = lanes::read_lane_edges(session.core()?, now, std::slice::from_ref(jid))?;
     if let Some(edge) = edges.get(jid)
-        && (args.off.contains(&edge.before) || (args.off_all && edge.only))
+        && (args.off.contains(&edge.before) || (args.off_all && edge.is_sole))
     {
         let refusal = edge.lane_wait_outcome(jid, job.queue.as_ref());
         return Err(refusal.to_error(ASKS));

@@ -1,6 +1,6 @@
 //! `qless explain`
 
-use super::{Group, MemberUse, Spec, refuse_unknown_jobs};
+use super::{Group, MemberUse, Spec, refuse_missing_with_traces};
 use crate::args::format::Format;
 use crate::args::shared::JidsOrQueue;
 use crate::args::value;
@@ -63,5 +63,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             list: List::of_all(found),
         })?,
     }
-    refuse_unknown_jobs(&missing, now, session)
+    refuse_missing_with_traces(&missing, now, session)
 }

@@ -107,11 +107,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Refuses a job that the worker does not hold.
 fn refuse_job_not_held(
-    name: &ActingWorker,
+    worker: &ActingWorker,
     why: &FailureReason,
     job: &JobSnapshot,
 ) -> Option<JobOutcome> {
-    let outcome = name
+    let outcome = worker
         .refuse_not_held(job)?
         .with_already_as_asked(job.has_failed_in_group(&why.group));
     Some(match job.stored.as_bytes() {

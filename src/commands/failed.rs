@@ -181,7 +181,7 @@ fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error>
     let action = options.bulk_action();
     BulkPlan::from_selector(session, now, bulk_options, &selector, &action.refuse)?
         .spread_starts(&args.spread)
-        .note_new_queue(options.to.as_ref(), args.existing, session)?
+        .note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?
         .ask_and_run(action, session)
 }
 

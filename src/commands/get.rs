@@ -163,9 +163,9 @@ fn show_details(
     if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
             if let JobOrRecurring::Job(job) = detail {
-                job.neighbors = read_neighbors(job, now, session)?;
+                job.neighbors = read_dependency_neighbors(job, now, session)?;
                 if is_single {
-                    job.blocked_by = blocking_reason(job, now, session)?;
+                    job.blocked_by = delay_reason_beyond_state(job, now, session)?;
                 }
             }
         }
@@ -186,7 +186,7 @@ fn show_details(
     }
 }
 
-fn read_neighbors(
+fn read_dependency_neighbors(
     job: &Job,
     now: Moment,
     session: &mut Session,
@@ -199,7 +199,7 @@ fn read_neighbors(
 }
 
 /// The first reason why a job cannot run, unless its state says it already.
-fn blocking_reason(
+fn delay_reason_beyond_state(
     job: &Job,
     now: Moment,
     session: &mut Session,
@@ -248,7 +248,7 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
         let text = match field::find_field(&document, path) {
             FieldLookup::Text(text) => clean_text(text.as_bytes()),
             FieldLookup::Json(json) => Sanitized(&json).to_string(),
-            FieldLookup::Unknown(known) if !is_field_of_job(path) => {
+            FieldLookup::Unknown(known) if !is_known_job_field(path) => {
                 let error = Error::usage(format!("a job has no field `{}`", Sanitized(path)));
                 return Err(error.hint(format!("its fields are {}", known.join(", "))));
             }
@@ -264,7 +264,7 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
 }
 
 /// Whether a job may have what is at the path: some fields stand only in the documents of jobs that have them.
-fn is_field_of_job(path: &str) -> bool {
+fn is_known_job_field(path: &str) -> bool {
     let first = path.split('.').next().unwrap_or_default();
     Job::DOCUMENT.fields_schema()["properties"]
         .get(first)

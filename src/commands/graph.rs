@@ -1,6 +1,6 @@
 //! `qless graph`
 
-use super::{Group, MemberUse, Spec, refuse_unknown_jobs};
+use super::{Group, MemberUse, Spec, refuse_missing_with_traces};
 use crate::args::format::{Format, TimeFormat};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::JidsOrQueue;
@@ -123,7 +123,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let explain = CommandLine::new("explain").name(jid);
         session.ui.hint_if(explain.shell_line());
     }
-    refuse_unknown_jobs(&missing, now, session)
+    refuse_missing_with_traces(&missing, now, session)
 }
 
 /// Refuses `--as` with `-o` for a document. If `-o` is not on the command line, `--as` wins over the default format.

@@ -90,7 +90,11 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
 }
 
 /// The error about a job that does not exist. Its hint names keys and lists that still have the jid.
-fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
+fn missing_error_with_traces(
+    jid: &Name,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Error, Error> {
     let found = session.core()?.traces_of_jid(now, jid)?;
     let error = not_found::missing_job_error(jid);
     Ok(match traces_text(&found) {
@@ -100,13 +104,13 @@ fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<E
 }
 
 /// Reports requested jobs that do not exist as an error, if there are any.
-fn refuse_unknown_jobs(
+fn refuse_missing_with_traces(
     missing: &[Name],
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     match missing {
-        [jid] => Err(unknown_job_error(jid, now, session)?),
+        [jid] => Err(missing_error_with_traces(jid, now, session)?),
         missing => not_found::refuse_missing_jobs(missing).map(|()| Exit::Ok),
     }
 }
@@ -158,7 +162,7 @@ pub(crate) struct Spec<A> {
     /// The group of subcommands in which `qless --help` lists it.
     pub(crate) group: Group,
     /// The settings of the config file that apply.
-    pub(crate) config: ConfigFileUse,
+    pub(crate) config: AppliedConfig,
     /// Whether output longer than the screen goes through the pager.
     pub(crate) paged: bool,
     /// Whether the subcommand may change something with these arguments. `--read-only` refuses it then.
@@ -191,7 +195,7 @@ impl<A> Spec<A> {
     pub(crate) const fn writes_if(group: Group, writes: fn(&A) -> bool, run: Run<A>) -> Spec<A> {
         Spec {
             group,
-            config: ConfigFileUse::Whole,
+            config: AppliedConfig::Whole,
             paged: true,
             writes,
             always_writes: false,
@@ -202,7 +206,7 @@ impl<A> Spec<A> {
     }
 
     /// Sets which settings of the config file apply.
-    pub(crate) const fn config_use(self, config: ConfigFileUse) -> Spec<A> {
+    pub(crate) const fn applied_config(self, config: AppliedConfig) -> Spec<A> {
         Spec { config, ..self }
     }
 
@@ -227,7 +231,7 @@ impl<A> Spec<A> {
 
 /// The settings of the config file that apply to a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConfigFileUse {
+pub(crate) enum AppliedConfig {
     /// `[defaults]` and the context in use.
     Whole,
     /// `[defaults]` only: the subcommand manages the contexts.

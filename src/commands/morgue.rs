@@ -137,11 +137,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     .unwrap_or_else(|| exhausted_retries_group(&args.queue)),
                 message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
-            let plan = morgue.plan_jobs_with_used_retries(&args, &BURY, session)?;
+            let plan = morgue.plan_retrying_jobs(&args, &BURY, session)?;
             plan.ask_and_run(bury::bury_action(&why, None), session)
         }
         MorgueAction::Drop => {
-            let plan = morgue.plan_jobs_with_used_retries(&args, &CANCEL, session)?;
+            let plan = morgue.plan_retrying_jobs(&args, &CANCEL, session)?;
             cancel::cancel_jobs(plan, args.dependents, None, session.now(), session)
         }
     }
@@ -289,7 +289,7 @@ impl QueueMorgue {
     }
 
     /// Reads the jobs of the queue that have used a retry and are not running.
-    fn plan_jobs_with_used_retries(
+    fn plan_retrying_jobs(
         &self,
         args: &Args,
         verb: &'static Verb,

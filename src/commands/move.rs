@@ -58,6 +58,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let action = options.bulk_action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread_starts(&args.spread)
-        .note_new_queue(Some(&options.to), args.existing, session)?
+        .note_or_refuse_new_queue(Some(&options.to), args.existing, session)?
         .ask_and_run(action, session)
 }

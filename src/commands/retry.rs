@@ -114,7 +114,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let action = options.bulk_action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread_starts(&args.spread)
-        .note_new_queue(options.to.as_ref(), args.existing, session)?
+        .note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?
         .ask_and_run(action, session)
 }
 

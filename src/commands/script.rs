@@ -30,12 +30,12 @@ pub(crate) struct Args {
     lib: bool,
     /// Print the script with the defaults and replies of another client's core
     #[arg(long = "for", value_name = "CLIENT", conflicts_with = "lib")]
-    client: Option<CoreVariant>,
+    client: Option<OtherClient>,
 }
 
 /// The variant of the script for clients whose own core differs from qless-core.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum CoreVariant {
+enum OtherClient {
     QlessPhp,
 }
 
@@ -45,7 +45,7 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let script = match (args.client, args.lib) {
-        (Some(CoreVariant::QlessPhp), _) => Script::for_qless_php(session.prefix()),
+        (Some(OtherClient::QlessPhp), _) => Script::for_qless_php(session.prefix()),
         (None, true) => Script::library_form(session.prefix()),
         (None, false) => Script::new(session.prefix()),
     };

@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         not_found::refuse_missing_index(core, now, &index)?;
     }
     let queues = std::slice::from_ref(&args.to);
-    new_queues::note_new_queues(queues, args.existing, args.dry.dry_run, now, session)?;
+    new_queues::note_or_refuse_new_queues(queues, args.existing, args.dry.dry_run, now, session)?;
     let expected = total.min(args.count);
     let what = format!(
         "move the {} of `{}` to `{}`",

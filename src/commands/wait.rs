@@ -125,7 +125,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Format::Ndjson => {
             let pending = wait.items.iter();
             for item in pending.filter(|item| item.result == WaitResult::Pending) {
-                show_line(item, &mut session.ui)?;
+                write_ndjson_line(item, &mut session.ui)?;
             }
             let summary = &wait.totals;
             let line = json::compact_line(&WaitSummary { summary }).map_err(Error::internal)?;
@@ -153,7 +153,7 @@ fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
             let line = item.result_line(ui.render_options());
             ui.print_text(&line)
         }
-        Format::Ndjson => show_line(item, ui),
+        Format::Ndjson => write_ndjson_line(item, ui),
         Format::Jid if matches!(item.result, WaitResult::Reached(_)) => {
             ui.write_safe_jids(&[&item.jid])
         }
@@ -161,6 +161,6 @@ fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
     }
 }
 
-fn show_line(item: &WaitItem, ui: &mut Ui) -> Result<(), Error> {
+fn write_ndjson_line(item: &WaitItem, ui: &mut Ui) -> Result<(), Error> {
     ui.write_bytes(&json::compact_line(item).map_err(Error::internal)?)
 }

@@ -33,7 +33,7 @@ pub(crate) enum ArchiveLine<'t> {
     /// The first line.
     Head(ArchiveHead),
     Job(Box<ArchivedJob<'t>>),
-    Recurring(Box<ArchivedTemplate<'t>>),
+    Recurring(Box<ArchivedRecurring<'t>>),
     Config(ArchivedConfig),
     Limit(ArchivedThrottleMaximum),
     Paused(ArchivedPause),
@@ -105,7 +105,7 @@ pub(crate) struct ArchivedJob<'t> {
 impl ArchivedJob<'_> {
     /// When the job is to run.
     pub(crate) fn due_time(&self) -> Option<Moment> {
-        exact_time(self.due, self.scheduled_for)
+        exact_time_unless_edited(self.due, self.scheduled_for)
     }
 
     pub(crate) fn is_merge_job(&self) -> bool {
@@ -145,7 +145,7 @@ pub(crate) struct ArchivedFailure {
 
 /// A recurring job to make again.
 #[derive(Debug, Deserialize)]
-pub(crate) struct ArchivedTemplate<'t> {
+pub(crate) struct ArchivedRecurring<'t> {
     #[serde(deserialize_with = "read_nonempty_name")]
     pub jid: Name,
     pub klass: Name,
@@ -174,7 +174,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub paused_reason: Option<Name>,
 }
 
-impl ArchivedTemplate<'_> {
+impl ArchivedRecurring<'_> {
     /// How many jobs it has put.
     pub(crate) fn put_job_count(&self) -> u64 {
         let count = self.count.unwrap_or_default();
@@ -182,8 +182,8 @@ impl ArchivedTemplate<'_> {
     }
 
     /// When the next run of the recurring job is due; `None` means immediately.
-    pub(crate) fn next_run(&self) -> Option<Moment> {
-        exact_time(self.due, self.next)
+    pub(crate) fn next_run_unless_now(&self) -> Option<Moment> {
+        exact_time_unless_edited(self.due, self.next)
     }
 }
 
@@ -388,7 +388,7 @@ fn read_optional_time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment
 }
 
 /// The exact time, in seconds, unless the one that the document shows beside it was edited.
-fn exact_time(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
+fn exact_time_unless_edited(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
     let exact = exact.and_then(|exact| Moment::from_decimal(exact.0.as_bytes()));
     let same = |exact: &Moment| {
         shown.is_none() || shown.and_then(Moment::to_rfc3339) == exact.to_rfc3339()

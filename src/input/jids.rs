@@ -42,7 +42,7 @@ pub(crate) fn read_jids(source: &mut InputSource, given: &[InputArg]) -> Result<
     let mut listed = false;
     for arg in given {
         let take = |item: InputItem| jid_of_item(item).map(|jid| jids.extend(jid));
-        match source.for_each_item(arg, "job ids", take)? {
+        match source.for_each_item_unless_value(arg, "job ids", take)? {
             Some(jid) => jids.push(Name::from(jid)),
             None => listed = true,
         }

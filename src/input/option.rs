@@ -114,7 +114,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                 {
                     return refuse(why);
                 }
-                if let Some((text, what)) = wrong_placeholder(option, &checked) {
+                if let Some((text, what)) = wrong_placeholder_and_why(option, &checked) {
                     return Err(Error::usage(format!("`{name}` has `{text}`, {what}"))
                         .hint("a job has {klass}, {queue}, {data} and {data.a.b}"));
                 }
@@ -149,20 +149,22 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
 /// A placeholder that the core would not replace and what is wrong with it, if an option with
 /// placeholders has one. The core takes it as plain text: all jobs of the queue would share one lane,
 /// lock or throttle.
-fn wrong_placeholder(option: CoordinationOption, value: &[u8]) -> Option<(Name, &'static str)> {
+fn wrong_placeholder_and_why(
+    option: CoordinationOption,
+    value: &[u8],
+) -> Option<(Name, &'static str)> {
     match option {
-        CoordinationOption::Key | CoordinationOption::Lock => first_wrong_placeholder(value),
+        CoordinationOption::Key | CoordinationOption::Lock => first_wrong_and_why(value),
         CoordinationOption::Throttles => {
             let ids = Json::parse(value).and_then(|ids| ids.names())?;
-            ids.iter()
-                .find_map(|id| first_wrong_placeholder(id.as_bytes()))
+            ids.iter().find_map(|id| first_wrong_and_why(id.as_bytes()))
         }
         _ => None,
     }
 }
 
 /// The first wrong placeholder of a template.
-fn first_wrong_placeholder(template: &[u8]) -> Option<(Name, &'static str)> {
+fn first_wrong_and_why(template: &[u8]) -> Option<(Name, &'static str)> {
     let mut rest = template;
     while let Some(start) = rest.iter().position(|byte| *byte == b'{') {
         rest = &rest[start..];

@@ -146,7 +146,7 @@ impl InputSource {
     }
 
     /// Passes each item of a list in a file or on stdin to `take`. If `given` is a value instead, returns it.
-    pub(crate) fn for_each_item<'g>(
+    pub(crate) fn for_each_item_unless_value<'g>(
         &mut self,
         given: &'g InputArg,
         what: &'static str,

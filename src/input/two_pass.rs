@@ -200,7 +200,11 @@ impl TwoPassFile {
         take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let end = match self.from.take() {
-            None => self.for_each_line(self.line_reader(), take)?,
+            None => {
+                let mut lines = self.line_reader();
+                self.pass_lines(&mut lines, take)?;
+                lines.offset
+            }
             Some(from) => {
                 let copy = CopyingReader {
                     from,
@@ -242,14 +246,13 @@ impl TwoPassFile {
         read.map_err(|fault| self.unreadable_error(&fault))
     }
 
-    /// Passes each line that is not empty to `take`. Returns the offset of the end.
+    /// Passes each line that is not empty to `take`.
     pub(crate) fn for_each_line<R: Read>(
         &self,
         mut lines: OffsetLineReader<R>,
         take: impl FnMut(TextLine) -> Result<(), Error>,
-    ) -> Result<u64, Error> {
-        self.pass_lines(&mut lines, take)?;
-        Ok(lines.offset)
+    ) -> Result<(), Error> {
+        self.pass_lines(&mut lines, take)
     }
 
     fn pass_lines<R: Read>(

@@ -218,14 +218,14 @@ impl<'a> Selection<'a> {
         else {
             return Ok(None);
         };
-        let front = source.front;
+        let matches_first = source.matches_first;
         let locks = matches!(source.index, Some(Index::Locks(_)));
         let group = match &source.index {
             Some(Index::Failed(group)) if self.detail == JobFields::Snapshot => Some(group.clone()),
             _ => None,
         };
         // Jobs with locks are sorted by state, which requires slices of one size.
-        let exact = source.exact && !locks;
+        let exact = source.is_exact && !locks;
         // If every member matches, those before the offset need not be read.
         while exact && self.skip > 0 && self.jids.pop_front().is_some() {
             self.skip -= 1;
@@ -273,7 +273,7 @@ impl<'a> Selection<'a> {
                 _ => {}
             }
         }
-        if front && jobs.is_empty() {
+        if matches_first && jobs.is_empty() {
             self.current = None;
             self.jids.clear();
         }
@@ -295,11 +295,11 @@ impl<'a> Selection<'a> {
             return Ok(Some(self.matched));
         }
         let begun = match &self.current {
-            Some(searched) if !searched.source.exact => return Ok(None),
+            Some(searched) if !searched.source.is_exact => return Ok(None),
             Some(searched) => searched.reader.total_members().unwrap_or(0),
             None => 0,
         };
-        if !self.sources.iter().all(|source| source.exact) {
+        if !self.sources.iter().all(|source| source.is_exact) {
             return Ok(None);
         }
         let rest: Vec<(Index, u64)> = self
@@ -337,7 +337,7 @@ impl<'a> Selection<'a> {
                     }
                 }
                 let total = reader.total_members();
-                self.total = match (source.exact, self.total, total) {
+                self.total = match (source.is_exact, self.total, total) {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
                 };
@@ -350,8 +350,11 @@ impl<'a> Selection<'a> {
                 return Ok(false);
             };
             let size = match &source {
-                IndexSource { front: true, .. } => MAX_JOBS_PER_CALL as u64,
-                IndexSource { exact: true, .. } => self.left.saturating_add(self.skip),
+                IndexSource {
+                    matches_first: true,
+                    ..
+                } => MAX_JOBS_PER_CALL as u64,
+                IndexSource { is_exact: true, .. } => self.left.saturating_add(self.skip),
                 _ => self
                     .left
                     .saturating_add(self.skip)

@@ -20,9 +20,9 @@ pub(super) struct IndexSource {
     /// The jobs, if they were read already.
     pub listed: Option<Vec<Name>>,
     /// Whether every member matches, if the index is sound.
-    pub exact: bool,
+    pub is_exact: bool,
     /// Whether the matching members come first, so that the rest need not be read.
-    pub front: bool,
+    pub matches_first: bool,
     /// Whether the name of the index was given on the command line, so that an unknown name is an error.
     pub is_given: bool,
 }
@@ -37,8 +37,8 @@ impl IndexSource {
         IndexSource {
             index: Some(index),
             listed: None,
-            exact: is_exact,
-            front: false,
+            is_exact,
+            matches_first: false,
             is_given: false,
         }
     }
@@ -168,8 +168,8 @@ fn sets_by_state(
         return Ok(vec![IndexSource {
             index: None,
             listed: None,
-            exact: false,
-            front: false,
+            is_exact: false,
+            matches_first: false,
             is_given: false,
         }]);
     }
@@ -210,8 +210,8 @@ fn listed_lane_jobs(
     Ok(IndexSource {
         index: None,
         listed: Some(jobs.map(|job| job.jid).collect()),
-        exact: false,
-        front: false,
+        is_exact: false,
+        matches_first: false,
         is_given: false,
     })
 }
@@ -301,7 +301,7 @@ fn queue_sets(
     let selected = |state: State| states.contains(&state);
     let only = selector.narrows_only_by_queue();
     // Jobs whose lock was revoked come before all other waiting jobs.
-    let front = selected(Stalled) && !selected(Waiting);
+    let stalled_come_first = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
         let set =
             |index: fn(Name) -> Index, exact| IndexSource::new(index(queue.clone()), exact && only);
@@ -315,9 +315,9 @@ fn queue_sets(
             let exact = all(&[Waiting, Stalled]);
             // With further conditions, the set is read to its end: a job that does not match may stand before
             // one that does.
-            let front = front && only;
+            let matches_first = stalled_come_first && only;
             sets.push(IndexSource {
-                front,
+                matches_first,
                 ..set(Index::Waiting, exact)
             });
         }

@@ -22,9 +22,9 @@ pub(super) struct FirstPassResult {
     /// How many jobs there are.
     pub jobs: u64,
     /// Whether some jobs depend on jobs of later lines.
-    pub forward: bool,
+    pub has_forward_dependencies: bool,
     /// Whether some jobs get a new jid at each run.
-    pub fresh: bool,
+    pub has_fresh_jids: bool,
     /// The first bytes of the SHA-256 of each line, by line number, if there is a journal.
     pub sums: Vec<u64>,
     /// The queues of the jobs, if they are needed.
@@ -90,7 +90,7 @@ pub(super) fn check_lines(
         }
         let own = match job.jid.known_jid() {
             None => {
-                checked.fresh = true;
+                checked.has_fresh_jids = true;
                 None
             }
             Some(jid) => {
@@ -126,7 +126,7 @@ pub(super) fn check_lines(
     }
     read?;
     file.refuse_changed_file()?;
-    checked.forward = pending.iter().any(|other| known.contains(other));
+    checked.has_forward_dependencies = pending.iter().any(|other| known.contains(other));
     Ok(checked)
 }
 
@@ -138,14 +138,14 @@ fn refuse_duplicate(
     file: &TwoPassFile,
     defaults: &LineDefaults,
     number: u64,
-    at: usize,
+    jid_offset: usize,
     jid: &[u8],
 ) -> Result<(), Error> {
     let mut first = None;
     let mut fault = None;
     file.for_each_line(file.line_reader(), |row| {
         if row.number == number && first.is_some() {
-            fault = Some(LineFault::at_offset(row.text, at, String::new()).column);
+            fault = Some(LineFault::at_offset(row.text, jid_offset, String::new()).column);
         }
         if row.number >= number || first.is_some() {
             return Ok(());
@@ -184,11 +184,11 @@ pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error 
 
 /// The first bytes of the SHA-256 of a line; never 0, which stands for no line.
 pub(super) fn line_hash(line: &[u8]) -> u64 {
-    first_eight_bytes(&Sha256::digest(line))
+    nonzero_first_bytes(&Sha256::digest(line))
 }
 
 /// The first bytes of a hash as a number.
-pub(super) fn first_eight_bytes(sum: &[u8]) -> u64 {
+pub(super) fn nonzero_first_bytes(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)
 }

@@ -391,7 +391,11 @@ impl Journal {
     }
 
     /// Adds the outcome of a line that was sent with this jid.
-    pub(super) fn add_outcome(&mut self, sent: &[u8], outcome: &LineOutcome) -> Result<(), Error> {
+    pub(super) fn add_outcome(
+        &mut self,
+        sent_jid: &[u8],
+        outcome: &LineOutcome,
+    ) -> Result<(), Error> {
         if self.has_outcomes {
             let item = outcome.to_item();
             self.ledger
@@ -403,7 +407,7 @@ impl Journal {
             ItemTally::Failed => replies.failed.push(outcome.line),
             _ => replies.done.push(outcome.line),
         }
-        if outcome.jid != sent {
+        if outcome.jid != sent_jid {
             let jid = Name::from(outcome.jid).lossless_text().into_owned();
             replies.existing.push((outcome.line, jid));
         }

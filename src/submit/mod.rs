@@ -140,7 +140,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         new_queues::are_new_queues_checked(options.existing, options.policy.dry_run, session);
     let sums = options.record.is_some();
     let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
-    let sorted = if checked.forward {
+    let sorted = if checked.has_forward_dependencies {
         Some(line_order::dependencies_first(&file, defaults)?)
     } else {
         None
@@ -157,7 +157,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let queues = std::mem::take(&mut checked.queues).into_iter();
         let queues: Vec<Name> = queues.map(Name::from).collect();
         let now = session.connect()?;
-        new_queues::note_new_queues(
+        new_queues::note_or_refuse_new_queues(
             &queues,
             options.existing,
             options.policy.dry_run,
@@ -180,7 +180,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         }
         None => (None, None),
     };
-    let fresh = checked.fresh;
+    let fresh = checked.has_fresh_jids;
     // The throttles of the command line stay in the list: two maxima for one of them are refused below, with
     // those of the lines.
     let mut throttles = options.throttles.clone();
@@ -381,7 +381,7 @@ impl RoundSender<'_> {
                 && let Ok(replies) = &mut answer
                 && let Some(reply) = replies.pop()
             {
-                answer = self.replace_if_unchanged(session, batch, reply);
+                answer = self.replace_unless_done_before(session, batch, reply);
             }
             let replies = match answer {
                 Ok(replies) => replies,
@@ -446,7 +446,7 @@ impl RoundSender<'_> {
     }
 
     /// Replaces an existing job if an earlier run sent its line without seeing a reply, and did not replace the job.
-    fn replace_if_unchanged(
+    fn replace_unless_done_before(
         &mut self,
         session: &mut Session,
         batch: &mut PutBatch,

@@ -51,7 +51,7 @@ pub(super) fn pack_lines(
             to: rounds,
         };
         match order {
-            None => _ = file.for_each_line(file.line_reader(), |row| packer.pack_line(row))?,
+            None => file.for_each_line(file.line_reader(), |row| packer.pack_line(row))?,
             Some(order) => {
                 let mut text = Vec::new();
                 for place in order {
@@ -137,7 +137,7 @@ impl Packer<'_> {
             _ => None,
         };
         let round = &mut self.round;
-        if let Some(sent) = round.add_job(row.number, jid, &job, self.limits.now) {
+        if let Some(sent) = round.add_job_to_last_call(row.number, jid, &job, self.limits.now) {
             (sent.sum, sent.since) = (sum, since);
         }
         if alone && let Some(batch) = round.batches.last_mut() {

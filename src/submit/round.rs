@@ -98,7 +98,7 @@ impl PutRound {
     }
 
     /// Adds a job to the last call. Relative times count from `now`.
-    pub(super) fn add_job(
+    pub(super) fn add_job_to_last_call(
         &mut self,
         line: u64,
         jid: &[u8],
@@ -132,16 +132,16 @@ impl PutRound {
     pub(super) fn send_batches(
         &mut self,
         core: &mut Core,
-        next: &mut Moment,
+        next_call_at: &mut Moment,
         maxima: Option<&ThrottleMaxima>,
     ) -> Vec<CallOutcomes> {
-        let now = *next;
+        let now = *next_call_at;
         let mut calls = Vec::with_capacity(self.batches.len());
         for batch in &mut self.batches {
-            let mut puts = std::mem::take(&mut batch.puts).at_moment(*next);
+            let mut puts = std::mem::take(&mut batch.puts).at_moment(*next_call_at);
             puts.maxima = maxima.cloned();
             calls.push(puts);
-            *next = next.after(APART);
+            *next_call_at = next_call_at.after(APART);
         }
         core.put_batches(now, calls)
     }

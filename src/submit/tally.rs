@@ -85,7 +85,7 @@ impl PutTally {
         ui: &Ui,
         matched: usize,
         dry_run: bool,
-        is_sorted: bool,
+        are_lines_reordered: bool,
         stopwatch: Stopwatch,
     ) -> PutTally {
         PutTally {
@@ -101,7 +101,7 @@ impl PutTally {
             reasons: ReasonTally::default(),
             stopwatch,
             all: dry_run || ui.is_verbose(),
-            jids: is_sorted.then(Vec::new),
+            jids: are_lines_reordered.then(Vec::new),
             kept: None,
             planned: 0,
         }

@@ -322,8 +322,8 @@ impl Ui {
     }
 
     /// Whether notes are read: on a terminal, or as part of a plan.
-    pub(crate) fn are_notes_read(&self, is_part_of_plan: bool) -> bool {
-        !self.quiet && (is_part_of_plan || io::stderr().is_terminal())
+    pub(crate) fn are_notes_read(&self, is_plan_shown: bool) -> bool {
+        !self.quiet && (is_plan_shown || io::stderr().is_terminal())
     }
 
     /// Whether hints are shown.

@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::{parse, suggestion};
 use crate::args::value;
-use crate::commands::{ConfigFileUse, Group, Spec};
+use crate::commands::{AppliedConfig, Group, Spec};
 use crate::core::call::rights::{self, AclForm};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -61,7 +61,7 @@ pub(super) fn document_kinds() -> impl Iterator<Item = (&'static str, &'static s
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).config_use(ConfigFileUse::Nothing);
+    Spec::reads(Group::Operate, run).applied_config(AppliedConfig::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -37,7 +37,7 @@ pub(crate) enum DueTime {
 impl DueTime {
     /// When a job is due; `None` is immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
-    fn due_moment(self, job: &JobSnapshot, slice: &JobSlice) -> Option<Moment> {
+    fn due_moment_unless_now(self, job: &JobSnapshot, slice: &JobSlice) -> Option<Moment> {
         let from = if job.later.is_zero() {
             slice.now
         } else {
@@ -67,7 +67,7 @@ impl RequeueTarget {
         for keep in [false, true] {
             let jobs = slice.jobs.iter().filter(|job| keeps_retries(job) == keep);
             let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
-                .map(|job| (job, when(job).due_moment(job, slice)))
+                .map(|job| (job, when(job).due_moment_unless_now(job, slice)))
                 .collect();
             if jobs.is_empty() {
                 continue;

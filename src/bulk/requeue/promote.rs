@@ -33,7 +33,7 @@ pub(crate) fn promote_action() -> BulkAction<'static> {
     promote
         .with_default_states(&[State::Scheduled])
         .refuse_if(refuse_not_scheduled)
-        .arrange_after_consent(|plan, session| plan.explain_lane_wait(session))
+        .with_step_after_consent(|plan, session| plan.explain_single_lane_wait(session))
 }
 
 fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {

@@ -51,7 +51,7 @@ impl RetryOptions {
             .with_default_states(&[State::Failed])
             .refuse_if(|job| self.refuse_not_retriable(job))
             .describe_effects(|plan| self.effect_lines(plan))
-            .arrange_after_consent(|plan, session| {
+            .with_step_after_consent(|plan, session| {
                 order::sort_lanes_by_put(plan, session.now(), session)
             })
     }

@@ -276,7 +276,7 @@ impl UndoFile {
             let length = from.read_until(b'\n', &mut line);
             let length = length.map_err(|fault| unread(&fault))? as u64;
             if !line.ends_with(b"\n") {
-                checksum::verify_cut_line(&line).map_err(altered)?;
+                checksum::verify_incomplete_line(&line).map_err(altered)?;
                 break;
             }
             if head.is_none() {

@@ -1,7 +1,7 @@
 //! `qless context`: named settings in the config file.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{ConfigFileUse, Group, Spec};
+use super::{AppliedConfig, Group, Spec};
 use crate::error::Error;
 use crate::model::context::Context as Item;
 use crate::session::Session;
@@ -47,7 +47,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, |args: Args, ses
     let list = Command::List(list::Args {});
     args.command.unwrap_or(list).run(session)
 })
-.config_use(ConfigFileUse::Defaults);
+.applied_config(AppliedConfig::Defaults);
 
 /// The config file. A file that was named must exist.
 fn config_file(session: &Session) -> Result<&ConfigFile, Error> {

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         now,
         session,
     )?;
-    new_queues::note_new_queues(queues, args.existing, args.dry_run, now, session)
+    new_queues::note_or_refuse_new_queues(queues, args.existing, args.dry_run, now, session)
         .map_err(|error| error.hint_if(swapped.clone()))?;
     if let Some(hint) = swapped {
         session.ui.note(&format!("hint: {hint}"));

@@ -177,7 +177,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let leave = exists && args.if_absent;
     if !leave {
         let queues = std::slice::from_ref(&job.queue);
-        new_queues::note_new_queues(queues, args.existing, dry, now, session)?;
+        new_queues::note_or_refuse_new_queues(queues, args.existing, dry, now, session)?;
     }
     if !leave {
         maxima::set_changed_maxima(&args.coordinated.throttles, dry, now, session)?;

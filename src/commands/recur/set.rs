@@ -134,7 +134,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jid = &args.jid;
     let dry = args.dry.dry_run;
     let queues = args.queue.as_slice();
-    new_queues::note_new_queues(queues, args.existing, dry, now, session)?;
+    new_queues::note_or_refuse_new_queues(queues, args.existing, dry, now, session)?;
     maxima::set_changed_maxima(&args.coordinated.throttles, dry, now, session)?;
     let jids = slice::from_ref(jid);
     let consent =

@@ -46,7 +46,7 @@ impl Args {
     }
 
     /// Whether throttles are selected that the command line does not name.
-    fn selects_unnamed_throttles(&self) -> bool {
+    fn selects_by_glob_or_all(&self) -> bool {
         self.ids.is_empty() || self.ids.iter().any(|id| id.as_plain_name().is_none())
     }
 }
@@ -65,12 +65,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if none {
         ui.note_to_people("no throttles");
     }
-    if let Some(omitted) = omitted.filter(|_| none || args.selects_unnamed_throttles()) {
+    if let Some(omitted) = omitted.filter(|_| none || args.selects_by_glob_or_all()) {
         ui.note(&format!(
             "{omitted}: `--all` lists what holds a job back there alone"
         ));
     }
-    if !args.all && args.selects_unnamed_throttles() {
+    if !args.all && args.selects_by_glob_or_all() {
         if let Some(example) = unlisted {
             ui.note(&format!(
                 "another client or an earlier version has set the maximum of throttle `{example}`; others that it \
@@ -102,7 +102,7 @@ fn read_selected(args: &Args, core: &mut Core, now: Moment) -> Result<ListedThro
         .retain(|(_, id), _| args.selects_throttle(id));
     found.unreadable.retain(|id, _| match id {
         Some(id) => args.selects_throttle(id),
-        None => args.selects_unnamed_throttles(),
+        None => args.selects_by_glob_or_all(),
     });
     Ok(found)
 }

@@ -62,7 +62,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
 /// Notes that an id belongs to a lane. If notes are read, also that no job uses a throttle.
 fn note_unused_id(
     id: &Name,
-    is_part_of_plan: bool,
+    is_plan_shown: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
@@ -76,7 +76,7 @@ fn note_unused_id(
         .is_empty();
     let what = if is_lane {
         format!("`{id}` is a lane, which runs one job at a time; `qless key` lists its jobs")
-    } else if session.ui.are_notes_read(is_part_of_plan) {
+    } else if session.ui.are_notes_read(is_plan_shown) {
         format!("throttle `{id}` is new: no job uses it")
     } else {
         return Ok(());

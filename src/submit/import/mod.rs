@@ -113,8 +113,9 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         options.existing = ExistingPolicy::Skip;
     }
     let now = session.connect()?;
-    let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
-    let existing = existing_jids(&contents, &options, now, session)?;
+    let missing =
+        missing_dependencies_if_allowed(&contents, &options, file.source_name(), now, session)?;
+    let existing = existing_jids_if_allowed(&contents, &options, now, session)?;
     let mut changes =
         OptionChange::changes_to_wanted(&session.core()?.config(now)?, &contents.options, false);
     if options.existing == ExistingPolicy::Skip {
@@ -209,7 +210,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
 }
 
 /// The dependencies that neither the file nor the server has.
-fn missing_dependencies(
+fn missing_dependencies_if_allowed(
     contents: &ArchiveContents,
     options: &ImportOptions,
     what: &str,
@@ -249,7 +250,7 @@ fn missing_dependencies(
 
 /// The jobs of the file that exist already. That is an error unless an option says what to
 /// do with them.
-fn existing_jids(
+fn existing_jids_if_allowed(
     contents: &ArchiveContents,
     options: &ImportOptions,
     now: Moment,
@@ -594,7 +595,7 @@ impl Importer<'_> {
             };
             // Each job has its own call and moment, so that the jobs run in the order of the file.
             round.begin_call(policy, 1);
-            round.add_job(number, job.jid.as_bytes(), &packer.job_to_put(&read), now);
+            round.add_job_to_last_call(number, job.jid.as_bytes(), &packer.job_to_put(&read), now);
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
@@ -701,7 +702,7 @@ impl Importer<'_> {
             }
             _ => match core.import_template(
                 now,
-                &pack::template_to_put(&read, &queue, now, note.as_deref()),
+                &pack::recurring_to_put(&read, &queue, now, note.as_deref()),
             ) {
                 Ok(()) => {
                     core.raise_template_count(now, &job.jid, read.put_job_count())?;

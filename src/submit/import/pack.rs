@@ -8,7 +8,7 @@ use super::{FailedPolicy, ImportOptions};
 use crate::args::moment::TypedMoment;
 use crate::clock::moment::Moment;
 use crate::core::api::template;
-use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedTemplate, FiniteNumber};
+use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedRecurring, FiniteNumber};
 use crate::input::line::{Dependency, NewJid, NewJob, NewName};
 use crate::json::quote::{quote_array, quote_string};
 use crate::model::coordination::CoordinationOption;
@@ -148,8 +148,8 @@ impl JobConverter<'_> {
 }
 
 /// A recurring job in the form of the call that creates it again.
-pub(super) fn template_to_put<'t>(
-    recurring: &'t ArchivedTemplate,
+pub(super) fn recurring_to_put<'t>(
+    recurring: &'t ArchivedRecurring,
     queue: &'t Name,
     now: Moment,
     pause: Option<&'t [u8]>,
@@ -160,7 +160,7 @@ pub(super) fn template_to_put<'t>(
         klass: &recurring.klass,
         data: &recurring.data,
         every: recurring.every.0,
-        next: recurring.next_run().unwrap_or(now),
+        next: recurring.next_run_unless_now().unwrap_or(now),
         priority: recurring.priority.map_or("0", |number| number.0),
         retries: recurring.retries.map_or("5", |number| number.0),
         backlog: recurring.backlog.map_or("0", |number| number.0),
@@ -172,7 +172,7 @@ pub(super) fn template_to_put<'t>(
 
 /// The note for the core if the recurring job, or the one it replaces, is paused.
 pub(super) fn import_pause_note(
-    recurring: &ArchivedTemplate,
+    recurring: &ArchivedRecurring,
     replaces_paused: bool,
 ) -> Option<Vec<u8>> {
     let Some(since) = recurring.paused_since else {
