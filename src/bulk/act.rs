@@ -69,7 +69,7 @@ impl BulkPlan {
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.record_outcome(&mut session.ui, outcome)?;
         }
-        // The calls that change the jobs change their dependents, too, so the report lists these first as well.
+        // Dependents that are changed with the jobs are recorded before the change, too.
         for job in &self.below {
             recorder.write_to_report(&JobOutcome::planned(job))?;
         }
@@ -218,7 +218,7 @@ impl OutcomeRecorder {
                     self.flush_report()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
-                // Remember only jobs that exist afterwards: one without a state was deleted.
+                // Only jobs that still exist can be lost: a job without a state was deleted.
                 if let (Some(restarts), Some(_), ItemTally::Done) =
                     (&mut restarts, &outcome.item.state_after, result)
                 {
@@ -255,7 +255,7 @@ impl OutcomeRecorder {
         }
         let done = self.report.done_count();
         let stopped_by = stopped_by.map(|error| match error.kind() {
-            // With many jobs, inspecting one of them does not help.
+            // The hint of the error, to inspect the job, helps only with a single job.
             Kind::Unknown if !single => error.hint(resume_hint(remaining, session)),
             _ if done > 0 && blocks_writes(&error) => {
                 let page = session.ui.render_options();

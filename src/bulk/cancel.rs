@@ -1,4 +1,4 @@
-//! Cancelling: jobs are deleted; their dependents keep them, or are cancelled or released, too.
+//! Cancelling: jobs are deleted. Dependents keep a job from being deleted, unless they are cancelled or released, too.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -178,7 +178,7 @@ fn dependents_at_any_depth(edges: &Edges, jid: &Name) -> Vec<Name> {
     tree
 }
 
-/// The jids of these whose jobs do not exist; empty if the server cannot be asked.
+/// Those of `jids` whose jobs do not exist; empty if the server cannot be asked.
 fn keep_missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
     let found = core.job_snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
@@ -287,7 +287,7 @@ fn confirm_cancel(
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
         TargetSource::OneJid => count > 1,
-        // If other members may have further jobs that were named, one job here still asks.
+        // Other members may have more of the named jobs, so even one job requires a question.
         TargetSource::Jids | TargetSource::File => {
             count > 1 || session.has_other_members() || session.ui.is_protected()
         }

@@ -200,8 +200,8 @@ impl Ledger {
         }
     }
 
-    /// Flushes, and reserves as much space again for the outcomes of what the lines announce, where the
-    /// file system can do that.
+    /// Flushes, and reserves as much space as the lines took, for the outcomes of the jobs that they announce, where
+    /// the file system can do that.
     pub(crate) fn flush_and_reserve(&mut self) -> Result<(), Error> {
         let room = self.lines.len() as u64;
         self.flush()?;
@@ -362,8 +362,8 @@ impl Ledger {
         }
     }
 
-    /// Refuses a device such as `/dev/null`, from which nothing can be read again. `/dev/full` takes nothing,
-    /// and says so when it is written to.
+    /// Refuses a device such as `/dev/null`, from which nothing can be read again. A device that takes nothing, such
+    /// as `/dev/full`, fails at the first write.
     fn refuse_device(&self, mut file: &File) -> Result<(), Error> {
         let about = file
             .metadata()

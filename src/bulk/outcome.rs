@@ -15,7 +15,7 @@ pub(crate) struct JobOutcome {
     pub hint: Option<String>,
     /// The cells of the table's row after the jid.
     pub cells: Vec<Name>,
-    /// The reply of the reference's command of the same name, for `-o raw`.
+    /// The reply of the command of the same name in `qless-core`, for `-o raw`.
     pub raw: Vec<u8>,
     /// On which worker, and for how long, the job ran until it was cancelled.
     pub running_on: Option<String>,

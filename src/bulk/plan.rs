@@ -294,8 +294,8 @@ impl BulkPlan {
         asks && !self.jobs.is_empty()
     }
 
-    /// Adds a line about a queue that does not exist yet to the question, or prints it as a note if no
-    /// question is asked.
+    /// Adds a line about a queue that does not exist yet to the question, or prints it as a note if no question is
+    /// asked. With `--existing-queue`, refuses the queue.
     pub(crate) fn note_or_refuse_new_queue(
         mut self,
         queue: Option<&Name>,

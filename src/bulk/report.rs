@@ -215,7 +215,7 @@ impl BulkTally {
         } else if self.doc.sum.dry_run {
             ui.note_dry_run(&self.sentence)
         } else if self.ran > 0 {
-            // Write it also without a terminal, because a worker loses its job.
+            // The sentence is also written without a terminal: a worker loses its job.
             ui.note(&self.sentence)
         } else {
             ui.note_to_people(&self.sentence)

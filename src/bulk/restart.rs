@@ -18,8 +18,9 @@ const MAX_FIRST: usize = 10;
 pub(crate) struct RestartWatch {
     /// `None` if the server does not report it.
     begun: Option<ServerEpoch>,
-    /// The node of the cluster that was asked last, and below, how many connections had broken until then.
+    /// The node of the cluster that was asked last.
     node: Option<Node>,
+    /// The number of connections that had broken when the server was asked last.
     losses: u64,
     /// The number of the connection on which the server was asked last.
     connection: u64,
@@ -60,7 +61,7 @@ impl RestartWatch {
         })
     }
 
-    /// Refuses a list of jobs if the server has lost some of them since: then others are missing in it.
+    /// Refuses a list of jobs if the server has lost some of them since: further jobs may be missing in it.
     pub(super) fn refuse_lost_listing(
         mut self,
         listed: &[JobSnapshot],

@@ -17,7 +17,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
 
-/// The file, which has the format of an export.
+/// The file of `cancel --save`, which has the format of an export.
 #[derive(Debug)]
 pub(crate) struct SaveFile {
     ledger: Ledger,
@@ -131,7 +131,7 @@ pub(crate) fn add_and_count_dependents(
             .collect()
     });
     let mut interner = FieldInterner::default();
-    // A job that was given keeps its snapshot, whose mark was read before this.
+    // A job that was given keeps its earlier snapshot, so that a change since then is refused.
     let mut seen: HashMap<Name, JobSnapshot> =
         jobs.into_iter().map(|job| (job.jid.clone(), job)).collect();
     let jobs: Vec<JobSnapshot> = order

@@ -263,7 +263,7 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
     Ok(())
 }
 
-/// Whether a job may have what is at the path: some fields stand only in the documents of jobs that have them.
+/// Whether the document of some job has the first field of the path: a document omits fields without a value.
 fn is_known_job_field(path: &str) -> bool {
     let first = path.split('.').next().unwrap_or_default();
     Job::DOCUMENT.fields_schema()["properties"]

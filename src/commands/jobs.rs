@@ -83,7 +83,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     exit_or_no_match_error(args.require_match, listed)
 }
 
-/// The exit code of a list. With `required` (`--require-match`), a complete list without jobs is an error.
+/// The exit code of a list. With `is_match_required` (`--require-match`), a complete list without jobs is an error.
 fn exit_or_no_match_error(is_match_required: bool, listed: ListSummary) -> Result<Exit, Error> {
     match listed {
         ListSummary {

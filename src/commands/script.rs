@@ -33,7 +33,7 @@ pub(crate) struct Args {
     client: Option<OtherClient>,
 }
 
-/// The variant of the script for clients whose own core differs from qless-core.
+/// A client whose own core differs from qless-core, so that it gets a variant of the script.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum OtherClient {
     QlessPhp,

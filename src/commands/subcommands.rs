@@ -42,7 +42,8 @@ macro_rules! nested_subcommands {
 
 pub(super) use nested_subcommands;
 
-/// Whether a subcommand may change something: the word before it in `nested_subcommands!` names one of these constants.
+/// Whether a subcommand may change something: in `nested_subcommands!`, the name of one of these constants precedes
+/// each subcommand.
 #[allow(non_upper_case_globals)]
 pub(crate) const reads: bool = false;
 #[allow(non_upper_case_globals)]

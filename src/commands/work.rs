@@ -23,7 +23,7 @@ use crate::work::machine::rotation::QueueOrder;
 use crate::work::process::Directory;
 use crate::work::{HookCommands, WorkOptions};
 
-/// A program for `--persistent`. A test runs it.
+/// An example program for `--persistent`, which the help shows and a test runs.
 const WORKER: &str = r#"import json, os, sys
 answers = open(int(os.environ["QLESS_RESULT_FD"]), "w", buffering=1)
 for job in map(json.loads, sys.stdin):
@@ -190,7 +190,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let error = Error::usage("every queue is left out");
         return Err(error.hint("name a queue, or `*` for all others"));
     }
-    // `crash` and `time-limit` have no effect without these flags, so they are refused.
+    // Without `--persistent`, `crash` has no effect, and without `--time-limit`, `time-limit` has none: both are
+    // refused.
     if args.retry_on.contains(&RetryCause::Crash) && !args.persistent {
         return Err(Error::usage("`--retry-on crash` requires `--persistent`"));
     }

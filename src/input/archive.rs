@@ -387,7 +387,7 @@ fn read_optional_time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment
     }
 }
 
-/// The exact time, in seconds, unless the one that the document shows beside it was edited.
+/// The exact time, in seconds, or the time that the document shows beside it, if that was edited.
 fn exact_time_unless_edited(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
     let exact = exact.and_then(|exact| Moment::from_decimal(exact.0.as_bytes()));
     let same = |exact: &Moment| {

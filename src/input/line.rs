@@ -31,9 +31,9 @@ const MAX_TAGS: usize = 1000;
 /// Maximum number of options of a job without a past: five, and those that coordinate it with others.
 const MAX_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
 
-/// A job to put: the command line, a line of `--from` with the command line for what it does not say, and
-/// with its past, a line of an export. What it does not say is the core's default, or for an existing job
-/// the present value.
+/// A job to put: from the command line; from a line of `--from`, with the command line for absent fields; or, with its
+/// past, from a line of an export. An absent field means the default of the core or, for an existing job, the present
+/// value.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NewJob<'l> {
@@ -217,7 +217,7 @@ impl<'l> NewJob<'l> {
         Ok(job)
     }
 
-    /// Takes the values of `other` for what the job does not say. Delay and time are one value.
+    /// Takes the values of `other` for absent fields. Delay and time are one value.
     pub(crate) fn fill_absent<'s: 'l>(&mut self, other: &'s NewJob) {
         fn fill<T>(value: &mut Option<T>, default: impl FnOnce() -> Option<T>) {
             if value.is_none() {

@@ -146,9 +146,8 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
     Ok(Name::from(defaults))
 }
 
-/// A placeholder that the core would not replace and what is wrong with it, if an option with
-/// placeholders has one. The core takes it as plain text: all jobs of the queue would share one lane,
-/// lock or throttle.
+/// The first placeholder that the core would not replace, and why. The core takes it as plain text: all jobs of the
+/// queue would share one lane, lock or throttle.
 fn wrong_placeholder_and_why(
     option: CoordinationOption,
     value: &[u8],
@@ -163,7 +162,7 @@ fn wrong_placeholder_and_why(
     }
 }
 
-/// The first wrong placeholder of a template.
+/// The first wrong placeholder of a template, and why it is wrong.
 fn first_wrong_and_why(template: &[u8]) -> Option<(Name, &'static str)> {
     let mut rest = template;
     while let Some(start) = rest.iter().position(|byte| *byte == b'{') {

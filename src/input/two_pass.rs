@@ -56,7 +56,7 @@ impl LineShare {
 /// A line with its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextLine<'l> {
-    /// The number of the line, counted from 1, with empty lines.
+    /// The number of the line, counted from 1; empty lines count.
     pub number: u64,
     /// The offset of the line in the file.
     pub offset: u64,

@@ -292,7 +292,7 @@ impl Prefilter {
         self.0.iter().map(|field| field.name()).collect()
     }
 
-    /// Whether a job with these fields, in that order, may match.
+    /// Whether a job with these values of the fields may match.
     pub(super) fn job_may_match(&self, filter: &Filter, values: Vec<Option<Vec<u8>>>) -> bool {
         let selector = filter.selector;
         self.0.iter().zip(values).all(|(field, text)| {

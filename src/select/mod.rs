@@ -35,7 +35,7 @@ pub(crate) use count::counts_and_unreadable_queues;
 use filter::{Filter, Prefilter};
 use source::IndexSource;
 
-/// The jobs that match a selector, slice by slice, in the order of lists.
+/// The jobs that match a selector, slice by slice, in the order of the sets that are searched.
 pub(crate) struct Selection<'a> {
     now: Moment,
     detail: JobFields,
@@ -200,7 +200,7 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// The next jobs, perhaps none of those that were read; `None` at the end.
+    /// The matching jobs of the next slice, which may be none; `None` at the end.
     pub(crate) fn next_jobs(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
             return Ok(None);

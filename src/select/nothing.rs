@@ -35,8 +35,8 @@ pub(crate) fn hint_why_empty(
     Ok(())
 }
 
-/// Adds a hint to an error about a name that does not exist, if the name means something else or if
-/// nothing exists at all. What cannot be read for that is left out.
+/// Adds a hint to an error about a name that does not exist, if the name means something else or if nothing exists at
+/// all. A meaning that cannot be read is left out.
 pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error {
     if error.kind() != Kind::NotFound || error.hint_text().is_some() {
         return error;

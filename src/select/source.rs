@@ -338,7 +338,7 @@ fn queue_sets(
     if let [pattern] = selector.queues.as_slice()
         && let Some(queue) = pattern.as_plain_name()
     {
-        // With one set, the queue is looked up only if the set is empty.
+        // If there is one set, whether its queue exists is checked only if the set is empty.
         let mut sets = sets(queue, &|_| true);
         if sets.len() == 1 {
             sets.iter_mut().for_each(|set| set.is_given = true);

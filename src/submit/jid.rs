@@ -131,7 +131,7 @@ fn jid_in_data<'d>(
     }
 }
 
-/// The offset of a part of a line, with its quote; 0 for what the command line says.
+/// The offset of a part of a line, from its quote on; 0 for a value of the command line.
 pub(crate) fn offset_in_line(line: &[u8], part: &[u8]) -> usize {
     let at = offset_of(line, part).unwrap_or(0);
     let is_quoted = at > 0 && line[at - 1] == b'"';

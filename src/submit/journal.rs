@@ -156,7 +156,7 @@ impl JournalState {
         Sha256::digest(line).into()
     }
 
-    /// Adds a line of the journal; `sums` are the hashes of the input.
+    /// Adds a line of the journal; `sums` are the hashes of the input's lines.
     fn read_record(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
         let record: JournalRecord = serde_json::from_slice(record)
             .map_err(|_| "this is not a line of a journal".to_owned())?;
@@ -359,7 +359,7 @@ impl Journal {
             }
         })?;
         state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)?;
-        // Missing jobs count, too: if the operator has lifted the limit since, the policy is not known any more.
+        // Missing jobs show evictions, too: without the memory limit that caused them, the server reports no policy.
         let evicts_jobs = core.eviction_policy().is_some() || !lost.missing.is_empty();
         lost.evicted = present.evicted > 0 && evicts_jobs;
         if !lost.missing.is_empty() {

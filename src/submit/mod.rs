@@ -612,8 +612,8 @@ fn line_outcome<'r>(
     outcome
 }
 
-/// Whether an existing job is not older than a moment, by its first entry (0) or its newest
-/// put (1), which are whole seconds.
+/// Whether an existing job is not older than a moment. `history_index` is 0 for its first entry, 1 for its newest put;
+/// their times are whole seconds.
 fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
     let when = reply.detail_moment(history_index);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// The dependencies of each job on others, all by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct DependencyGraph {
-    /// The end of each job's edges; they begin at the end of the job's before.
+    /// The end of the edges of each job, which begin where those of the job before end.
     ends: Vec<usize>,
     edges: Vec<u32>,
 }

@@ -28,7 +28,7 @@ pub(super) struct PutTally {
     stopwatch: Stopwatch,
     /// Whether the document also lists the jobs that were put.
     all: bool,
-    /// Jids with their lines, if they are sent in another order than they are written in.
+    /// The jids and their lines, if the lines are not sent in the order of the file, in which jids are written.
     jids: Option<Vec<(u64, Name)>>,
     /// The jids for the caller, if it asked for them.
     kept: Option<Vec<Name>>,

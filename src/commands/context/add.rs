@@ -124,7 +124,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The directory at which the paths of the command line start.
+/// The directory at which relative paths of the command line start.
 fn current_dir() -> Result<PathBuf, Error> {
     env::current_dir().map_err(|error| {
         let why = io_message(&error);

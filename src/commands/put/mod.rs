@@ -311,7 +311,7 @@ impl Args {
     }
 }
 
-/// Waits until jobs are complete. stdout stays that of `put`.
+/// Waits until jobs are complete. Nothing is written to stdout, which has the output of `put`.
 fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Result<(), Error> {
     let options = waiter.options;
     session.ui.flush_stdout()?;

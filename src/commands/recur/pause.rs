@@ -75,7 +75,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The error about a paused recurring job whose id another client has used again.
+/// The error about a paused recurring job if another client has made a recurring job with its jid.
 pub(super) fn reused_jid_error(jid: &Name) -> Error {
     Error::conflict(format!(
         "`{jid}` is paused, and another recurring job has its jid now"
