@@ -136,7 +136,7 @@ pub struct RevertCounts {
     pub skipped: u64,
 }
 
-/// The facts by which a server may damage jobs, as it reports them. A fact that it does not report is absent.
+/// What a server reports that may endanger jobs. A fact that it does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerHealth {
     /// `maxmemory-policy`.
@@ -264,7 +264,7 @@ enum CheckRow {
     Count(usize, Vec<Name>),
 }
 
-/// Reads the id of a finding, or a number, then what belongs to it.
+/// Reads a row that begins with the id of a finding (a verdict) or with a number (the count).
 impl<'de> Deserialize<'de> for CheckRow {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CheckRow, D::Error> {
         struct CheckVisitor;

@@ -53,8 +53,8 @@ impl PartialEq for ServerEpoch {
 }
 
 impl ServerEpoch {
-    /// Whether another server took over with a copy of this one's data, as a replica does: then the last changes
-    /// may be missing. Otherwise the data was moved completely.
+    /// Whether `other` has a copy of this server's data, as a replica that took over does: then the last changes may
+    /// be missing. Otherwise the data was moved completely.
     pub(crate) fn was_replaced_by(&self, other: &ServerEpoch) -> bool {
         let mut histories = self.histories.iter();
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
@@ -141,8 +141,8 @@ impl Core {
                 .job_snapshots(now, &oldest.members)?
                 .into_iter()
                 .flatten();
-            // `since` is a whole second: a job that was put in the same second may have ended before this
-            // one, so one more second is added.
+            // `since` is a whole second: a job deleted because of the number may have ended in the same second as
+            // the oldest one left, so one more second is added.
             let ended = oldest.filter_map(|job| job.since).max();
             let ended = ended.map(|ended| ended.after(Duration::from_secs(1)));
             since = since.max(ended.unwrap_or(now));

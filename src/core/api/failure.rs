@@ -84,7 +84,7 @@ impl Core {
         Ok(groups.into_iter().map(|(group, _)| group).collect())
     }
 
-    /// The newest job of each group: the last one of its list, at the position that the given number of jobs tells.
+    /// The newest job of each group: the one at the end of its list, which the given number of jobs locates.
     /// `None` if the group has fewer jobs by now.
     pub(crate) fn newest_failed_job_per_group(
         &mut self,

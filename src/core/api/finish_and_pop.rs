@@ -134,7 +134,7 @@ impl Core {
             .call_for_reply(now, add_ending_args(call, last))?
             .result
         {
-            // Each ending goes alone then, so that the one at fault is known.
+            // Send the endings without the pops: `finish_jobs` finds the one that is too long.
             Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
                 let ended = self.finish_jobs(now, worker, last);
                 done.endings.append(&mut ended.map_err(partly_ended_error)?);

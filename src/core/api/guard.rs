@@ -265,8 +265,8 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Deletes jobs in their order, up to the number that one call deletes and at least one. Returns the outcomes of
-    /// these, with the further jobs that were deleted or released.
+    /// Deletes the first of the jobs: as many as one call deletes, at least one. Each of them has an outcome, with the
+    /// further jobs that were deleted or released.
     pub fn cancel_jobs(
         &mut self,
         now: Moment,

@@ -39,7 +39,7 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
     }
 }
 
-/// The lengths of what may be the beginning of a jid. A longer name is a whole jid, which scripts give.
+/// The lengths of what may be the beginning of a jid. A longer text is a whole jid, as scripts pass it.
 const BEGINNING: RangeInclusive<usize> = 4..=31;
 
 /// Time limit of the search for jids that begin with these characters.

@@ -108,7 +108,7 @@ struct StatusReply {
     has_damaged_workers: bool,
 }
 
-/// A group, the number of its jobs, and of its recent failures.
+/// A group, its number of jobs, and its number of recent failures.
 type GroupRow = (Name, u64, u64);
 
 /// Reads the text of INFO.

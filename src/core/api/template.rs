@@ -324,7 +324,7 @@ fn add_coordination_options(call: Call, coordination: &Coordination) -> Call {
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 
-/// A call that changes recurring jobs, the first of which is the argument `jid_index`.
+/// A call that changes recurring jobs. `jid_index`: the index of the first jid among its arguments.
 fn recur_call(verb: &'static str, jid_index: usize) -> Call {
     let spec = match verb {
         "pause" => calls::GUARD_RECUR.with_wording("pause", "pausing"),

@@ -506,7 +506,7 @@ impl Core {
             let calls: Vec<Call> = lanes.iter().map(call).collect();
             for (reply, lane) in self.call_all(now, &calls).into_iter().zip(lanes) {
                 let mut jobs = read_lane(reply?)?;
-                // One call returns no more jobs than that: read a longer lane in pages.
+                // One call returns at most this many jobs: read a longer lane in pages.
                 if jobs.len() as u64 >= index::MAX_ENTRIES_PER_CALL {
                     let jids = self.index_members(now, &Index::Lane(lane.clone()))?;
                     jobs = self.jobs_as_neighbors(now, &jids)?;

@@ -311,7 +311,7 @@ impl Core {
         matches!(self.target.address, Address::Cluster(_))
     }
 
-    /// The error for a scan that was disturbed twice.
+    /// The error for a scan that a moving slot disturbed twice.
     pub(crate) fn moved_while_scanning(&self) -> Error {
         error::moved_while_scanning(&self.target, self.prefix())
     }

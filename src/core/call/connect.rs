@@ -375,7 +375,7 @@ struct SentRequest {
 }
 
 /// Sends requests and reads their replies, until the connection breaks or is no longer used. All
-/// requests that are there are sent first, so that the server always has the next one.
+/// queued requests are sent before a reply is read, so that the server always has the next one.
 fn serve_requests(
     mut stream: Stream,
     inbox: &Receiver<ConnectRequest>,

@@ -294,7 +294,7 @@ impl LocalServer {
         Ok(true)
     }
 
-    /// Whether closing the directory could lock other users out of their files: they may enter it,
+    /// Whether making the directory private could lock other users out of their files: they may enter it,
     /// it is not empty, and it lacks the lock file of a local server.
     fn is_dir_shared(&self) -> io::Result<bool> {
         let open = trust::others_may_use(std::fs::metadata(&self.dir)?.mode());

@@ -21,7 +21,7 @@ pub(super) fn connect_to_own_server(dir: &Path) -> Result<UnixStream, Fault> {
     }
 }
 
-/// Whether a process of this user or of root listens.
+/// Whether the process that listens belongs to this user or to root.
 #[cfg(target_os = "linux")]
 fn is_own_server(stream: &UnixStream) -> bool {
     let own = rustix::process::geteuid();

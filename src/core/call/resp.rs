@@ -29,7 +29,7 @@ const MAX_TEXT: usize = 512 << 20;
 /// with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
 
-/// The size in bytes of a reply before whose use enough memory for its copies is ensured.
+/// The size in bytes from which a reply is used only if there is memory for its copies.
 const LARGE: usize = 16 << 20;
 
 /// The number of copies of a reply that exist at the same time: jobs, their JSON, and the output.

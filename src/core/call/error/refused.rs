@@ -112,7 +112,7 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
     })
 }
 
-/// The error that a refusal with this code would become, for a fact that was learned before any refusal.
+/// The error that a refusal with this code would become, for a caller that knows before the server refuses.
 pub(crate) fn refusal_with_code(code: &str, target: &Target) -> Error {
     let refused = ServerError {
         code: code.to_owned(),

@@ -184,7 +184,7 @@ fn the_first_word_of_an_error_decides_its_kind() {
     for (code, words, kind) in cases {
         let new = refused("cancel", &["j"], code, &format!("{words} {on}"));
         assert_eq!(new.kind(), kind, "{}", new.message());
-        // Redis 6.2 wraps it, and names the line twice if a command in the script is refused.
+        // Redis 6.2 wraps the error, and names the line twice if a command in the script is refused.
         // A function that is compiled on demand has a file of its own, also if another one catches its error.
         for position in [
             "@user_script:9: ",

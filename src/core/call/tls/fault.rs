@@ -29,7 +29,7 @@ pub(crate) enum TlsFault {
 /// Why the server's certificate was not accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Distrust {
-    /// No trusted CA has issued it. One may have the name of its issuer, but not the key.
+    /// No trusted CA has issued the certificate. A CA may have the issuer's name, but another key.
     Issuer,
     Expired(Option<Moment>),
     NotYetValid(Option<Moment>),
