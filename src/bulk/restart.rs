@@ -162,7 +162,7 @@ impl RestartWatch {
             && node.is_some()
             && node != self.node
             && core.lost_connection_count() == self.losses
-            && !begun.was_replaced_by(&present);
+            && !begun.shares_history_with(&present);
         self.losses = core.lost_connection_count();
         self.node = node;
         if moved {

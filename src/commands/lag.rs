@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<QueueLag>>()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
-    let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;
+    let (queues, unreadable) = core.queues_like_and_unreadable(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
     let mut exceeding = 0;
     if out.format() == Format::Raw {

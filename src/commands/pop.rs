@@ -153,7 +153,7 @@ fn pop_jobs(
                 return Err(Error::new(kind, "interrupted"));
             }
             let (core, out) = session.core_and_ui()?;
-            let reply = core.pop(now, queue, worker, count)?;
+            let reply = core.pop_json(now, queue, worker, count)?;
             let got = parse_popped_jids(&reply)
                 .map_err(|error| error.hint_if(hint_at_jobs_of(worker)))?;
             if out.format() == Format::Raw && !got.is_empty() {

@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     }
-    let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;
+    let (queues, unreadable) = core.queues_like_and_unreadable(now, &args.queues)?;
     let empty = queues.is_empty();
     out.show(&List::of_all(queues))?;
     if empty && unreadable.is_empty() {
@@ -69,7 +69,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (core, out) = session.core_and_ui()?;
     if out.shows_hints() {
-        let groups = core.failed_jobs_by_group(now)?;
+        let groups = core.failed_counts_by_group(now)?;
         let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
         if jobs > 0 {
             let verb = if jobs == 1 { "has" } else { "have" };

@@ -67,7 +67,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .is_some()
     {
         let (core, ui) = session.core_and_ui()?;
-        let ended = core.queues_or_wrong_keys(now, &queues)?;
+        let ended = core.queues_with_unreadable(now, &queues)?;
         core.unpause_queues(now, &queues)?;
         let ended = ended.iter().map(|queue| {
             let by = queue.paused_by.as_ref();

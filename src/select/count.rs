@@ -33,7 +33,7 @@ pub(crate) fn counts_and_unreadable_queues(
     let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);
     let core = session.core()?;
     if known.iter().any(|state| State::QUEUED.contains(state)) {
-        let (queues, skipped) = core.readable_queues_like(now, &selector.queues)?;
+        let (queues, skipped) = core.queues_like_and_unreadable(now, &selector.queues)?;
         unreadable = skipped;
         queues
             .iter()
@@ -41,7 +41,7 @@ pub(crate) fn counts_and_unreadable_queues(
     }
     if known.contains(&State::Failed) {
         counts.failed = core
-            .failed_jobs_by_group(now)?
+            .failed_counts_by_group(now)?
             .iter()
             .map(|(_, jobs)| jobs)
             .sum();

@@ -366,7 +366,7 @@ impl<'a> Selection<'a> {
                 Some(index @ Index::Failed(_)) if self.newest => {
                     MemberReader::Index(IndexReader::backward(index.clone(), size))
                 }
-                Some(index) => MemberReader::Index(IndexReader::new(index.clone(), size)),
+                Some(index) => MemberReader::Index(IndexReader::forward(index.clone(), size)),
             };
             self.current = Some(ActiveSource {
                 prefilter: self.filter.prefilter(source.index.as_ref()),
@@ -393,7 +393,7 @@ fn unreadable_queue(
     let (Some(queue), Kind::Damaged) = (queue, error.kind()) else {
         return Ok(None);
     };
-    let mut found = core.queues_or_wrong_keys(now, std::slice::from_ref(queue))?;
+    let mut found = core.queues_with_unreadable(now, std::slice::from_ref(queue))?;
     Ok(found.pop().filter(|queue| !queue.wrong_keys.is_empty()))
 }
 

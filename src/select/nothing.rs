@@ -93,7 +93,7 @@ fn meaning_of_name(
         return Some(flag("failure group", "--group"));
     }
     let queues = core
-        .queues_or_wrong_keys(now, std::slice::from_ref(jid))
+        .queues_with_unreadable(now, std::slice::from_ref(jid))
         .ok()?;
     if queues.iter().any(Queue::exists) {
         return Some(flag("queue", "--queue"));

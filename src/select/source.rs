@@ -279,7 +279,7 @@ fn lock_sets(
     selector: &Selector,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
-    let (queues, mut skipped) = core.readable_queues_like(now, &selector.queues)?;
+    let (queues, mut skipped) = core.queues_like_and_unreadable(now, &selector.queues)?;
     unreadable.append(&mut skipped);
     let busy = queues
         .into_iter()
@@ -345,7 +345,7 @@ fn queue_sets(
             return Ok(sets);
         }
     }
-    let (found, mut skipped) = core.readable_queues_like(now, &selector.queues)?;
+    let (found, mut skipped) = core.queues_like_and_unreadable(now, &selector.queues)?;
     unreadable.append(&mut skipped);
     let sets = found.iter().flat_map(|queue| {
         sets(&queue.name, &|state| match state {

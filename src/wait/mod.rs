@@ -176,7 +176,7 @@ impl Waiter {
 fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     let present = core.server_epoch().ok()??;
     // Another node that has the slot now is no loss: the slot took all of its keys along.
-    let moved = core.connected_node().is_some() && !begun.was_replaced_by(&present);
+    let moved = core.connected_node().is_some() && !begun.shares_history_with(&present);
     if begun.run_id != present.run_id && moved {
         return None;
     }

@@ -66,7 +66,7 @@ pub(super) fn find_remaining_work(
 
 fn read_other_locks(core: &mut Core, now: Moment, queue: &Name) -> Result<OtherLocks, Error> {
     let mut locks = OtherLocks::default();
-    let mut held = IndexReader::new(Index::Locks(queue.clone()), JOBS_PER_READ);
+    let mut held = IndexReader::forward(Index::Locks(queue.clone()), JOBS_PER_READ);
     while let Some(jids) = held.next_members(core, now)? {
         let jobs = core.jobs_with_fields(now, "jid,shown,grace,lock", &jids)?;
         for job in jobs.iter().flatten() {
@@ -86,7 +86,7 @@ fn read_other_locks(core: &mut Core, now: Moment, queue: &Name) -> Result<OtherL
 /// Whether the throttles of some held job of the queue all let jobs run, or no job of the queue is held any more.
 fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
     let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
-    let mut held = IndexReader::new(Index::Throttled(queue.clone()), JOBS_PER_READ);
+    let mut held = IndexReader::forward(Index::Throttled(queue.clone()), JOBS_PER_READ);
     let mut was_released = true;
     while let Some(jids) = held.next_members(core, now)? {
         was_released &= jids.is_empty();
@@ -118,7 +118,7 @@ fn can_blocked_job_run(
     queues: &BTreeSet<&Name>,
 ) -> Result<bool, Error> {
     let mut seen: BTreeSet<Name> = BTreeSet::new();
-    let mut blocked = IndexReader::new(Index::Depends(queue.clone()), JOBS_PER_READ);
+    let mut blocked = IndexReader::forward(Index::Depends(queue.clone()), JOBS_PER_READ);
     let mut was_released = true;
     while let Some(jids) = blocked.next_members(core, now)? {
         was_released &= jids.is_empty();

@@ -136,7 +136,7 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
             event = notices
                 .next_notice(Instant::now() + STOP_CHECK_INTERVAL)
                 .map(|notice| match notice {
-                    PutNotice::Gap => Event::Put(None),
+                    PutNotice::Subscribed => Event::Put(None),
                     PutNotice::Put(queue) => Event::Put(Some(queue)),
                 });
             match orders.try_recv() {

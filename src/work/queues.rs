@@ -51,7 +51,7 @@ pub(super) fn read_queues(
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    core.queues_or_wrong_keys(now, names)
+    core.queues_with_unreadable(now, names)
 }
 
 impl QueueList {

@@ -169,7 +169,8 @@ impl ServerCalls {
         let node = std::mem::replace(&mut self.node, self.core.connected_node());
         let begun = self.epoch.replace(present.clone());
         begun.is_some_and(|begun| {
-            begun.run_id != present.run_id && (node == self.node || begun.was_replaced_by(&present))
+            begun.run_id != present.run_id
+                && (node == self.node || begun.shares_history_with(&present))
         })
     }
 

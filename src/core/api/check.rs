@@ -44,9 +44,8 @@ impl Core {
         location: &Location,
         items: &[Name],
     ) -> Result<VerdictReply, Error> {
-        let (reply, _) =
-            self.call_check_slice(now, "look", finding_filter, run, location, items)?;
-        Ok(reply)
+        let checked = self.call_check_slice(now, "look", finding_filter, run, location, items)?;
+        Ok(checked.reply)
     }
 
     /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
@@ -59,8 +58,10 @@ impl Core {
         location: &Location,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let (reply, was_repeated) =
-            self.call_check_slice(now, "mend", finding_filter, run, location, items)?;
+        let CheckedSlice {
+            reply,
+            was_repeated,
+        } = self.call_check_slice(now, "mend", finding_filter, run, location, items)?;
         let VerdictReply {
             verdicts, verified, ..
         } = reply;
@@ -79,7 +80,7 @@ impl Core {
         run: &str,
         location: &Location,
         items: &[Name],
-    ) -> Result<(VerdictReply, bool), Error> {
+    ) -> Result<CheckedSlice, Error> {
         // A repeated repair needs no reconciliation: it does not find what the first one repaired.
         let call = match mode {
             "mend" => Call::new(calls::CHECK_SLICE),
@@ -88,7 +89,7 @@ impl Core {
         let words = [mode, finding_filter, run, location.kind.into_str()];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.call_for_reply(now, call)?;
-        let repeated = reply.repeated;
+        let was_repeated = reply.repeated;
         let mut slice = VerdictReply {
             verdicts: Vec::new(),
             verified: items.len(),
@@ -104,7 +105,10 @@ impl Core {
                 }
             }
         }
-        Ok((slice, repeated))
+        Ok(CheckedSlice {
+            reply: slice,
+            was_repeated,
+        })
     }
 
     /// Reverts changes of repairs, newest first, if nothing has changed since.
@@ -255,6 +259,12 @@ impl Core {
         let firsts = firsts.iter().filter_map(ReadReply::first_text);
         Ok(firsts.map(Name::from).collect())
     }
+}
+
+/// The reply of `check.slice`, and whether the call was repeated after a lost reply.
+struct CheckedSlice {
+    reply: VerdictReply,
+    was_repeated: bool,
 }
 
 /// A row of `check.slice`.

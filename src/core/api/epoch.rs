@@ -55,7 +55,7 @@ impl PartialEq for ServerEpoch {
 impl ServerEpoch {
     /// Whether `other` has a copy of this server's data, as a replica that took over does: then the last changes may
     /// be missing. Otherwise the data was moved completely.
-    pub(crate) fn was_replaced_by(&self, other: &ServerEpoch) -> bool {
+    pub(crate) fn shares_history_with(&self, other: &ServerEpoch) -> bool {
         let mut histories = self.histories.iter();
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
     }

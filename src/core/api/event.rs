@@ -79,7 +79,7 @@ pub(crate) struct PutNotices(Subscription);
 #[derive(Debug, PartialEq)]
 pub(crate) enum PutNotice {
     /// The subscription begins, or begins again. Notices may have been missed.
-    Gap,
+    Subscribed,
     /// Into this queue.
     Put(Name),
 }
@@ -98,7 +98,7 @@ impl PutNotices {
         loop {
             match self.0.next_notice(until)?.ok()? {
                 Notice::Lost(_) => {}
-                Notice::Subscribed(_) => return Some(PutNotice::Gap),
+                Notice::Subscribed(_) => return Some(PutNotice::Subscribed),
                 Notice::Message(PublishedMessage { text, .. }) => {
                     // Most events are of other kinds: search the text first, and decode only puts.
                     let event = br#""event":"put""#;

@@ -13,9 +13,9 @@ impl Core {
     pub(crate) fn pop_facts(
         &mut self,
         now: Moment,
-        queues: &[(&Name, Option<&Name>)],
+        queues_and_jids: &[(&Name, Option<&Name>)],
     ) -> Result<Vec<PopFacts>, Error> {
-        let calls: Vec<Call> = queues
+        let calls: Vec<Call> = queues_and_jids
             .iter()
             .map(|(queue, jid)| Call::new(calls::LOOK_POP).arg(queue).args(*jid))
             .collect();

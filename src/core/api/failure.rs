@@ -24,7 +24,7 @@ fn sample_offsets(jobs: u64) -> Vec<u64> {
 
 impl Core {
     /// The groups with the number of their jobs, largest first.
-    pub fn failed_jobs_by_group(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
+    pub fn failed_counts_by_group(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
         const CALL: &str = calls::FAILED.name;
         let text = self.call(now, Call::new(calls::FAILED))?;
         let groups = reply::read_json_object(CALL, &text)?.into_iter();
@@ -41,7 +41,7 @@ impl Core {
 
     /// The groups, largest first, each with its newest failure and its queues.
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
-        let counts = self.failed_jobs_by_group(now)?;
+        let counts = self.failed_counts_by_group(now)?;
         let wanted = counts.iter().flat_map(|(group, jobs)| {
             let from = sample_offsets(*jobs).into_iter();
             from.map(|from| (Index::Failed(group.clone()), from))

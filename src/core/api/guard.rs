@@ -131,7 +131,7 @@ pub enum RequeueVerb {
 }
 
 impl RequeueVerb {
-    const fn verb_forms(self) -> (&'static str, &'static str) {
+    const fn verb_and_participle(self) -> (&'static str, &'static str) {
         match self {
             RequeueVerb::Retry => ("retry", "retrying"),
             RequeueVerb::Promote => ("promote", "promoting"),
@@ -219,10 +219,12 @@ impl Core {
         now: Moment,
         how: &RequeueOptions,
         note: &[u8],
-        jobs: &[(&JobSnapshot, Option<Moment>)],
+        jobs_and_due_times: &[(&JobSnapshot, Option<Moment>)],
     ) -> Result<Vec<GuardReply<RequeueResult>>, Error> {
-        let from: BTreeSet<Option<&str>> =
-            jobs.iter().map(|(job, _)| job.stored.as_str()).collect();
+        let from: BTreeSet<Option<&str>> = jobs_and_due_times
+            .iter()
+            .map(|(job, _)| job.stored.as_str())
+            .collect();
         let mut options = serde_json::json!({ "from": from, "keep": how.keep });
         if let Some(priority) = how.priority {
             options["priority"] = priority.into();
@@ -235,17 +237,20 @@ impl Core {
             options.push(b'}');
         }
         // Without a mark, the core would requeue a job a second time: the call must not be repeated.
-        let class = if jobs.iter().all(|(job, _)| !job.mark.is_empty()) {
+        let class = if jobs_and_due_times
+            .iter()
+            .all(|(job, _)| !job.mark.is_empty())
+        {
             RetryClass::Guarded
         } else {
             RetryClass::Never
         };
-        let (verb, doing) = how.verb.verb_forms();
+        let (verb, doing) = how.verb.verb_and_participle();
         let spec = calls::GUARD_REQUEUE
             .with_retry_class(class)
             .with_wording(verb, doing);
         let mut call = Call::new(spec).arg(options).arg(note);
-        for (job, due) in jobs {
+        for (job, due) in jobs_and_due_times {
             let due = due.map_or(String::new(), |due| due.to_string());
             call = call.arg(&job.jid).arg(&job.mark).arg(due);
         }
@@ -253,9 +258,9 @@ impl Core {
         let repeated = reply.repeated;
         let outcomes: Vec<GuardReply<RequeueResult>> = reply.read()?;
         let call = calls::GUARD_REQUEUE.name;
-        let mut outcomes = reply::require_row_per_item(call, outcomes, jobs.len())?;
+        let mut outcomes = reply::require_row_per_item(call, outcomes, jobs_and_due_times.len())?;
         if repeated {
-            let jids = jobs.iter().map(|(job, _)| &job.jid);
+            let jids = jobs_and_due_times.iter().map(|(job, _)| &job.jid);
             let requeued = |job: Job| RequeueResult {
                 state: job.state.map(|state| state.into_str().into()),
                 queue: job.queue,

@@ -114,7 +114,7 @@ impl Core {
             })
             .sum();
         let failed: u64 = self
-            .failed_jobs_by_group(now)?
+            .failed_counts_by_group(now)?
             .iter()
             .map(|(_, jobs)| jobs)
             .sum();
@@ -164,7 +164,7 @@ impl Core {
 
     /// All members, read range by range.
     pub fn index_members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
-        let mut reader = IndexReader::new(index.clone(), MAX_ENTRIES_PER_CALL);
+        let mut reader = IndexReader::forward(index.clone(), MAX_ENTRIES_PER_CALL);
         let mut members = Vec::new();
         while let Some(mut slice) = reader.next_members(self, now)? {
             members.append(&mut slice);
@@ -193,7 +193,7 @@ pub(crate) struct IndexReader {
 
 impl IndexReader {
     /// Reads forward in ranges of up to `size` members.
-    pub(crate) fn new(index: Index, size: u64) -> IndexReader {
+    pub(crate) fn forward(index: Index, size: u64) -> IndexReader {
         let size = size.clamp(MIN_MEMBERS_PER_READ, MAX_ENTRIES_PER_CALL);
         IndexReader {
             index,
@@ -210,7 +210,7 @@ impl IndexReader {
     pub(crate) fn backward(index: Index, size: u64) -> IndexReader {
         IndexReader {
             back: Some(u64::MAX),
-            ..IndexReader::new(index, size)
+            ..IndexReader::forward(index, size)
         }
     }
 
@@ -298,7 +298,7 @@ mod tests {
                 let mut reader = if back {
     IndexReader::backward(Index::Tracked, 1)
     } else {
-    IndexReader::new(Index::Tracked, 1)
+    IndexReader::forward(Index::Tracked, 1)
     };
                 let (mut returned, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
                 while let Some(slice) = reader.read_next_members(&mut |offset, count| {

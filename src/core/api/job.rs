@@ -125,7 +125,7 @@ impl Core {
             let reply = self.call_for_reply(now, call)?.result;
             match reply {
                 Err(error) if error.cause() == Some(&Cause::TooMuch) && slice.len() > 1 => {
-                    size.halve(slice.len());
+                    size.set_to_half_of(slice.len());
                 }
                 Err(error) => return Err(error),
                 Ok(reply) => {

@@ -48,8 +48,8 @@ impl Core {
         names: &[Name],
     ) -> Result<Vec<T>, Error> {
         if names.is_empty() {
-            let listed = self.call(now, call.clone())?;
-            return self.all_index_rows(now, call, index, listed);
+            let rows_if_few = self.call(now, call.clone())?;
+            return self.all_index_rows(now, call, index, rows_if_few);
         }
         self.rows_by_name(now, call, names)
     }
@@ -60,9 +60,9 @@ impl Core {
         now: Moment,
         call: &Call,
         index: &Index,
-        listed: RowsIfFew<T>,
+        rows_if_few: RowsIfFew<T>,
     ) -> Result<Vec<T>, Error> {
-        if let RowsIfFew(Some(rows)) = listed {
+        if let RowsIfFew(Some(rows)) = rows_if_few {
             return Ok(rows);
         }
         let names = self.index_members(now, index)?;

@@ -75,14 +75,14 @@ impl Core {
     /// The named queues in their order, or all known ones by name. A queue that cannot be read
     /// is an error.
     pub fn queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
-        let queues = self.queues_or_wrong_keys(now, names)?;
+        let queues = self.queues_with_unreadable(now, names)?;
         require_readable(&queues)?;
         Ok(queues)
     }
 
     /// The named queues in their order, or all known ones by name, also those that cannot be
     /// read.
-    pub fn queues_or_wrong_keys(
+    pub fn queues_with_unreadable(
         &mut self,
         now: Moment,
         names: &[Name],
@@ -146,13 +146,13 @@ impl Core {
     /// name, or all known queues if there is no pattern. A plain name of no queue is an error, and so
     /// is a queue that cannot be read.
     pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
-        let (queues, unreadable) = self.readable_queues_like(now, patterns)?;
+        let (queues, unreadable) = self.queues_like_and_unreadable(now, patterns)?;
         require_readable(&unreadable)?;
         Ok(queues)
     }
 
     /// The queues that match patterns, and separately those that cannot be read.
-    pub fn readable_queues_like(
+    pub fn queues_like_and_unreadable(
         &mut self,
         now: Moment,
         patterns: &[Pattern],
@@ -168,7 +168,7 @@ impl Core {
             .collect();
         let globs = plain.len() < patterns.len() || patterns.is_empty();
         let known = if globs {
-            self.queues_or_wrong_keys(now, &[])?
+            self.queues_with_unreadable(now, &[])?
         } else {
             Vec::new()
         };
@@ -178,7 +178,7 @@ impl Core {
         let named = if plain.is_empty() {
             Vec::new()
         } else {
-            self.queues_or_wrong_keys(now, &plain)?
+            self.queues_with_unreadable(now, &plain)?
         };
         if let Some(unknown) = named.iter().find(|queue| !queue.exists()) {
             return Err(not_found::missing_queue_error(self, now, &unknown.name)?);
@@ -206,7 +206,7 @@ impl Core {
 
     /// Refuses a queue that does not exist.
     pub fn require_queue(&mut self, now: Moment, queue: &Name) -> Result<(), Error> {
-        let found = self.queues_or_wrong_keys(now, std::slice::from_ref(queue))?;
+        let found = self.queues_with_unreadable(now, std::slice::from_ref(queue))?;
         if found.iter().any(Queue::exists) {
             Ok(())
         } else {

@@ -100,15 +100,15 @@ impl Core {
     }
 
     /// At most `limit` templates, the active ones before the paused ones.
-    /// `queues` holds the number of active templates of each queue.
+    /// `active_counts` holds the number of active templates of each queue.
     pub(crate) fn first_recurring(
         &mut self,
         now: Moment,
-        queues: &[(Name, u64)],
+        active_counts: &[(Name, u64)],
         limit: u64,
     ) -> Result<FirstRecurring, Error> {
         let mut left = limit;
-        let holding = queues.iter().take_while(|(_, count)| {
+        let holding = active_counts.iter().take_while(|(_, count)| {
             let fits = left > 0;
             left = left.saturating_sub(*count);
             fits

@@ -55,6 +55,14 @@ pub struct ExportedTemplate<'t> {
     pub pause: Option<&'t [u8]>,
 }
 
+/// A change of the field that has the count of a template.
+struct CountChange {
+    key: Name,
+    field: Name,
+    before: Name,
+    after: Name,
+}
+
 impl Core {
     /// Puts an exported recurring job, with its next run at the exported time.
     pub fn import_template(&mut self, now: Moment, job: &ExportedTemplate) -> Result<(), Error> {
@@ -94,13 +102,13 @@ impl Core {
     ) -> Result<(), Error> {
         // If a pop puts jobs of the template meanwhile, the change no longer fits: read the count again.
         for _ in 0..10 {
-            let Some((key, item, before, after)) = self.template_count_change(now, jid, count)?
-            else {
+            let Some(change) = self.template_count_change(now, jid, count)? else {
                 return Ok(());
             };
             let call = Call::new(calls::CHECK_REVERT.with_wording("change", "changing"));
-            let words = [item, after, before].map(|word| [b"+", word.as_bytes()].concat());
-            let call = call.arg(&key).args(words);
+            let words = [change.field, change.after, change.before];
+            let words = words.map(|word| [b"+", word.as_bytes()].concat());
+            let call = call.arg(&change.key).args(words);
             let (reverted, _): (u64, u64) = self.call(now, call)?;
             if reverted == 1 {
                 return Ok(());
@@ -109,14 +117,13 @@ impl Core {
         Err(Error::conflict(format!("the count of `{jid}` changes all the time")).about_jid(jid))
     }
 
-    /// The change that sets a template's count: key, field, present value and the value with the
-    /// new count. `None` if the count is not lower, or cannot be read.
+    /// The change that sets a template's count. `None` if the count is not lower, or cannot be read.
     fn template_count_change(
         &mut self,
         now: Moment,
         jid: &Name,
         count: u64,
-    ) -> Result<Option<(Name, Name, Name, Name)>, Error> {
+    ) -> Result<Option<CountChange>, Error> {
         let keys = Keys::new(self.prefix());
         let live = keys.recurring_key(jid.as_bytes());
         let paused = keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
@@ -140,7 +147,12 @@ impl Core {
         };
         if let Some(stored) = stored.filter(|stored| lower(stored)) {
             let (before, after) = (Name::from(stored), Name::from(count.to_string()));
-            return Ok(Some((Name::from(live), Name::from("count"), before, after)));
+            return Ok(Some(CountChange {
+                key: Name::from(live),
+                field: Name::from("count"),
+                before,
+                after,
+            }));
         }
         // The document of a paused template lists names and values of its fields. So `"count","` is found by text: no
         // other place can look like it, since quotes in texts are escaped, and no field is called a number.
@@ -149,13 +161,11 @@ impl Core {
             let (stored, tail) = rest.split_once('"')?;
             lower(stored).then(|| format!("{head}\"count\",\"{count}\"{tail}"))
         });
-        Ok(document.zip(raised).map(|(before, after)| {
-            (
-                Name::from(paused),
-                jid.clone(),
-                Name::from(before),
-                Name::from(after),
-            )
+        Ok(document.zip(raised).map(|(before, after)| CountChange {
+            key: Name::from(paused),
+            field: jid.clone(),
+            before: Name::from(before),
+            after: Name::from(after),
         }))
     }
 
@@ -164,7 +174,7 @@ impl Core {
         &mut self,
         now: Moment,
         job: &Template,
-        pause: Option<&[u8]>,
+        pause_note: Option<&[u8]>,
     ) -> Result<(), Error> {
         let every = format_seconds(job.every);
         let offset = job.offset.to_string();
@@ -192,7 +202,10 @@ impl Core {
         // it was applied.
         let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(now, put_recurring_call(&words, &job.coordination, pause)) {
+            let lost = match self.call(
+                now,
+                put_recurring_call(&words, &job.coordination, pause_note),
+            ) {
                 Err(error) if error.kind() == Kind::Unknown => error,
                 result => return result,
             };
@@ -216,10 +229,10 @@ impl Core {
         now: Moment,
         jid: &Name,
         changes: &[(&str, Vec<u8>)],
-        next: Option<Moment>,
+        next_run: Option<Moment>,
     ) -> Result<(), Error> {
-        let next = next.map_or(String::new(), |next| next.to_string());
-        let mut call = recur_call("update", 2).arg(next).arg(jid);
+        let next_run = next_run.map_or(String::new(), |at| at.to_string());
+        let mut call = recur_call("update", 2).arg(next_run).arg(jid);
         for (name, value) in changes {
             call = call.arg(name).arg(value);
         }
@@ -292,8 +305,12 @@ impl Core {
 
 /// The call that puts a recurring job: its queue and jid come first. With a note
 /// ([`pause_note`]) it becomes a paused one, or replaces one.
-fn put_recurring_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) -> Call {
-    let call = match pause {
+fn put_recurring_call(
+    words: &[&[u8]],
+    coordination: &Coordination,
+    pause_note: Option<&[u8]>,
+) -> Call {
+    let call = match pause_note {
         None => Call::new(calls::RECUR),
         Some(note) => {
             let spec = calls::GUARD_RECUR.with_wording("put", "putting");

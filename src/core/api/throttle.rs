@@ -150,6 +150,13 @@ struct ReturnedJobCounts {
     free: i64,
 }
 
+/// A throttle with the jids of its holders (`locks`) and of the jobs that wait.
+struct ThrottleWithJids {
+    throttle: Throttle,
+    locks: Vec<Name>,
+    pending: Vec<Name>,
+}
+
 impl Core {
     /// Sets the maximum of a throttle, for some seconds if they are given, in the name of an operator. One
     /// call returns a bounded number of held jobs to their queues: further calls follow until each that has a
@@ -225,7 +232,7 @@ impl Core {
         let found = self.throttles_with_jids(now, ids)?;
         let throttles = found
             .into_iter()
-            .map(|found| found.map(|(throttle, ..)| throttle));
+            .map(|found| found.map(|found| found.throttle));
         throttles.collect()
     }
 
@@ -243,12 +250,11 @@ impl Core {
     }
 
     /// Throttles, each with the jids of its holders and of the jobs that wait.
-    #[allow(clippy::type_complexity)]
     fn throttles_with_jids(
         &mut self,
         now: Moment,
         ids: &[Name],
-    ) -> Result<Vec<Result<(Throttle, Vec<Name>, Vec<Name>), Error>>, Error> {
+    ) -> Result<Vec<Result<ThrottleWithJids, Error>>, Error> {
         let mut throttles = Vec::with_capacity(ids.len());
         for ids in ids.chunks(THROTTLES_PER_ROUND) {
             let calls = ids.iter().flat_map(|id| {
@@ -269,7 +275,11 @@ impl Core {
                     let (locks, pending) = (read_name_array(locks?)?, read_name_array(pending?)?);
                     throttle.locks = locks.len() as u64;
                     throttle.pending = pending.len() as u64;
-                    Ok((throttle, locks, pending))
+                    Ok(ThrottleWithJids {
+                        throttle,
+                        locks,
+                        pending,
+                    })
                 };
                 throttles.push(read());
             }
@@ -381,7 +391,9 @@ impl Core {
         let mut throttles = Vec::new();
         for (id, found) in ids.iter().zip(self.throttles_with_jids(now, &ids)?) {
             match found {
-                Ok((throttle, ..)) => throttles.extend(throttle.exists().then_some(throttle)),
+                Ok(ThrottleWithJids { throttle, .. }) => {
+                    throttles.extend(throttle.exists().then_some(throttle))
+                }
                 Err(error) if error.kind() == Kind::Damaged => wrong.push(id.clone()),
                 Err(error) => return Err(error),
             }
@@ -475,7 +487,11 @@ impl Core {
             .throttles_with_jids(now, std::slice::from_ref(id))?
             .pop();
         let found = found.unwrap_or_else(|| Err(Error::internal("a throttle without outcome")));
-        let (throttle, mut locks, mut pending) = found?;
+        let ThrottleWithJids {
+            throttle,
+            mut locks,
+            mut pending,
+        } = found?;
         locks.truncate(MAX_JOBS_SHOWN);
         pending.truncate(MAX_JOBS_SHOWN);
         let waiting = self.jobs_as_neighbors(now, &pending)?;
@@ -571,7 +587,7 @@ impl ThrottlePart {
 /// A throttle that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnreadableThrottle {
-    /// The id. `None` if a key that lists throttles cannot be read: then any throttle may hold the job.
+    /// The id. `None` if a key that lists throttles cannot be read: then any throttle may hold a job back.
     pub id: Option<Name>,
     /// The keys of a wrong type.
     pub keys: Vec<Name>,

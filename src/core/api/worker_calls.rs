@@ -19,7 +19,7 @@ use crate::name::Name;
 
 impl Core {
     /// Pops up to `count` jobs. Returns the JSON text that the core's `pop` replies.
-    pub fn pop(
+    pub fn pop_json(
         &mut self,
         now: Moment,
         queue: &Name,

@@ -101,10 +101,10 @@ impl ReplyBudget<'_> {
 /// Reads a value.
 fn read_value<R: Read>(
     wire: &mut BufReader<R>,
-    reading: &mut ReplyBudget,
+    budget: &mut ReplyBudget,
     depth: usize,
 ) -> Result<Value, ReplyReadError> {
-    let line = &mut reading.line;
+    let line = &mut budget.line;
     read_line(wire, line)?;
     let (kind, rest) = line.split_first().ok_or_else(malformed)?;
     match kind {
@@ -113,7 +113,7 @@ fn read_value<R: Read>(
             None => Ok(Value::Nil),
             Some(size) if size > MAX_TEXT => Err(too_large()),
             Some(size) => {
-                reading.count_bytes(size + ALLOCATION_OVERHEAD)?;
+                budget.count_bytes(size + ALLOCATION_OVERHEAD)?;
                 read_text(wire, size).map(Value::BulkString)
             }
         },
@@ -124,17 +124,17 @@ fn read_value<R: Read>(
             if depth >= MAX_DEPTH {
                 return Err(malformed());
             }
-            reading.count_bytes(ALLOCATION_OVERHEAD)?;
+            budget.count_bytes(ALLOCATION_OVERHEAD)?;
             let mut items = Vec::new();
             while items.len() < count {
                 if items.len() == items.capacity() {
                     // Doubles what has arrived, so that a false count reserves little memory.
                     let more = items.len().max(MAX_RESERVED / size_of::<Value>());
                     let more = more.min(count - items.len());
-                    reading.count_bytes(more * size_of::<Value>())?;
+                    budget.count_bytes(more * size_of::<Value>())?;
                     items.try_reserve_exact(more).map_err(out_of_memory)?;
                 }
-                items.push(read_value(wire, reading, depth + 1)?);
+                items.push(read_value(wire, budget, depth + 1)?);
             }
             Ok(Value::Array(items))
         }
@@ -149,8 +149,8 @@ fn read_value<R: Read>(
             line.extend_from_slice(b"\r\n");
             // The crate copies an error's code and message into two texts: count both.
             let memory = line.len() + 2 * ALLOCATION_OVERHEAD;
-            reading.count_bytes(memory)?;
-            redis::parse_redis_value(&reading.line).map_err(|_| malformed())
+            budget.count_bytes(memory)?;
+            redis::parse_redis_value(&budget.line).map_err(|_| malformed())
         }
         _ => Err(malformed()),
     }

@@ -25,7 +25,7 @@ impl SliceSize {
     }
 
     /// Sets the number of jobs to half of `jobs`, for which the reply was too large.
-    pub(crate) fn halve(&mut self, jobs: usize) {
+    pub(crate) fn set_to_half_of(&mut self, jobs: usize) {
         self.jobs = (jobs / 2).max(1);
     }
 }

@@ -243,13 +243,13 @@ fn an_error_of_a_function_compiled_on_demand_names_its_file() {
 }
 
 #[test]
-fn messages_of_the_server_are_harmless() {
+fn messages_of_the_server_are_sanitized() {
     let error = refused("cancel", &["j"], "ERR", "x\x1b[2J");
     assert!(!error.message().contains('\x1b'));
 }
 
 #[test]
-fn a_refused_job_is_a_fact() {
+fn a_refusal_tells_the_state_of_the_job() {
     let text = "user_script:7: Complete(): Job j is not currently running: waiting";
     let error = refused("complete", &["j"], "ERR", text);
     let state = Refusal::State(Some(Name::from("waiting")));
@@ -272,7 +272,7 @@ fn a_refused_argument_has_its_reason_without_the_call() {
 }
 
 #[test]
-fn a_full_server_is_a_fact() {
+fn a_full_server_is_the_cause_of_an_error() {
     let target = Target::parse("redis://h").unwrap();
     let message = "max number of clients reached".to_string();
     let code = "ERR".to_string();
@@ -281,7 +281,7 @@ fn a_full_server_is_a_fact() {
 }
 
 #[test]
-fn servers_of_other_makers_get_a_way_out() {
+fn an_unsupported_server_gets_a_hint() {
     let sha = "0".repeat(40);
     for (message, why, hint) in [
         (
@@ -328,7 +328,7 @@ fn servers_of_other_makers_get_a_way_out() {
 }
 
 #[test]
-fn what_a_cluster_says_is_told_apart() {
+fn errors_of_a_cluster_are_told_apart() {
     for (code, message, kind) in [
         ("ASK", "5698 127.0.0.1:7001", Kind::SlotMoving),
         (

@@ -54,17 +54,21 @@ pub(crate) enum ClientRefusal {
 
 impl TlsFault {
     /// The meaning of an error. `has_identity`: this client has a certificate;
-    /// `was_requested`: the server requested it.
-    pub(super) fn from_error(error: &Error, has_identity: bool, was_requested: bool) -> TlsFault {
+    /// `identity_was_requested`: the server requested it.
+    pub(super) fn from_error(
+        error: &Error,
+        has_identity: bool,
+        identity_was_requested: bool,
+    ) -> TlsFault {
         match error {
             Error::InvalidCertificate(error) => {
                 TlsFault::Untrusted(Distrust::from_certificate_error(error))
             }
             Error::InvalidMessage(_) => TlsFault::NotTls,
             Error::PeerIncompatible(_) => TlsFault::Incompatible,
-            Error::AlertReceived(alert) => match (was_requested, has_identity) {
+            Error::AlertReceived(alert) => match (identity_was_requested, has_identity) {
                 (true, false) => TlsFault::NoClientCertificate,
-                (true, true) => TlsFault::from_alert_to_client(*alert),
+                (true, true) => TlsFault::from_alert_after_certificate(*alert),
                 (false, _) => TlsFault::from_alert(*alert),
             },
             error => TlsFault::Other(error.to_string()),
@@ -72,7 +76,7 @@ impl TlsFault {
     }
 
     /// The meaning of an alert from a server that has seen the client's certificate.
-    fn from_alert_to_client(alert: AlertDescription) -> TlsFault {
+    fn from_alert_after_certificate(alert: AlertDescription) -> TlsFault {
         let refusal = match alert {
             AlertDescription::UnknownCA | AlertDescription::DecryptError => ClientRefusal::Issuer,
             AlertDescription::CertificateExpired => ClientRefusal::Expired,

@@ -76,18 +76,18 @@ impl TlsClient {
         address: &SocketAddr,
         deadline: Instant,
     ) -> Result<TlsStream, Fault> {
-        let was_requested = Arc::new(AtomicBool::new(false));
+        let identity_was_requested = Arc::new(AtomicBool::new(false));
         let mut config = self.config.clone();
         config.client_auth_cert_resolver = Arc::new(ClientCertificateResolver {
             identity: self.identity.clone(),
-            was_requested: was_requested.clone(),
+            identity_was_requested: identity_was_requested.clone(),
         });
         let session = ClientConnection::new(Arc::new(config), self.name.clone())
             .map_err(|error| Fault::Tls(TlsFault::Other(error.to_string())))?;
         let mut stream = TlsStream {
             stream: StreamOwned::new(session, socket),
             has_identity: self.identity.is_some(),
-            was_requested,
+            identity_was_requested,
         };
         stream.send_hello()?;
         silence::await_first_byte(&stream.stream.sock, address, deadline)?;
@@ -108,7 +108,7 @@ pub(super) struct TlsStream {
     stream: StreamOwned<ClientConnection, TcpStream>,
     has_identity: bool,
     /// Whether the server requested a certificate of this client.
-    was_requested: Arc<AtomicBool>,
+    identity_was_requested: Arc<AtomicBool>,
 }
 
 impl TlsStream {
@@ -153,11 +153,11 @@ impl TlsStream {
         };
         match alert.as_ref().or(cause) {
             Some(cause) => {
-                let was_requested = self.was_requested.load(Ordering::Relaxed);
+                let identity_was_requested = self.identity_was_requested.load(Ordering::Relaxed);
                 Fault::Tls(TlsFault::from_error(
                     cause,
                     self.has_identity,
-                    was_requested,
+                    identity_was_requested,
                 ))
             }
             None => Fault::from_io(error),
@@ -204,12 +204,12 @@ impl Write for TlsStream {
 #[derive(Debug)]
 struct ClientCertificateResolver {
     identity: Option<Arc<CertifiedKey>>,
-    was_requested: Arc<AtomicBool>,
+    identity_was_requested: Arc<AtomicBool>,
 }
 
 impl ResolvesClientCert for ClientCertificateResolver {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        self.was_requested.store(true, Ordering::Relaxed);
+        self.identity_was_requested.store(true, Ordering::Relaxed);
         self.identity.clone()
     }
 
