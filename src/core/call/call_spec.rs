@@ -134,7 +134,7 @@ impl CallSpec {
     }
 
     /// The subject of the call, for a sentence: the name in backticks, else the name of the call.
-    pub(crate) fn subject_text(&self, name: &str, args: &[Vec<u8>]) -> String {
+    pub(crate) fn subject_text(&self, call_name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.subject {
             SubjectArgs::Nothing if self.only_reads() => return "the reply".into(),
             SubjectArgs::Nothing => None,
@@ -144,7 +144,7 @@ impl CallSpec {
             SubjectArgs::Pop { queue, .. } => Some(queue),
         };
         let named = at.and_then(|at| args.get(at));
-        let named = named.map_or(name.as_bytes(), Vec::as_slice);
+        let named = named.map_or(call_name.as_bytes(), Vec::as_slice);
         format!("`{}`", text::Sanitized(named))
     }
 

@@ -67,12 +67,12 @@ pub(super) struct ReachedServer {
 }
 
 /// The deadline of an attempt at one node, so that the nodes after it also get a share of the time.
-pub(super) fn attempt_deadline(deadline: Instant, nodes_left: usize) -> Instant {
+pub(super) fn attempt_deadline(deadline: Instant, later_nodes: usize) -> Instant {
     let now = Instant::now();
     let rest = deadline.saturating_duration_since(now);
-    match nodes_left {
+    match later_nodes {
         0 => deadline,
-        nodes_left => now + (rest / (nodes_left as u32 + 1)).min(NODE_TIME_LIMIT),
+        later_nodes => now + (rest / (later_nodes as u32 + 1)).min(NODE_TIME_LIMIT),
     }
 }
 
