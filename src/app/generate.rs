@@ -281,18 +281,12 @@ fn findings_table() -> String {
         ));
     }
     page.push_str(".SH \"KNOWN DEVIATIONS\"\nNormal, though it may look damaged:\n");
-    for document_line_of in findings::tolerated_lines() {
-        page.push_str(&format!(
-            ".IP \\(bu 2\n{}\n",
-            escape_roff(&document_line_of)
-        ));
+    for line in findings::tolerated_lines() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
-    for document_line_of in findings::defect_lines() {
-        page.push_str(&format!(
-            ".IP \\(bu 2\n{}\n",
-            escape_roff(&document_line_of)
-        ));
+    for line in findings::defect_lines() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page
 }

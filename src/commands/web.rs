@@ -65,10 +65,10 @@ pub(crate) struct Args {
     /// Show no data of jobs in lists
     #[arg(long)]
     hide_data: bool,
-    /// A path in front of all others, for a proxy that leaves it there
+    /// A path in front of all others, for a proxy that does not remove it
     #[arg(long, value_name = "PATH", value_parser = parse_base_path, default_value = "", hide_default_value = true)]
     base_path: String,
-    /// Keep what was counted in a file, for a day
+    /// Keep the history of a day in this file
     #[arg(long, value_name = "FILE", value_parser = value::file_to_write())]
     history: Option<PathBuf>,
     /// End with 6 if Redis does not answer at the start

@@ -125,7 +125,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ENDS", value_delimiter = ',', default_value = "75",
           value_parser = value::retry_cause)]
     retry_on: Vec<RetryCause>,
-    /// Time before such a job runs again; 0s leaves it to the job's back-off policy, if it has one
+    /// Time before a job of `--retry-on` runs again; 0s leaves it to the job's back-off policy, if it has one
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]
     retry_delay: Duration,
     /// Put completed jobs into this queue

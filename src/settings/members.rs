@@ -102,7 +102,7 @@ impl ContextMembers {
         })
     }
 
-    /// The index of the member that a new job belongs to, by its jid or by its value at the path of `--shard-by`. It is
+    /// The index of the member that a new job belongs to, by its value at `--shard-by`, its lane key or its jid. It is
     /// the jump consistent hash of Lamping and Veach (2014). A member that is added at the end takes a fair share from
     /// each, and nothing moves between the others.
     pub(crate) fn member_index_of_new_job(key: &[u8], count: usize) -> usize {
