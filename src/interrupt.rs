@@ -29,7 +29,7 @@ pub(crate) struct SignalDebouncer {
 }
 
 impl SignalDebouncer {
-    /// Notes a signal. Returns whether it is a new request to end, not a repetition.
+    /// Notes a signal. Returns whether it is a new request to end, not a repetition within `REPEAT_WINDOW`.
     pub(crate) fn is_new_request(&mut self, now: Instant) -> bool {
         let counts = self.counted_at.is_none_or(|at| now - at >= REPEAT_WINDOW);
         if counts {

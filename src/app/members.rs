@@ -610,7 +610,7 @@ struct Collector<'c> {
     questions: Vec<(usize, MemberQuestion)>,
     shown: Vec<Vec<ViewOutput>>,
     results: Vec<(usize, Result<Exit, Error>)>,
-    /// Set as soon as the wait of the whole command is decided: the other members then stop.
+    /// Tells the members to stop: what the command waits for is decided, or its output failed.
     members_must_stop: Arc<AtomicBool>,
     /// Tells the members that stdout cannot be written to any more.
     stdout_lost: Arc<AtomicBool>,

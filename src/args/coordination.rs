@@ -50,7 +50,7 @@ pub(crate) struct CoordinationFlags {
 
 /// The flags about what a put does if the lane of its key has a job.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct LaneFlags {
+pub(crate) struct OccupiedLaneFlags {
     /// With `--key`: add the data to the last job of the lane, if that has not started
     #[arg(help_heading = COORDINATION, long, conflicts_with_all = ["unique", "dup"])]
     pub merge: bool,
@@ -109,7 +109,7 @@ impl CoordinationFlags {
     }
 }
 
-impl LaneFlags {
+impl OccupiedLaneFlags {
     /// The coordination options that these flags and those of [`CoordinationFlags`] give.
     pub(crate) fn lane_and_coordination_options(
         &self,

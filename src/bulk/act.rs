@@ -227,7 +227,7 @@ impl OutcomeRecorder {
                 self.record_outcome(&mut session.ui, outcome)?;
             }
             if let Some(restarts) = &mut restarts {
-                restarts.check_after_round(session.core()?, self.report.done_count());
+                restarts.check_loss_after_round(session.core()?, self.report.done_count());
             }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()

@@ -92,7 +92,7 @@ impl RestartWatch {
 
     /// After a round, asks the server whether it may have lost changes, if the connection is a new one.
     /// `acknowledged` changes were made until now.
-    pub(crate) fn check_after_round(&mut self, core: &mut Core, acknowledged: usize) {
+    pub(crate) fn check_loss_after_round(&mut self, core: &mut Core, acknowledged: usize) {
         if core.connection_number() == self.connection {
             return;
         }

@@ -62,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .report_if_incomplete(queue::partial_result_error(&unreadable));
         let jobs = counts.total_of_all_states();
-        return exit_or_no_match_error(args.require_match, ListSummary { jobs, exit });
+        return exit_or_no_match_error(args.require_match, ListOutcome { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
@@ -84,18 +84,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The exit code of a list. With `is_match_required` (`--require-match`), a complete list without jobs is an error.
-fn exit_or_no_match_error(is_match_required: bool, listed: ListSummary) -> Result<Exit, Error> {
+fn exit_or_no_match_error(is_match_required: bool, listed: ListOutcome) -> Result<Exit, Error> {
     match listed {
-        ListSummary {
+        ListOutcome {
             jobs: 0,
             exit: Exit::Ok,
         } if is_match_required => Err(Error::not_found("no job matches")),
-        ListSummary { exit, .. } => Ok(exit),
+        ListOutcome { exit, .. } => Ok(exit),
     }
 }
 
 /// The totals of a list.
-pub(crate) struct ListSummary {
+pub(crate) struct ListOutcome {
     /// The number of jobs that were shown.
     pub jobs: u64,
     /// The exit code, which says whether a queue was left out because it cannot be read.
@@ -109,7 +109,7 @@ pub(crate) fn list_jobs(
     newest_first: bool,
     now: Moment,
     session: &mut Session,
-) -> Result<ListSummary, Error> {
+) -> Result<ListOutcome, Error> {
     let mut selector = selector.clone();
     let table = session.ui.format() == Format::Table;
     selector.limit = selector.limit.or(session.ui.default_row_limit());
@@ -158,7 +158,7 @@ pub(crate) fn list_jobs(
         if shown == 0 && read_all {
             nothing::hint_why_empty(session, now, Some(&selector))?;
         }
-        return Ok(ListSummary { jobs: shown, exit });
+        return Ok(ListOutcome { jobs: shown, exit });
     }
     jobs.list.total = selection.total_matches(core)?;
     out.show(&jobs)?;
@@ -171,7 +171,7 @@ pub(crate) fn list_jobs(
         _ => out.note_rows_left_out(shown, jobs.list.total, selector.offset, "jobs"),
     }
     let exit = session.ui.report_if_incomplete(left_out);
-    Ok(ListSummary { jobs: shown, exit })
+    Ok(ListOutcome { jobs: shown, exit })
 }
 
 /// The call of the core's own `jobs` for `-o raw`, which takes one state of one queue, or completed jobs.

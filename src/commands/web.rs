@@ -109,7 +109,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .read_only_setting_and_remedy()
             .filter(|_| args.allow_changes)
         {
-            let name = session.member_flag().map(|(_, name)| name.to_owned());
+            let name = session
+                .flag_naming_member()
+                .map(|(_, name)| name.to_owned());
             let here = name.map_or_else(String::new, |name| format!(" for `{}`", Sanitized(&name)));
             let warning = format!("`--allow-changes` adds no button{here}: {why}");
             session.ui.warn(&warning);

@@ -14,7 +14,7 @@ use strum::VariantArray;
 use crate::clock::moment::Moment;
 use crate::json::Json;
 use crate::json::object::{
-    CowText, ExactValue, ObjectForm, ParsedObject, describe_found_value, string_text,
+    CowText, ExactValue, FieldRules, ParsedObject, describe_found_value, string_text,
 };
 use crate::json::syntax::{SyntaxFault, first_nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
@@ -225,7 +225,7 @@ pub(crate) struct ArchivedPause {
 
 /// Parses a line.
 pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
-    let line = ParsedObject::parse(text, ObjectForm::Document)?;
+    let line = ParsedObject::parse(text, FieldRules::Document)?;
     let kind = read_line_kind(&line)?;
     refuse_unknown_version(&line)?;
     Ok(match kind {
@@ -240,7 +240,7 @@ pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxF
 
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_unknown_version(text: &[u8]) -> bool {
-    let line = ParsedObject::parse(text, ObjectForm::Document);
+    let line = ParsedObject::parse(text, FieldRules::Document);
     line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_unknown_version(&line).is_err())
 }
 

@@ -18,12 +18,12 @@ use crate::text::{Sanitized, cut};
 
 /// Reads an object that people write.
 pub(crate) fn read_object<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
-    ParsedObject::parse(text, ObjectForm::Exact)?.read_all()
+    ParsedObject::parse(text, FieldRules::Exact)?.read_all()
 }
 
-/// The form of the fields of an object.
+/// How the fields of an object are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ObjectForm {
+pub(crate) enum FieldRules {
     /// As they are.
     Exact,
     /// `null` counts as missing, and `NAME_bytes` has the exact bytes of the texts of `NAME`, in base64.
@@ -35,12 +35,15 @@ pub(crate) enum ObjectForm {
 pub(crate) struct ParsedObject<'t> {
     text: &'t [u8],
     fields: Vec<(Cow<'t, str>, &'t RawValue)>,
-    form: ObjectForm,
+    rules: FieldRules,
 }
 
 impl<'t> ParsedObject<'t> {
     /// Parses a text that is an object.
-    pub(crate) fn parse(text: &'t [u8], form: ObjectForm) -> Result<ParsedObject<'t>, SyntaxFault> {
+    pub(crate) fn parse(
+        text: &'t [u8],
+        rules: FieldRules,
+    ) -> Result<ParsedObject<'t>, SyntaxFault> {
         let start = text.len() - text.trim_ascii_start().len();
         match text.get(start) {
             Some(b'{') => {}
@@ -60,7 +63,11 @@ impl<'t> ParsedObject<'t> {
         };
         let OrderedFields(fields) = read.map_err(|error| SyntaxFault::from_serde(text, &error))?;
         refuse_what_core_refuses(text)?;
-        let object = ParsedObject { text, fields, form };
+        let object = ParsedObject {
+            text,
+            fields,
+            rules,
+        };
         object
             .refuse_duplicates()
             .map_err(|wrong| wrong.into_syntax_fault(text))?;
@@ -68,10 +75,14 @@ impl<'t> ParsedObject<'t> {
     }
 
     /// Parses the fields before the first fault.
-    pub(crate) fn parse_before_fault(text: &'t [u8], form: ObjectForm) -> ParsedObject<'t> {
+    pub(crate) fn parse_before_fault(text: &'t [u8], rules: FieldRules) -> ParsedObject<'t> {
         let mut fields = Vec::new();
         _ = OrderedFields::read_fields_before_fault(text, &mut fields);
-        ParsedObject { text, fields, form }
+        ParsedObject {
+            text,
+            fields,
+            rules,
+        }
     }
 
     fn from_value(value: FieldValue<'t>) -> Result<ParsedObject<'t>, ObjectFault> {
@@ -80,7 +91,7 @@ impl<'t> ParsedObject<'t> {
         let object = ParsedObject {
             text: json.as_bytes(),
             fields,
-            form: value.form,
+            rules: value.rules,
         };
         object.refuse_duplicates().map(|()| object)
     }
@@ -109,7 +120,7 @@ impl<'t> ParsedObject<'t> {
         };
         let value = FieldValue {
             raw,
-            form: self.form,
+            rules: self.rules,
             is_base64: bytes_field.is_some(),
         };
         let read = Option::deserialize(value).map_err(|wrong| wrong.prepend_step(key, raw));
@@ -145,7 +156,7 @@ impl<'t> ParsedObject<'t> {
     }
 
     fn has_document_form(&self) -> bool {
-        self.form == ObjectForm::Document
+        self.rules == FieldRules::Document
     }
 }
 
@@ -156,7 +167,7 @@ const BYTES_SUFFIX: &str = "_bytes";
 
 /// The column of a field's value, or of the object if the field is missing.
 pub(crate) fn column_of_field(text: &[u8], name: &str) -> usize {
-    let object = ParsedObject::parse(text, ObjectForm::Exact);
+    let object = ParsedObject::parse(text, FieldRules::Exact);
     let object = object.as_ref().map(|object| object.fields()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
     let at = value.and_then(|(_, raw)| offset_of(text, raw.get().as_bytes()));
@@ -478,7 +489,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
         let (key, raw) = field.ok_or_else(|| ObjectFault::custom("has no key"))?;
         let read = seed.deserialize(FieldValue {
             raw,
-            form: self.object.form,
+            rules: self.object.rules,
             is_base64: self.bytes_of.is_some(),
         });
         read.map_err(|wrong| wrong.prepend_step(key, raw))
@@ -489,7 +500,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
 #[derive(Clone, Copy)]
 struct FieldValue<'t> {
     raw: &'t RawValue,
-    form: ObjectForm,
+    rules: FieldRules,
     /// Whether the texts of the value are read as base64.
     is_base64: bool,
 }
@@ -522,7 +533,7 @@ impl<'t> Deserializer<'t> for FieldValue<'t> {
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
-        if self.raw.get() == "null" && self.form == ObjectForm::Document {
+        if self.raw.get() == "null" && self.rules == FieldRules::Document {
             visitor.visit_none()
         } else {
             visitor.visit_some(self)

@@ -26,6 +26,7 @@ pub struct CachedValue<T> {
     reading: Mutex<()>,
 }
 
+/// The last value, and how often it is read.
 #[derive(Debug)]
 struct CacheState<T> {
     pace: ReadPace,

@@ -15,7 +15,7 @@ pub const MAX_ITEMS: usize = 200;
 pub enum ItemKind {
     Job,
     Recurring,
-    /// Members of a queue's set of waiting jobs, and of its other sets.
+    /// A member of a queue's set of waiting jobs; each of the next kinds is one of another set.
     Work,
     Locks,
     Scheduled,

@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// The flag that names this member alone among those of its context.
-    pub(crate) fn member_flag(&self) -> Option<(&'static str, &str)> {
+    pub(crate) fn flag_naming_member(&self) -> Option<(&'static str, &str)> {
         let context = self.file.as_ref()?.context.as_ref()?;
         Some(match &context.values.prefixes {
             Some(_) => ("--prefix", self.prefix()),

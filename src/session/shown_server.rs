@@ -21,7 +21,7 @@ pub(crate) struct ShownServer {
 
 impl ShownServer {
     pub(crate) fn of_session(session: &Session) -> Result<ShownServer, Error> {
-        let flag = session.member_flag();
+        let flag = session.flag_naming_member();
         Ok(ShownServer {
             flag: flag.map(|(flag, name)| (flag, name.to_owned())),
             has_others: session.is_member(),

@@ -346,7 +346,7 @@ impl RoundSender<'_> {
             let answers = round.send_batches(session.core()?, &mut self.next, maxima);
             let mut stopped_by = self.report_round(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
-                restarts.check_after_round(session.core()?, self.tally.done_count());
+                restarts.check_loss_after_round(session.core()?, self.tally.done_count());
             }
             if let Some(replicas) = self.options.replicas
                 && !self.options.policy.dry_run

@@ -105,7 +105,7 @@ impl SinglePut<'_> {
         session.core()?.put_one(now, &self.jid, &puts)
     }
 
-    /// The job that was put, or the one that it duplicates.
+    /// Finds the job that was put, or the one that it duplicates, and how.
     pub(crate) fn find_placed_job(
         &self,
         placed: &PutResult,

@@ -321,7 +321,7 @@ impl State {
             }
             _ => {}
         }
-        // A marked row may no longer be in the list.
+        // Drop the marks of rows that are no longer in the list.
         if is_here && !self.is_text() && !self.marked.is_empty() {
             let rows = self.unfiltered_rows().rows;
             self.marked

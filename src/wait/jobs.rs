@@ -160,7 +160,7 @@ impl AwaitedJobs {
         known.item.state = job.and_then(|job| job.state);
         let Some(job) = job else {
             let result = match known.heard {
-                Some(EventKind::Completed) => result_for_state(awaited, State::Complete),
+                Some(EventKind::Completed) => result_at_end(awaited, State::Complete),
                 Some(EventKind::Canceled) => WaitResult::Cancelled,
                 _ if is_absence_final => WaitResult::Gone,
                 _ => {
@@ -176,7 +176,7 @@ impl AwaitedJobs {
         if let Some(state) = job.state
             && (state == awaited || matches!(state, State::Complete | State::Failed) && !changed)
         {
-            let result = result_for_state(self.awaited, state);
+            let result = result_at_end(self.awaited, state);
             return self.set_result(at, result);
         }
         if changed {
@@ -213,7 +213,7 @@ impl AwaitedJobs {
         }
         match job.state {
             Some(state @ (State::Complete | State::Failed)) => {
-                let result = result_for_state(self.awaited, state);
+                let result = result_at_end(self.awaited, state);
                 self.set_result(at, result)
             }
             _ => ReadOutcome::Pending,
@@ -239,7 +239,7 @@ impl AwaitedJobs {
 }
 
 /// The result of the wait for a job that is now in this state.
-fn result_for_state(awaited: State, state: State) -> WaitResult {
+fn result_at_end(awaited: State, state: State) -> WaitResult {
     if state == awaited {
         WaitResult::Reached(state)
     } else {

@@ -50,7 +50,7 @@ impl Launcher {
                 "placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`",
             ));
         }
-        if let Err(why) = find_program(program, &options.directory) {
+        if let Err(why) = check_program(program, &options.directory) {
             return Err(no_program_error(why));
         }
         if let Directory::Sandbox(directory) = &options.directory {
@@ -206,9 +206,9 @@ fn start_failure(fault: StartFault) -> StartFailure {
     }
 }
 
-/// Finds the program in the way the start of a process does. A relative path is resolved from the working directory
+/// Checks that the program and its directory are found as the start of a process finds them. A relative path is resolved from the working directory
 /// of `qless`, not from that of the process.
-fn find_program(program: &OsStr, directory: &Directory) -> Result<(), String> {
+fn check_program(program: &OsStr, directory: &Directory) -> Result<(), String> {
     if let Directory::Shared(directory) = directory
         && !directory.is_dir()
     {

@@ -32,7 +32,7 @@ const MAX_IGNORED: usize = 20;
 
 /// A loss of the server that was reported.
 #[derive(Debug)]
-struct ReportedLoss {
+struct ReportedServerLoss {
     message: String,
     said_at: Instant,
     /// When the loss came last.
@@ -63,7 +63,7 @@ pub(super) struct Reporter {
     /// Lines for stderr that are not written yet.
     lines: String,
     /// The loss of the server that was reported last.
-    loss: Option<ReportedLoss>,
+    loss: Option<ReportedServerLoss>,
     /// The parts of answers that were ignored, to be reported once each.
     ignored: HashSet<String>,
     /// The number of queues with jobs that were not named at the end.
@@ -312,7 +312,7 @@ format!("the command ended with {exit}")
             }
         }
         self.report_repeated_loss();
-        self.loss = Some(ReportedLoss {
+        self.loss = Some(ReportedServerLoss {
             message: message.to_owned(),
             said_at: now,
             at: now,
@@ -343,7 +343,7 @@ format!("the command ended with {exit}")
 
     /// Reports how often the last loss of the server was repeated.
     fn report_repeated_loss(&mut self) {
-        if let Some(ReportedLoss {
+        if let Some(ReportedServerLoss {
             message, hidden, ..
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
         {

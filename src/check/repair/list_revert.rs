@@ -186,7 +186,7 @@ impl ListRevert {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
-                if !merge.try_return_entries(core) || !merge.try_add_entry(core, entry) {
+                if !merge.try_return_entries(core) || !merge.try_buffer_entry(core, entry) {
                     return Ok(None);
                 }
             }
@@ -254,14 +254,14 @@ impl ListMerge<'_> {
                 continue;
             }
             self.returned += 1;
-            if !self.try_add_entry(core, entry.as_bytes().to_vec()) {
+            if !self.try_buffer_entry(core, entry.as_bytes().to_vec()) {
                 return false;
             }
         }
         true
     }
 
-    fn try_add_entry(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
+    fn try_buffer_entry(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
         self.unwritten.push(entry);
         self.length += 1;
         self.unwritten.len() < MAX_ADDED || self.try_flush_entries(core)

@@ -106,7 +106,7 @@ impl UndoWriter {
 #[derive(Debug, Serialize, Deserialize)]
 struct UndoLine {
     slice: u64,
-    /// Whether a reply was lost before: then parts of the plan may have been done, too.
+    /// Whether a reply was lost before: then parts of the plan may have been done, and are reverted, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
     #[serde(flatten)]

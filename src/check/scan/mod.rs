@@ -92,7 +92,7 @@ pub trait CandidateSink {
     /// dependency. The job must not be released before the dependency is repaired.
     fn note_one_sided_dependency(&mut self, _jid: &[u8]) {}
 
-    /// Notes an unreadable set of dependents, which may have a one-sided dependency of any job.
+    /// Notes an unreadable set of dependents: any job may have a one-sided dependency then.
     fn note_unreadable_dependents(&mut self) {}
 
     /// Notes all dependencies of a job that lost them: unless all of them are verified, its
@@ -295,7 +295,7 @@ impl<'a> Scanner<'a> {
         loop {
             self.scan_listed_indexes()?;
             self.scan_keys()?;
-            self.rescan_unmatched()?;
+            self.rescan_for_unmatched_names()?;
             self.first_pass = false;
             self.known.clear();
             if !self.unmatched.begin_next_part_if_any() {

@@ -16,7 +16,7 @@ use super::unmatched::EntrySide;
 const MAX_ONE_SIDED: usize = 20_000;
 
 impl Scanner<'_> {
-    pub(super) fn rescan_unmatched(&mut self) -> Result<(), Error> {
+    pub(super) fn rescan_for_unmatched_names(&mut self) -> Result<(), Error> {
         self.rescanning = true;
         self.known.clear();
         if self.unmatched.count_unmatched(EntrySide::Entry) > 0 {

@@ -19,13 +19,16 @@ const MAX_DURATION: Duration = Duration::from_millis(5);
 pub(crate) struct BatchSizes {
     sizes: HashMap<ItemKind, usize>,
     /// The duration of a call that does nothing.
-    round_trip: Duration,
+    idle_round_trip: Duration,
 }
 
 impl BatchSizes {
-    pub(crate) fn new(round_trip: Duration) -> BatchSizes {
+    pub(crate) fn new(idle_round_trip: Duration) -> BatchSizes {
         let sizes = HashMap::new();
-        BatchSizes { sizes, round_trip }
+        BatchSizes {
+            sizes,
+            idle_round_trip,
+        }
     }
 
     /// The number of items of a kind that the next call takes.
@@ -35,8 +38,8 @@ impl BatchSizes {
 
     /// Adjusts the size by the duration of a call.
     pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, elapsed: Duration) {
-        self.round_trip = self.round_trip.min(elapsed);
-        let elapsed = elapsed - self.round_trip;
+        self.idle_round_trip = self.idle_round_trip.min(elapsed);
+        let elapsed = elapsed - self.idle_round_trip;
         let size = self.sizes.entry(kind).or_insert(1);
         if elapsed > MAX_DURATION {
             let part = MAX_DURATION.as_secs_f64() / elapsed.as_secs_f64();

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::{Group, MemberUse, Spec};
-use crate::args::coordination::{CoordinationFlags, LaneFlags};
+use crate::args::coordination::{CoordinationFlags, OccupiedLaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -187,7 +187,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     coordinated: CoordinationFlags,
     #[command(flatten)]
-    lane: LaneFlags,
+    lane: OccupiedLaneFlags,
     #[command(flatten)]
     replicas: ReplicasFlag,
     /// Show what would be done; change nothing

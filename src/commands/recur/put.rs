@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::{note_next_runs, read_recurring, stays_paused_note};
-use crate::args::coordination::{self, COORDINATION, CoordinationFlags, LaneFlags};
+use crate::args::coordination::{self, COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
@@ -116,7 +116,7 @@ pub(super) struct Args {
     #[command(flatten)]
     coordinated: CoordinationFlags,
     #[command(flatten)]
-    lane: LaneFlags,
+    lane: OccupiedLaneFlags,
     /// Put no job while an earlier one has not ended: `--unique` with the jid as key
     #[arg(help_heading = COORDINATION, long,
           conflicts_with_all = ["key", "merge", "unique", "until", "dup", "score"])]

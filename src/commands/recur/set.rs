@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{
     RECURRING, missing_recurring_error, note_next_runs, read_recurring, stays_paused_note,
 };
-use crate::args::coordination::{COORDINATION, CoordinationFlags, LaneFlags};
+use crate::args::coordination::{COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
@@ -72,7 +72,7 @@ pub(super) struct Args {
     #[command(flatten)]
     coordinated: CoordinationFlags,
     #[command(flatten)]
-    lane: LaneFlags,
+    lane: OccupiedLaneFlags,
     /// Put no job while an earlier one has not ended: `--unique` with the jid as key
     #[arg(help_heading = COORDINATION, long,
           conflicts_with_all = ["key", "merge", "unique", "until", "dup", "score"])]

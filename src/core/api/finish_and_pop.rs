@@ -317,6 +317,6 @@ enum ExtendReply {
     Done(f64),
     Gone,
     NotHolder,
-    /// The core refused the call about this job.
+    /// The core refused to extend the lock, with this message.
     Invalid(String),
 }

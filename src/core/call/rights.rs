@@ -263,7 +263,7 @@ fn grant_words(parts: &[&[&str]]) -> String {
     commands.map(|command| format!(" +{command}")).collect()
 }
 
-/// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a channel. Some
+/// The script that tests for each command whether the user may run it on a key with the prefix, and `publish` on a channel. Some
 /// commands take only keys, so each argument is one. A subcommand follows a `|`; one that the server does not have
 /// is one that the user is not allowed to run. Servers before 7.0 have no such test.
 ///

@@ -180,7 +180,7 @@ pub struct Machine {
     was_pop_accepted: bool,
     /// Whether a call that could have been the last one left jobs to wait for.
     has_rested: bool,
-    /// Whether the jobs to wait for were reported.
+    /// Whether the jobs that a drain still waits for were reported.
     has_noted_rest: bool,
     /// How many jobs failed for good.
     failed: u64,

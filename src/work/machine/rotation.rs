@@ -128,7 +128,8 @@ impl Rotation {
         }
     }
 
-    /// From which queues to pop, in this order, and at most how many from each. If none is known to
+    /// From which queues to pop, in this order, and at most how many from each, together
+    /// perhaps more than `max_jobs`. If none is known to
     /// have jobs, it is the queue whose turn it is: its pop keeps the worker listed.
     pub fn queues_to_pop(&self, max_jobs: u64) -> Vec<(Name, u64)> {
         let ready = self.ready.as_ref();

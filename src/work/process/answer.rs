@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::clock::duration;
 use crate::json::object::{
-    ObjectForm, ParsedObject, cut_for_message, describe_found_value, string_text,
+    FieldRules, ParsedObject, cut_for_message, describe_found_value, string_text,
 };
 use crate::json::syntax::{JsonType, SyntaxFault};
 use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue};
@@ -76,7 +76,7 @@ impl Answer {
     pub fn parse_answer(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
             let fields =
-                ParsedObject::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
+                ParsedObject::parse(line, FieldRules::Document).map_err(describe_line_fault)?;
             let jid: Name = fields.read_required("jid").map_err(describe_field_fault)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
@@ -278,7 +278,7 @@ pub fn jid_if_result(line: &[u8]) -> Option<Name> {
 
 /// The job that a line names, and whether it says how the job ends.
 fn jid_and_has_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = ParsedObject::parse_before_fault(line, ObjectForm::Document);
+    let fields = ParsedObject::parse_before_fault(line, FieldRules::Document);
     let jid = fields.read_field("jid").ok().flatten();
     let result = field_unless_null(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
