@@ -533,6 +533,21 @@ fn a_replacing_put_closes_no_cycle() {
 }
 
 #[test]
+fn a_job_of_a_lane_does_not_come_to_depend_on_one_behind_it() {
+    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k");
+    let before = core.dump();
+    let error = core.refused(r#"put 3 me q a K {} 0 depends ["b"]"#);
+    assert!(
+        error.contains(r#"Put(): Arg "depends" closes a cycle: a b"#),
+        "{error}"
+    );
+    assert_eq!(core.dump(), before);
+    // Outside of the lane, nothing waits for it.
+    core.ok(r#"put 4 me q a K {} 0 key '' depends ["b"]"#);
+    assert_eq!(core.jids("pop 5 q w 9"), ["b"]);
+}
+
+#[test]
 fn a_pop_does_not_make_a_job_depend_on_itself_behind_entries_without_jobs() {
     let mut core = after(
         "put 1 me q a K {} 0 key k; pop 2 q w 1; put 3 me q b K {} 0 key k; put 4 me q c K {} 0 key k; \

@@ -4,8 +4,8 @@
 --   `who`, the command as errors name it, if that is not `Put`; `merge_max`, the setting `merge-max`, if the caller
 --   has read it
 -- Result: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
---   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle, if the job that it would replace
---   came to wait for itself: only dead entries have left the lane then
+--   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle, if a job of a lane, or the job
+--   that it would replace, came to wait for itself: only dead entries have left the lane then
 -- Refuses: options that want a key, if the job has none
 -- Publishes: as job/put; `skipped` to the channel of the extensions
 local Old = Fields('job/put', 'throttles')
@@ -33,7 +33,11 @@ return function(now, t, seconds, job, old, stored_defaults)
   if given.keyed and not lane then
     error((job.who or 'Put') .. '(): "' .. given.keyed .. '" cannot be used without "key"')
   end
-
+  -- A job that stays in its lane may have dependents that no client named. None of these must become its dependency.
+  if exists and lane and lane == home and job.pending and job.pending[1] then
+    local path = need('dependency/find_cycle')(jid, job.pending)
+    if path ~= nil then return nil, 'cycle', path or {jid} end
+  end
   local dup, last, place, other = given.dup or lane and not exists and defaults.dup, nil, nil, nil
   if lane and not exists then
     last, other, place = need('lane/last')(now, lane)
@@ -99,12 +103,8 @@ return function(now, t, seconds, job, old, stored_defaults)
       behind = need('lane/join')(now, lane, jid, true)
     end
     if behind then
-      job.kept = behind
-      local pending = {behind}
-      for i = 1, job.pending and #job.pending or 0 do
-        if job.pending[i] ~= behind then pending[#pending + 1] = job.pending[i] end
-      end
-      job.pending = pending
+      job.kept, job.pending = behind, need('value/without')(job.pending or {}, {[behind] = true})
+      table.insert(job.pending, 1, behind)
     end
   end
   if merges then
