@@ -1140,7 +1140,12 @@ fn of_a_long_result_the_first_lines_and_the_total_are_kept() {
     let (notice, _) = page.split_once("</pre>").unwrap();
     let (_, notice) = notice.split_once("<pre class=\"notice\"").unwrap();
     let mut lines = notice.lines().rev();
-    assert_eq!(lines.next(), Some("150 cancelled"));
+    // A slow machine also says how long it took.
+    assert!(
+        lines
+            .next()
+            .is_some_and(|line| line.starts_with("150 cancelled"))
+    );
     assert_eq!(lines.next(), Some("… and 51 more lines"));
     assert_eq!(lines.count(), 100);
 }
