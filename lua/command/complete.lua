@@ -39,7 +39,7 @@ return function(argv, now, t, seconds, known)
   local finish
   if job[Job.throttles] or coordination then
     finish = need('ending/finish')(now, jid, queue, following, job[Job.throttles], coordination)
-    if coordination then pending = finish.join(pending) end
+    pending = finish.join(pending)
   end
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end

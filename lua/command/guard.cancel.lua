@@ -7,7 +7,7 @@
 -- Publishes: as cancel
 
 -- Maximum numbers: of jobs that a call deletes; of dependents of a job; of tags, dependencies and dependents of the
--- given jobs, after which the reply ends; and of those of all jobs below, beyond which no job is deleted.
+-- given jobs: then the reply ends; and of those of all jobs that depend on them: then no job is deleted.
 local max_jobs, max_dependents, max_links, max_links_below = 5000, 20000, 20000, 50000
 
 return function(argv, now)

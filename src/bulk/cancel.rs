@@ -178,7 +178,7 @@ fn dependents_at_any_depth(edges: &Edges, jid: &Name) -> Vec<Name> {
     tree
 }
 
-/// Those of `jids` whose jobs do not exist; empty if the server cannot be asked.
+/// The jids of jobs that do not exist; empty if the server does not reply.
 fn keep_missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
     let found = core.job_snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);

@@ -1,4 +1,4 @@
-//! The document that joins those of several members of a context, unless these are lists.
+//! The document of a command over several members of a context. Lists of members are joined into one list instead.
 
 use schemars::JsonSchema;
 use serde::Serialize;

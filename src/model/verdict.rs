@@ -29,7 +29,7 @@ pub enum ItemKind {
     Entries,
     /// Jids of failed jobs, to verify that the failure list of their group has each.
     Failed,
-    /// Jids and marks alternately: failed jobs whose mark was read before the failure lists, none of which had the job.
+    /// Failed jobs that were in no failure list, as jids and marks alternately. The marks were read before the lists.
     Unlisted,
     Tag,
     /// Jobs of a lane, jobs that have a slot of a throttle, and jobs that wait for one.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// The dependencies of each job on others, all by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct DependencyGraph {
-    /// The end of the edges of each job, which begin where those of the job before end.
+    /// For each job, the index in `edges` behind its last edge, where the edges of the next job begin.
     ends: Vec<usize>,
     edges: Vec<u32>,
 }

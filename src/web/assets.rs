@@ -6,7 +6,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("live.js");
 const ICON: &str = include_str!("icon.svg");
 
-/// The style, the script or the icon, if the path is that of one of them.
+/// The style sheet, the script or the icon at a path.
 pub(super) fn find_asset(path: &str) -> Option<Response<'static>> {
     let (content_type, text) = match path {
         "style.css" => ("text/css; charset=utf-8", STYLE),

@@ -248,7 +248,7 @@ pub(super) fn life_chart(history: &[HistoryEntry], ended: Option<&str>, now: Mom
     if end - begin <= 0.0 {
         return html! {};
     }
-    // Leave room for the mark at the end, and below it for the word of the state.
+    // At the end of the line stands a mark, and below the line the name of the state.
     let width = LIFE_WIDTH - 24.0;
     let labels_end = LIFE_WIDTH - ended.map_or(0.0, |ended| label_width(ended) + LETTER_WIDTH);
     // A short run stays visible beside a long wait.

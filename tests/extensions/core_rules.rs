@@ -548,6 +548,19 @@ fn a_job_of_a_lane_does_not_come_to_depend_on_one_behind_it() {
 }
 
 #[test]
+fn a_completed_job_goes_behind_the_job_of_its_lane_on_which_it_comes_to_depend() {
+    let mut core = after(
+        "put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0 key k; pop 4 q w 9",
+    );
+    core.ok(r#"complete 5 a w q {} next q depends ["b"]"#);
+    for jid in ["b", "c", "a"] {
+        assert_eq!(core.jids("pop 6 q w 9"), [jid]);
+        core.ok(&format!("complete 7 {jid} w q {{}}"));
+    }
+    assert_eq!(core.jids("pop 8 q w 9"), [""; 0]);
+}
+
+#[test]
 fn a_pop_does_not_make_a_job_depend_on_itself_behind_entries_without_jobs() {
     let mut core = after(
         "put 1 me q a K {} 0 key k; pop 2 q w 1; put 3 me q b K {} 0 key k; put 4 me q c K {} 0 key k; \

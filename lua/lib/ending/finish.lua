@@ -1,8 +1,8 @@
 -- Applies the completion of a job to its lane and its throttles, if it has any or gets any for its next queue.
 -- Takes: now; jid; queue; the next queue, or nil; its stored throttles, or false; the options given (option/read), or
 --   nil
--- Result: a table of `join`, which enters the lane of a new key and returns the dependencies with the job before it,
---   and `run`, which does the rest after the job has been written
+-- Result: a table of `join`, which takes the dependencies, enters the lane of a new key, or its own again behind them,
+--   and returns them with the job before it; and `run`, which does the rest after the job has been written
 -- Refuses: options that want a key, if the job has none
 local Ext = Fields('job/extension')
 
@@ -17,7 +17,9 @@ return function(now, jid, queue, following, throttles, given)
   end
 
   function steps.join(pending)
-    if new == lane then return pending end
+    -- A job goes behind those of its lane on which it comes to depend: they wait for it only as long as it is first.
+    local closes_cycle = lane and pending and pending[1] and need('dependency/find_cycle')(jid, pending, true) ~= nil
+    if new == lane and not closes_cycle then return pending end
     if lane then need('lane/leave')(now, lane, jid) end
     local before = new and need('lane/join')(now, new, jid, true)
     if not before then return pending end

@@ -77,7 +77,7 @@ struct WitnessMember {
 /// A member, and its score if it was read.
 type ScoredMember = (Vec<u8>, Option<f64>);
 
-/// The key has a type other than that of the set.
+/// The error for a key that is not a set of the expected type.
 struct WrongType;
 
 /// The number that the hash of a waiting job contains: the priority of the score.

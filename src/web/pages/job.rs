@@ -246,8 +246,8 @@ fn failure_block(message: &Name) -> Markup {
     }
 }
 
-/// Data as JSON with a line for each member; data that is not JSON is shown as it is. `whole_length` is the length of
-/// longer data of which these are the first bytes.
+/// Data as JSON with a line for each member; data that is not JSON is shown as it is. `whole_length` is the
+/// length of the data if `bytes` are only its beginning.
 fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     let start = &bytes[..bytes.len().min(MAX_DATA_BYTES)];
     let whole_length = whole_length.unwrap_or(bytes.len());
