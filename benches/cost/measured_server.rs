@@ -93,14 +93,26 @@ impl Server {
 
     /// Returns the milliseconds of the slowest call.
     pub fn slowest(&mut self) -> f64 {
+        let micros = self.slow_calls().into_iter().map(|(micros, _)| micros);
+        micros.fold(0.0, f64::max) / 1e3
+    }
+
+    /// How many of the logged calls were of this command of the core.
+    pub fn slow_calls_of(&mut self, name: &str) -> usize {
+        let of_it = |(_, words): &(f64, Vec<String>)| words.get(3).is_some_and(|word| word == name);
+        self.slow_calls().iter().filter(|call| of_it(call)).count()
+    }
+
+    /// The microseconds and the words of each logged call: EVALSHA, the script, 0, the command of the core.
+    fn slow_calls(&mut self) -> Vec<(f64, Vec<String>)> {
         let mut get = cmd("SLOWLOG");
         get.arg("GET").arg(1_000_000);
-        let entries: Vec<Vec<Value>> = get.query(&mut self.connection).unwrap();
-        let micros = entries.iter().filter_map(|entry| match entry.get(2)? {
-            Value::Int(micros) => Some(*micros as f64),
-            _ => None,
-        });
-        micros.fold(0.0, f64::max) / 1e3
+        let entries: Vec<(u64, u64, f64, Vec<String>, String, String)> =
+            get.query(&mut self.connection).unwrap();
+        let calls = entries.into_iter();
+        calls
+            .map(|(_, _, micros, words, _, _)| (micros, words))
+            .collect()
     }
 
     /// Returns the name of the core.
