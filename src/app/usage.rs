@@ -12,6 +12,7 @@ use crate::args::{plain, value};
 use crate::command_line;
 use crate::error::{Error, Kind};
 use crate::json::Json;
+use crate::text;
 
 /// The usage error with a sentence and a hint of `qless`.
 pub(crate) fn usage_error(error: &clap::Error) -> Error {
@@ -108,16 +109,38 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
             },
             _ => continue,
         };
+        if kind == ContextKind::SuggestedArg && !is_flag_like(error, &like) {
+            continue;
+        }
         return Some(format!("did you mean `{like}`?"));
     }
     match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => {
             let usage = usage.to_string();
             let usage = usage.lines().next()?.trim_start_matches("Usage: ").trim();
+            if error.kind() == ErrorKind::UnknownArgument
+                && error.get(ContextKind::SuggestedArg).is_some()
+            {
+                // That usage names the flag which clap suggests.
+                let command = usage
+                    .split(' ')
+                    .take_while(|word| !word.starts_with(['-', '[', '<']));
+                let command = command.collect::<Vec<_>>().join(" ");
+                return Some(format!("`{command} --help` lists the flags"));
+            }
             Some(format!("usage: `{usage}`"))
         }
         _ => None,
     }
+}
+
+/// Whether the unknown flag is spelled like the one that clap suggests, which may hardly be.
+fn is_flag_like(error: &clap::Error, suggested: &str) -> bool {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return true;
+    };
+    let name = |flag: &str| flag.trim_start_matches('-').to_owned();
+    text::nearest_spelling(name(given), &[name(suggested)]).is_some()
 }
 
 /// The format of `-o` on a command line that could not be parsed.

@@ -722,6 +722,12 @@ fn play(core: &mut Core, events: &[String], binary: bool) -> Result<(), TestCase
     Ok(())
 }
 
+#[test]
+fn a_held_job_at_a_wrong_place_returns_to_its_own() {
+    let events = ["ZADD ql:q:o-throttled 1 o2", "DEL ql:j:o1"].map(str::to_owned);
+    play(&mut Core::new(), &events, true).unwrap();
+}
+
 fn random_damage(cases: u32, binary: bool) {
     let mut core = Core::new();
     let events = prop::collection::vec(event(), 1..12);

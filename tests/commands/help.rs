@@ -269,6 +269,19 @@ fn a_usage_error_is_one_line_and_a_hint() {
         hint: usage: `qless length <QUEUE>`
         --- exit 2
     "#]]);
+    // No other flag is spelled like it.
+    run("timeout --worker w").shows(expect![[r#"
+        --- stderr
+        error: unknown flag `--worker`
+        hint: `qless timeout --help` lists the flags
+        --- exit 2
+    "#]]);
+    run("timeout --quue q").shows(expect![[r#"
+        --- stderr
+        error: unknown flag `--quue`
+        hint: did you mean `--queue`?
+        --- exit 2
+    "#]]);
     run("--timeout soon length a").shows(expect![[r#"
         --- stderr
         error: `--timeout` expects a duration such as `90s`, `15m` or `2h`, not `soon`

@@ -438,15 +438,19 @@ fn property(cases: u32, extended: bool, many: &mut Core, single: &mut Core) {
 
 #[test]
 fn a_dependency_made_in_a_call_is_released_in_it() {
-    let mut core = Core::new();
-    core.all("put 1 '' q a K {} 0; put 1 '' q b K {} 0; pop 2 q w 2");
-    let call = "guard.finish 3 w 8 a q complete '' next p depends [\"b\"] 4 b q complete ''";
-    let rows = rows(&core.ok(call));
-    assert_eq!(rows, [["done", "depends"], ["done", "complete"]]);
-    assert_eq!(core.state("a"), "waiting");
-    let keys = core.dump();
-    assert_eq!(keys.zset("ql:q:p-work").len(), 1);
-    assert!(!keys.has("ql:q:p-depends") && !keys.has("ql:j:b-dependents"));
+    for key in ["", "key k"] {
+        let mut core = Core::new();
+        core.all(&format!(
+            "put 1 '' q a K {{}} 0 {key}; put 1 '' q b K {{}} 0; pop 2 q w 2"
+        ));
+        let call = "guard.finish 3 w 8 a q complete '' next p depends [\"b\"] 4 b q complete ''";
+        let rows = rows(&core.ok(call));
+        assert_eq!(rows, [["done", "depends"], ["done", "complete"]], "{key}");
+        assert_eq!(core.state("a"), "waiting", "{key}");
+        let keys = core.dump();
+        assert_eq!(keys.zset("ql:q:p-work").len(), 1, "{key}");
+        assert!(!keys.has("ql:q:p-depends") && !keys.has("ql:j:b-dependents"));
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::support::clean::alarms;
 use crate::support::core::{Core, Dump, Key, Reply, short};
 
 /// Parts of the texts with which the core refuses correct calls.
-const REFUSALS: [&str; 19] = [
+const REFUSALS: [&str; 20] = [
     "does not exist",
     "not currently running: ",
     "has been handed out to another worker: ",
@@ -25,6 +25,7 @@ const REFUSALS: [&str; 19] = [
     "Bury(): Job ",
     " is a dependency of ",
     " precedes ",
+    " closes a cycle: ",
     "cannot be used without",
     "Arg \"key\" longer than",
     "Arg \"dup\" must be",

@@ -28,7 +28,9 @@ return function(check)
     held.drop_pending(changes, job)
     local value = ask('zscore', base .. Keys.throttled, job.id) or job.enters and job.enters[Keys.throttled]
     if value then changes[#changes + 1] = {'zset', base .. Keys.throttled, job.id, value, false} end
-    local score = value and check.score(-tonumber(value)) or check.work_score(job)
+    local place = value and -tonumber(value)
+    local fits = place and (place == math.huge or check.fits_priority(job, place))
+    local score = fits and check.score(place) or check.work_score(job)
     changes[#changes + 1] = {'zset', base .. Keys.work, job.id, ask('zscore', base .. Keys.work, job.id), score}
     changes[#changes + 1] = {'hash', job.key, 'state', job.state, 'waiting'}
   end

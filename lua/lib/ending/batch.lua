@@ -82,7 +82,8 @@ return function(now, t, seconds, worker, settings)
     if name == 'fail' and words[7] == '' then words[7] = nil end
     local ok, reply = pcall(need(name, true), words, now, t, seconds, name == 'complete' and settings or nil)
     if not ok then return batch.invalid(reply) end
-    batch.wrote = true
+    -- The job may depend now on another one of the call.
+    batch.wrote, batch.any = true, true
     if name == 'fail' then return {'done', 'failed'} end
     return {'done', name == 'complete' and reply or string.format('%.14g', reply)}
   end
