@@ -63,7 +63,9 @@ pub(super) fn run(
         _ if command.writes() && session.canonical_command().has_flag("--limit") => {
             Err(group.single_member_error("`--limit` counts the jobs of one"))
         }
-        MemberUse::Each => group.run_side_by_side(all().map(Some).collect(), session),
+        MemberUse::Each | MemberUse::EachInFull => {
+            group.run_side_by_side(all().map(Some).collect(), session)
+        }
         MemberUse::Jobs([]) | MemberUse::Wait { jids: [], .. } => {
             group.run_side_by_side(all().map(Some).collect(), session)
         }
@@ -468,14 +470,14 @@ impl<'g> MemberGroup<'g> {
             .report_error(&Error::new(error.kind(), text).hint_if(hint));
     }
 
-    /// Whether the error of a member counts even if another member has succeeded. A thing that one member lacks may
-    /// be on the other one; but a member that lacks a thing to change has not made the change.
+    /// Whether the error of a member counts even if another member has succeeded. What one member lacks, the other may
+    /// have.
     fn counts_despite_success(&self, error: &Error) -> bool {
         match self.command.member_use() {
             _ if error.kind() != Kind::NotFound => true,
             MemberUse::Jobs(jids) | MemberUse::JobsInOrder(jids) => !jids.is_empty(),
             MemberUse::AllJobs(_) | MemberUse::NewJobs(_) => true,
-            MemberUse::Each => self.command.writes(),
+            MemberUse::EachInFull => true,
             _ => false,
         }
     }
@@ -555,7 +557,7 @@ impl<'g> MemberGroup<'g> {
             // Exit 4 is for a jid that no member has; if only some members lack a queue, the result is a partial one.
             let is_whole = match self.command.member_use() {
                 _ if is_unknown && some_away => false,
-                MemberUse::Each => !has_ended_well,
+                MemberUse::EachInFull => !has_ended_well,
                 _ => !has_ended_well || is_unknown,
             };
             return Ok(if is_one_kind && is_whole {

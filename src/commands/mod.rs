@@ -126,6 +126,8 @@ pub(crate) enum MemberUse<'a> {
     Itself,
     /// The command runs on all members at the same time, and their output is joined.
     Each,
+    /// As `Each`, but a member that lacks what the command names is an error: later it may have it, without the change.
+    EachInFull,
     /// The command runs on one member after the other: the output is too long to be kept and joined.
     InTurn,
     /// The command runs on one member after the other, until one has what it asks for.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -58,7 +58,8 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Operate, run).member_use(|_| MemberUse::EachInFull);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;

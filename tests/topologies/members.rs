@@ -527,6 +527,17 @@ fn a_queue_that_one_member_lacks_is_told_and_the_rest_is_changed() {
     let queue = two.on("two").run("queues only -o json").json();
     assert_eq!(queue["items"][0]["paused"], true);
     two.qless().run("pause nowhere --yes").exits(4);
+    // There is nothing to change where the queue or the group is missing.
+    two.qless().run("unpause only").ok();
+    two.on("two").run("pop only --worker w").ok();
+    let jid = two.on("two").run("jobs --queue only -o jid").ok();
+    let fail = format!("fail {} --worker w --group g --message m", jid.trim());
+    two.on("two").run(&fail).ok();
+    two.qless().run("failed --group g --retry-all --yes").ok();
+    two.qless()
+        .run("failed --group none --retry-all --yes")
+        .exits(4);
+    two.qless().run("forget queue nowhere --yes").exits(4);
 }
 
 #[test]
