@@ -268,6 +268,17 @@ fn the_document_has_the_totals() {
     assert_eq!(doc["problems"], serde_json::json!([]));
 }
 
+#[test]
+fn a_job_that_has_waited_for_an_unknown_time_is_counted() {
+    let redis = Redis::start();
+    redis.at(1000).run("put mail K --jid a").ok();
+    // Another script's `priority` leaves no time in the score.
+    redis.send(&["ZADD", "ql:q:mail-work", "0", "a"]);
+    redis.send(&["DEL", "ql:j:a-history"]);
+    let totals = redis.at(1001).run("status -o json").json()["totals"].clone();
+    assert_eq!(totals["waiting"], 1, "{totals}");
+}
+
 /// The number of calls is the same however many jobs there are.
 #[test]
 fn the_calls_do_not_grow_with_the_jobs() {

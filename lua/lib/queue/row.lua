@@ -53,6 +53,7 @@ return function(now, queue, counts, known, brief)
   else
     row = head and {'name', queue, 'known', known, 'waiting', texts[waiting], 'head', head}
       or {'name', queue, 'known', known}
+    if not head then add(row, 'waiting', waiting) end
     add(row, 'running', counts.locked - counts.lapsed)
     add(row, 'stalled', counts.lapsed + counts.taken)
     add(row, 'scheduled', counts.scheduled - counts.due)
