@@ -285,6 +285,11 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
 /// The result for other scripts in the server's cache. The server does not report whose they are.
 fn other_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Scripts;
+    if !core.scripts_can_read_rights() {
+        // Each command that writes caches the test of rights, also on a server where it tests nothing: so does this
+        // one, to know how many scripts are its own. The result is unimportant.
+        _ = core.test_rights(now);
+    }
     let cached = match core.cached_script_count(now) {
         Ok(Some(cached)) => cached,
         Ok(None) => {
@@ -292,9 +297,8 @@ fn other_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
         }
         Err(error) => return failed_item(check, &error),
     };
-    // Subtract the scripts that this command itself cached: the core, and the test of rights if the server has one.
-    let own = 1 + u64::from(core.scripts_can_read_rights());
-    let others = cached.saturating_sub(own);
+    // Subtract the scripts that this command itself cached: the core and the test of rights.
+    let others = cached.saturating_sub(2);
     let what = match others {
         0 => "none of other clients is cached".to_owned(),
         others => format!(

@@ -579,7 +579,7 @@ fn peak(running: &Running) -> u64 {
 /// in the memory of the reader.
 #[test]
 fn a_slow_reader_has_a_gap_and_little_memory() {
-    let limit = ["--client-output-buffer-limit", "pubsub 1mb 0 0"];
+    let limit = ["--client-output-buffer-limit", "pubsub", "1mb", "0", "0"];
     let (one, two) = (Redis::with(&limit), Redis::with(&limit));
     let home = two_servers(&one, &two);
     for context in ["one", "both"] {
