@@ -1529,7 +1529,14 @@ fn a_server_that_gets_full_midway_says_how_far_it_came() {
     redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
     workspace.qless().run(&put).ok();
     assert_eq!(workspace.qless().run("length m").ok(), "6000");
-    leave_room(200_000);
-    let moved = workspace.qless().run("move --queue m --to n --yes");
-    check(moved, "; run the same command again to go on: `qless move");
+    // How much the first call of a move needs differs between versions of the server.
+    let mut moves = (1..20).map(|step| {
+        leave_room(step * 100_000);
+        workspace.qless().run("move --queue m --to n --yes")
+    });
+    let moved = moves.find(|ran| !ran.stderr().contains("nothing was changed"));
+    check(
+        moved.unwrap(),
+        "; run the same command again to go on: `qless move",
+    );
 }
