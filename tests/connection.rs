@@ -640,6 +640,7 @@ fn the_database_of_the_address_is_used() {
     none.run("length mail").shows(expect![[r#"
         --- stderr
         error: `unix://DIR/s?db=99` has no database 99
+        hint: leave the number away, or set a higher number of databases on the server
         --- exit 2
     "#]]);
 }

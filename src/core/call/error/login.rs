@@ -35,6 +35,7 @@ pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
         }
         "ERR" if message.contains("DB index") => {
             Error::usage(format!("`{target}` has no database {}", target.db))
+                .hint("leave the number away, or set a higher number of databases on the server")
         }
         _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
             let message = Sanitized(message);
