@@ -46,7 +46,7 @@ return function(argv, now, t, seconds)
   local trim, whole_tries, enter = need('history/trim'), need('value/whole_tries'), need('throttle/enter')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
-  for i = 1, count do
+  local function requeue(i)
     local jid, mark, due = argv[2 + 3 * i], argv[3 + 3 * i], dues[i]
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
@@ -138,6 +138,12 @@ return function(argv, now, t, seconds)
         end
       end
     end
+  end
+  for i = 1, count do
+    -- Catch an error at one job, as its outcome: raised, it would leave the jobs before it half-way.
+    local ok, why = pcall(requeue, i)
+    if not ok and not progress.wrote then error(why, 0) end
+    if not ok then reply[i] = outcome('invalid', '', need('value/error_text')(why)) end
   end
   if failed[1] then need('failure/leave_many')(failed) end
   return reply

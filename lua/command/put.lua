@@ -46,6 +46,8 @@ return function(argv, now, t, seconds)
     defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   end
   if defaults or job.coordination or old[Old.throttles] then
+    -- A history of another type refuses the put here, before the job's lane and throttles change.
+    if old[Old.throttles] then call('llen', key .. Keys.history) end
     local took, _, path = need('job/put_extended')(now, t, seconds, job, old, defaults)
     if not took then error('Put(): Arg "depends" closes a cycle: ' .. table.concat(path, ' ')) end
     return took

@@ -350,6 +350,17 @@ fn a_buried_job_that_keeps_its_place_does_not_wait_for_a_deleted_job() {
 }
 
 #[test]
+fn a_pop_passes_a_thousand_numbers_of_children_that_are_in_use() {
+    let mut core = Core::new();
+    core.many((1..=2500).map(|number| format!("put 0 me other r-{number} K {{}} 0")));
+    core.ok("recur 1 q r K {} interval 60 0 throttles [\"t\"]");
+    assert_eq!(core.jids("pop 2 q w 9"), [""; 0]);
+    assert_eq!(core.jids("pop 3 q w 9"), [""; 0]);
+    assert_eq!(core.jids("pop 4 q w 9"), ["r-2501"]);
+    assert_eq!(core.jids("pop 62 q w 9"), ["r-2502"]);
+}
+
+#[test]
 fn c4_recurring_jobs_with_their_own_key_and_skip_do_not_overlap() {
     let mut core = Core::new();
     core.ok("recur 0 q r K {} interval 10 0 retries 1 key r dup skip");
@@ -558,6 +569,52 @@ fn a_completed_job_goes_behind_the_job_of_its_lane_on_which_it_comes_to_depend()
         core.ok(&format!("complete 7 {jid} w q {{}}"));
     }
     assert_eq!(core.jids("pop 8 q w 9"), [""; 0]);
+}
+
+#[test]
+fn a_key_of_another_type_refuses_a_call_before_lanes_change() {
+    let mut core = after(
+        "put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0; pop 4 q w 1",
+    );
+    for (key, line) in [
+        ("ql:j:a-history", "complete 5 a w q {} next p key l"),
+        ("ql:k:p/l", "complete 5 a w q {} next p key l"),
+        (
+            "ql:j:c-dependents",
+            r#"complete 5 a w q {} next p key l depends ["c"]"#,
+        ),
+        ("ql:j:b-history", "put 5 me q b K {} 0 key l"),
+        ("ql:k:q/l", "put 5 me q b K {} 0 key l"),
+    ] {
+        core.redis(&format!("SET {key} x"));
+        let before = core.dump();
+        core.refused(line);
+        assert_eq!(core.dump(), before, "{key}: {line}");
+        core.redis(&format!("DEL {key}"));
+    }
+}
+
+#[test]
+fn a_key_of_another_type_does_not_stop_the_jobs_of_a_lane() {
+    let mut core = after(
+        "put 1 me q a K {} 0 key k; put 1 me q b K {} 0 key l; pop 2 q w 2; fail 3 a w g m; fail 3 b w g m",
+    );
+    core.redis("SET ql:k:q/l x");
+    let rows = core.ok("guard.requeue 4 {} '' a '' '' b '' ''");
+    assert_eq!(
+        rows.list()
+            .iter()
+            .map(|row| row.texts()[0].clone())
+            .collect::<Vec<_>>(),
+        ["done", "done"]
+    );
+    assert!(!core.dump().has("ql:f:g"));
+    assert_eq!(core.jids("pop 5 q w 9"), ["b", "a"]);
+
+    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; pop 3 q w 9");
+    core.redis("SET ql:j:a-dependents x");
+    core.ok("complete 4 a w q {}");
+    assert_eq!(core.jids("pop 5 q w 9"), ["b"]);
 }
 
 #[test]

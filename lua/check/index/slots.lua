@@ -8,7 +8,7 @@ return function(check, id)
     if not taken then return end
     local what, job = check.read(jid)
     if what == 'type' then return check.wrong_type(Keys.job .. jid, 'hash') end
-    if what == 'odd' or what == 'job' and job.state == 'running' and held.carries(job, id) then return end
+    if not held.is_stray(id, what, job) then return end
     check.add('slot-stray', jid, id, {{'zset', key, jid, taken, false}})
   end
 end

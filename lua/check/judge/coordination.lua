@@ -6,8 +6,11 @@ return function(check)
     if job.lane and not job.throttles and job.state ~= 'complete' then
       check.add('lane-unmarked', job.id, 'lane ' .. job.lane, {{'hash', job.key, 'throttles', false, '[ ]'}})
     end
+    local findings = #check.pending
     if job.lane then check.need('judge/lane')(job) end
-    if job.throttles or job.state == 'throttled' then check.need('judge/slots')(job) end
+    -- A held job that enters its lane may wait for another one there: then no throttle holds it.
+    local enters = job.state == 'throttled' and #check.pending > findings
+    if (job.throttles or job.state == 'throttled') and not enters then check.need('judge/slots')(job) end
     if job.dup == 'merge' and job.state ~= 'complete' then check.need('judge/payloads')(job) end
   end
 end

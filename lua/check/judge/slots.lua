@@ -10,7 +10,8 @@ return function(check)
         if wrong then
           check.wrong_type(key, 'zset')
         elseif not taken then
-          local free = check.need('repair/held').free(ids[i]) > 0
+          local held = check.need('repair/held')
+          local free = held.free(ids[i]) > 0 or held.has_stray(ids[i])
           local changes = free and {{'zset', key, job.id, false, check.score(check.put_time(job))}} or {}
           check.add('slot-missing', job.id, ids[i], changes, not free and 'full' or nil)
         end

@@ -41,6 +41,21 @@ return function(check)
     return maximum == 0 and math.huge or maximum - (ask('zcard', Keys.throttle .. id .. Keys.locks) or 0)
   end
 
+  -- Whether a job, as check.read tells it, has no right to a slot of a throttle: it does not run, or not with this one.
+  function held.is_stray(id, what, job)
+    return what ~= 'odd' and not (what == 'job' and job.state == 'running' and held.carries(job, id))
+  end
+
+  -- Whether one of the first 100 slots of a throttle is of such a job. Its removal is a finding of its own.
+  function held.has_stray(id)
+    local holders = ask('zrange', Keys.throttle .. id .. Keys.locks, 0, 99) or {}
+    for i = 1, #holders do
+      local what, job = check.read(holders[i])
+      if what ~= 'type' and held.is_stray(id, what, job) then return true end
+    end
+    return false
+  end
+
   -- Notes that a set of a throttle is of another type, unless the key is the hash of a throttle whose id ends so.
   function held.wrong_type(key)
     local kind = redis.call('type', key)

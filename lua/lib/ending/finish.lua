@@ -20,6 +20,10 @@ return function(now, jid, queue, following, throttles, given)
     -- A job goes behind those of its lane on which it comes to depend: they wait for it only as long as it is first.
     local closes_cycle = lane and pending and pending[1] and need('dependency/find_cycle')(jid, pending, true) ~= nil
     if new == lane and not closes_cycle then return pending end
+    -- A key of another type refuses the completion here, before the lanes change.
+    call('llen', key .. Keys.history)
+    if new then call('zcard', Keys.lane .. new) end
+    for i = 1, pending and #pending or 0 do call('scard', Keys.job .. pending[i] .. Keys.dependents) end
     if lane then need('lane/leave')(now, lane, jid) end
     local before = new and need('lane/join')(now, new, jid, true)
     if not before then return pending end

@@ -29,8 +29,8 @@ return function(now, t, lane, jid, queue)
   else
     before = need('lane/join')(now, lane, jid, true)
   end
-  if not before then return true end
-  need('dependency/link')(jid, {before})
+  -- If the dependents of the job before it are a key of another type, let the job run, too.
+  if not before or not pcall(need('dependency/link'), jid, {before}) then return true end
   call('hset', Keys.job .. jid, 'state', 'depends')
   need('queue/place')(now, t, jid, queue, 'depends')
   return false

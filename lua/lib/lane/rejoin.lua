@@ -2,12 +2,14 @@
 -- Takes: now; lane; jid; its state is still the old one
 -- Result: the job before it that it has to wait for from now on, nil if there is none or it kept its place
 return function(now, lane, jid)
-  if redis.call('zscore', Keys.lane .. lane, jid) then
+  local place = redis.pcall('zscore', Keys.lane .. lane, jid)
+  -- A key of another type counts as an empty lane: it must not keep a job from running again.
+  if type(place) == 'table' then return nil end
+  if place then
     if need('lane/live')(lane, jid) then return nil end
     -- Remove the entry of an earlier failure, which an older script left in the lane.
     need('lane/leave')(now, lane, jid)
   end
   local before = need('lane/join')(now, lane, jid, true)
-  if before then need('dependency/link')(jid, {before}) end
-  return before
+  return before and pcall(need('dependency/link'), jid, {before}) and before or nil
 end

@@ -20,8 +20,9 @@ end
 
 return function(now, jid, lane, queue)
   local call, key = redis.call, Keys.job .. jid
-  -- A job that kept its place in its lane goes on there, with its own payloads.
-  if call('zscore', Keys.lane .. lane, jid) then return false end
+  -- A job that kept its place in its lane goes on there, with its own payloads. So it does if the lane is a key of
+  -- another type, which has an error in place of the score.
+  if redis.pcall('zscore', Keys.lane .. lane, jid) then return false end
   local last, job = need('lane/last')(now, lane)
   if not last or job[Job.dup] ~= 'merge' or job[Job.state] == 'running' or job[Job.state] == 'failed'
     or job[Job.queue] ~= queue or job[Job.klass] ~= call('hget', key, 'klass') then

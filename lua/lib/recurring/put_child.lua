@@ -1,7 +1,7 @@
 -- Puts the children of a template that has options of its own, or whose queue has defaults.
 -- Takes: queue; id of the template; its fields as recurring/spawn reads them; tags
--- Result: a function of the due time and the next free number, which returns the number used, and whether a child was
---   made: with `dup`, another job may take its place
+-- Result: a function of the due time and the next number, which returns the number used, and whether a child was made:
+--   with `dup`, another job may take its place. Nil if 1000 numbers are in use: then the number is the last of these
 -- Publishes: as put
 local Template = Fields('recurring/spawn')
 
@@ -18,8 +18,9 @@ return function(queue, id, template, tags)
     rest[#rest + 1], rest[#rest + 2] = name, tostring(value)
   end
   return function(at, number)
-    local jid = id .. '-' .. number
+    local jid, last = id .. '-' .. number, number + 999
     while call('exists', Keys.job .. jid) == 1 do
+      if number == last then return number, nil end
       number = number + 1
       jid = id .. '-' .. number
     end

@@ -42,14 +42,17 @@ return function(now, t, queue, due, limit, slice)
       local function may_make() return at <= now and moved < limit and (slice.tags > 0 or moved + skipped == 0) end
       local extended = (defaults or template[Template.opts]) and need('recurring/put_child')(queue, id, template, tags)
       -- A tick that another job takes makes no child and uses no number.
-      local ticks = 0
-      while extended and may_make() and skipped < 1000 and ticks < 1000 do
+      local ticks, found = 0, true
+      while extended and found and may_make() and skipped < 1000 and ticks < 1000 do
         local number, made = extended(at, count + 1)
-        if made then moved, count = moved + 1, number else skipped = skipped + 1 end
-        at, ticks, slice.tags = at + interval, ticks + 1, slice.tags - #tags
+        found = made ~= nil
+        if found then at, ticks, slice.tags = at + interval, ticks + 1, slice.tags - #tags end
+        if made then moved = moved + 1 elseif found then skipped = skipped + 1 end
+        -- The next call goes on behind numbers that are in use.
+        if made or not found then count = number end
       end
+      if ticks > 0 or not found then call('hset', key, 'count', count) end
       if ticks > 0 then
-        call('hset', key, 'count', count)
         next_runs[#next_runs + 1], next_runs[#next_runs + 2] = at, id
         started = moved
       end
