@@ -151,7 +151,7 @@ fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
         .chain(wanted.0.keys())
         .collect::<BTreeSet<_>>()
     {
-        let (one, other) = (seen.0.get(name), wanted.0.get(name));
+        let (one, other) = (comparable(seen, name), comparable(&wanted, name));
         if one != other {
             different.push_str(&format!("\n  {name} is {one:?}, not {other:?}"));
         }
@@ -161,6 +161,22 @@ fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
     } else {
         Err(format!("{what}:{different}"))
     }
+}
+
+/// The value of a key, where a lane is the list of its jobs: their places depend on which of them a repair finds first.
+fn comparable(keys: &Dump, name: &str) -> Option<Key> {
+    let value = keys.0.get(name)?;
+    let Key::Zset(lane) = value else {
+        return Some(value.clone());
+    };
+    if !name.starts_with("ql:k:") {
+        return Some(value.clone());
+    }
+    let mut jobs: Vec<(&String, &f64)> = lane.iter().collect();
+    jobs.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    Some(Key::List(
+        jobs.into_iter().map(|(jid, _)| jid.clone()).collect(),
+    ))
 }
 
 /// Uses one name for all repairs that set keys aside.
