@@ -415,7 +415,8 @@ fn verify_keys(core: &mut Core, now: f64, findings: &str, before: &Dump) -> Vec<
                     .any(|other| other.id == "tag-index" && other.detail == finding.item),
                 "failed-counter" => !found.iter().any(|other| {
                     other.id.starts_with("failed-")
-                        && !["failed-counter", "failed-time"].contains(&&*other.id)
+                        && other.id != "failed-counter"
+                        && !other.id.starts_with("failed-time")
                         || other.id == "group-set"
                         || other.detail.ends_with(", in no list")
                 }),

@@ -8,9 +8,9 @@ return function(check)
     end
     local findings = #check.pending
     if job.lane then check.need('judge/lane')(job) end
-    -- A held job that enters its lane may wait for another one there: then no throttle holds it.
-    local enters = job.state == 'throttled' and #check.pending > findings
-    if (job.throttles or job.state == 'throttled') and not enters then check.need('judge/slots')(job) end
+    -- A held job that comes to wait for another one of its lane is no longer held by a throttle.
+    local blocked = job.blocked and #check.pending > findings
+    if (job.throttles or job.state == 'throttled') and not blocked then check.need('judge/slots')(job) end
     if job.dup == 'merge' and job.state ~= 'complete' then check.need('judge/payloads')(job) end
   end
 end

@@ -53,7 +53,8 @@ return function(check)
     if ask('sismember', above, x) == 0 then changes[#changes + 1] = {'set', above, x, false, '1'} end
   end
 
-  -- Adds the changes that make a job wait for another one: edge and state `depends`. A failed job stays failed.
+  -- Adds the changes that make a job wait for another one: edge and state `depends`, which `blocked` of the job then
+  -- says. A failed job stays failed.
   function lanes.block(changes, job, before)
     local stays = job.state == 'depends' or job.state == 'failed'
     if find_cycle(job.id, {before}, true) ~= nil or not stays and edges.locked(job) then return nil end
@@ -71,6 +72,7 @@ return function(check)
     local held = ask('zscore', base .. Keys.depends, job.id) or false
     changes[#changes + 1] = {'zset', base .. Keys.depends, job.id, held, check.score(check.put_time(job))}
     changes[#changes + 1] = {'hash', job.key, 'state', job.state, 'depends'}
+    job.blocked = true
     return changes
   end
 
