@@ -38,8 +38,7 @@ return function(argv, now, t, seconds)
     end
   end
 
-  local reply, failed, listed, place = {}, {}, {}, need('queue/place')
-  local progress = {}
+  local reply, failed, listed, progress, place = {}, {}, {}, {}, need('queue/place')
   local outcome, mark_of, number = need('value/outcome_row'), need('job/mark'), need('value/number')
   local key_fault, job_key_fault = need('value/key_fault')(progress), need('job/key_fault')
   local remove_from_state_set, lock_lost = need('queue/remove_from_state_set'), need('job/lock_lost')
@@ -140,10 +139,11 @@ return function(argv, now, t, seconds)
     end
   end
   for i = 1, count do
-    -- Catch an error at one job, as its outcome: raised, it would leave the jobs before it half-way.
+    -- A key of a wrong type at one job is its outcome: raised, it would leave the jobs before it half-way.
     local ok, why = pcall(requeue, i)
-    if not ok and not progress.wrote then error(why, 0) end
-    if not ok then reply[i] = outcome('invalid', '', need('value/error_text')(why)) end
+    local text = not ok and need('value/error_text')(why)
+    if text and not (progress.wrote and string.find(text, 'WRONGTYPE', 1, true)) then error(why, 0) end
+    if text then reply[i] = outcome('invalid', '', text) end
   end
   if failed[1] then need('failure/leave_many')(failed) end
   return reply
