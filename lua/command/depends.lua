@@ -1,8 +1,8 @@
 -- Adds or removes dependencies of a job in state `depends`. Without dependencies left, the job is released.
 -- Takes: jid on jid ... | jid off jid ... | jid off all
 -- Result: 1
--- Refuses: a job in another state, the removal of the job before it in its lane, more than 20000
---   jids
+-- Refuses: a job in another state, the removal of the job before it in its lane, a job of a lane that would wait for
+--   itself, more than 20000 jids
 local Job = Fields('state', 'queue', 'priority', 'scheduled', 'throttles')
 
 return function(argv, now)
@@ -17,7 +17,11 @@ return function(argv, now)
     error('Depends(): Job ' .. jid .. ' not in the depends state: ' .. tostring(job[Job.state]))
   end
   if verb == 'on' then
-    need('dependency/link')(jid, need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5)))
+    local pending = need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5))
+    -- The job behind it in its lane waits for it, though no client said so.
+    local path = job[Job.throttles] and call('hget', key, 'key') and need('dependency/find_cycle')(jid, pending)
+    if path then error('Depends(): "on" closes a cycle: ' .. table.concat(path, ' ')) end
+    need('dependency/link')(jid, pending)
   elseif verb == 'off' then
     local unlink, lane = need('dependency/unlink'), job[Job.throttles] and call('hget', key, 'key')
     local precedes = lane and need('lane/precedes')

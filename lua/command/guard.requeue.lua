@@ -77,6 +77,7 @@ return function(argv, now, t, seconds)
         local throttles = not invalid and job[Job.throttles]
         if throttles and not due then invalid = need('throttle/key_fault')(key_fault, queue, throttles) end
         local ext = throttles and call('hmget', key, 'key', 'dup') or {}
+        if not invalid and ext[2] == 'merge' then invalid = key_fault('zset', key .. Keys.payloads) end
         if invalid then
           reply[i] = outcome('invalid', present, invalid)
         elseif state == 'failed' and ext[2] == 'merge' and not due
@@ -97,12 +98,10 @@ return function(argv, now, t, seconds)
           end
           if length > limit then trim(history, length, limit) end
           call('publish', Keys.on_log, '{"jid":' .. cjson.encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
-          if state == 'failed' then
-            failed[#failed + 1] = {jid, job[Job.failure], home or ''}
-          elseif state == 'complete' then
+          if state == 'complete' then
             call('zrem', Keys.completed, jid)
             if php then need('job/unlist_complete')(jid) end
-          elseif home then
+          elseif home and state ~= 'failed' then
             remove_from_state_set(jid, state, home)
           end
           if worker and worker ~= '' then
@@ -133,6 +132,7 @@ return function(argv, now, t, seconds)
             listed[queue] = true
           end
           if tracking and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
+          if state == 'failed' then failed[#failed + 1] = {jid, job[Job.failure], home or ''} end
           reply[i] = outcome('done', '', placed, queue)
         end
       end

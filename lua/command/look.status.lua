@@ -7,7 +7,8 @@
 --   and over how many seconds; the number of groups, of queues, of workers seen lately, and of those seen within an
 --   hour; per group: name, jobs, failures since then; per queue: name, value, ...; what look.queues returns for these
 --   queues, without counts of 0; what look.workers returns for these workers; the queues with a key of a wrong type,
---   which are in no list; whether a worker has such a key, so that none is listed
+--   which are in no list; which lists of the system have such a key, so that nothing of them is known: complete,
+--   groups, queues, workers
 -- Refuses: a time that is not a number, another word, a wrong number of groups, more than 500 names of one kind
 local call, pcall, pcall_lua = redis.call, redis.pcall, pcall
 local texts = need('value/texts')()
@@ -37,21 +38,34 @@ return function(argv, now, t)
   add_names(queues, {unpack(argv, 6 + named)})
   local named_queues = #queues
 
-  local group_count = call('scard', Keys.failures)
+  -- Reads the index of a list. One of a wrong type is as if it were empty, and its list is named.
+  local unread = {}
+  local function read_index(list, empty, command, ...)
+    local reply = pcall(command, ...)
+    if type(reply) ~= 'table' or not reply.err then return reply end
+    if not string.find(reply.err, 'WRONGTYPE', 1, true) then return call(command, ...) end
+    unread[list] = true
+    return empty
+  end
+
+  local group_count = read_index('groups', 0, 'scard', Keys.failures)
   -- Of a large set, SSCAN from cursor 0 reads a part, and the same part each time.
-  add_names(groups, group_count > most and call('sscan', Keys.failures, 0, 'COUNT', most)[2]
-    or need('value/sort')(call('smembers', Keys.failures)))
-  local queue_count = call('zcard', Keys.queues)
+  if group_count > 0 then
+    add_names(groups, group_count > most and call('sscan', Keys.failures, 0, 'COUNT', most)[2]
+      or need('value/sort')(call('smembers', Keys.failures)))
+  end
+  local queue_count = read_index('queues', 0, 'zcard', Keys.queues)
   if queue_count > most then
     add_names(queues, call('zrange', Keys.queues, 0, most / 2 - 1))
     add_names(queues, call('zrevrange', Keys.queues, 0, most - 1))
-  else
+  elseif queue_count > 0 then
     add_names(queues, call('zrange', Keys.queues, 0, -1))
   end
   local first = string.format('(%.17g', need('worker/recent_since')(now))
-  local worker_count = call('zcount', Keys.workers, first, '+inf')
-  local hour_count = call('zcount', Keys.workers, string.format('%.17g', now - 3600), '+inf')
-  local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'WITHSCORES', 'LIMIT', 0, most)
+  local worker_count = read_index('workers', 0, 'zcount', Keys.workers, first, '+inf')
+  local hour_count = read_index('workers', 0, 'zcount', Keys.workers, string.format('%.17g', now - 3600), '+inf')
+  local workers = read_index('workers', {}, 'zrevrangebyscore', Keys.workers, '+inf', first, 'WITHSCORES', 'LIMIT', 0,
+    most)
 
   local count_recent = need('failure/count_recent')
   local group_rows = need('value/rows')(groups, function(group)
@@ -87,10 +101,16 @@ return function(argv, now, t)
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')
   if type(info) ~= 'string' then info = false end
-  local recent, seconds = need('stats/recent')(now)
-  recent = recent and {'' .. recent, string.format('%.3f', seconds)} or {}
+  local complete, recent = read_index('complete', 0, 'zcard', Keys.completed), {}
+  if complete > 0 then
+    local count, seconds = need('stats/recent')(now)
+    if count then recent = {'' .. count, string.format('%.3f', seconds)} end
+  end
+  if not ok then unread.workers = true end
+  local lists = {}
+  for list in pairs(unread) do lists[#lists + 1] = list end
   return {
-    '' .. call('zcard', Keys.completed),
+    '' .. complete,
     info,
     recent,
     '' .. group_count,
@@ -102,6 +122,6 @@ return function(argv, now, t)
     count_rows,
     ok and worker_rows or {},
     damaged,
-    ok and '0' or '1',
+    need('value/sort')(lists),
   }
 end

@@ -113,7 +113,7 @@ impl Args {
     fn member_use(&self) -> MemberUse<'_> {
         match &self.revert {
             Some(_) => MemberUse::Refused("an undo file belongs to one"),
-            None => MemberUse::Each,
+            None => MemberUse::each_naming(self.queues.len()),
         }
     }
 

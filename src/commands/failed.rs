@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::cancel::CancelFlags;
 use super::jobs;
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, WatchFlag};
 use crate::args::value;
@@ -96,8 +96,16 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Recover, Args::writes, run)
+    .watch_interval(|args| args.watch.every)
+    .member_use(|args| {
+        let selector = &args.selector;
+        MemberUse::each_naming(if args.writes() {
+            selector.groups.len().max(selector.queues.len())
+        } else {
+            0
+        })
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.writes() {

@@ -126,7 +126,8 @@ pub(crate) enum MemberUse<'a> {
     Itself,
     /// The command runs on all members at the same time, and their output is joined.
     Each,
-    /// As `Each`, but a member that lacks what the command names is an error: later it may have it, without the change.
+    /// As `Each`, but a member that lacks what the command names is an error: later it may have it, without the change,
+    /// or it has other things that the command names.
     EachInFull,
     /// The command runs on one member after the other: the output is too long to be kept and joined.
     InTurn,
@@ -157,6 +158,18 @@ pub(crate) enum MemberUse<'a> {
     Apart,
     /// The command is refused, for this reason.
     Refused(&'static str),
+}
+
+impl MemberUse<'_> {
+    /// All members, for a command that names this many queues, groups or workers. Where the only one is missing, there
+    /// is nothing to do; where one of several is missing, the command does nothing for the others either.
+    fn each_naming(names: usize) -> MemberUse<'static> {
+        if names > 1 {
+            MemberUse::EachInFull
+        } else {
+            MemberUse::Each
+        }
+    }
 }
 
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.

@@ -70,7 +70,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (None, None) => None,
     };
     if until.is_some_and(|until| until <= now) {
-        return Err(Error::usage("`--until` expects a time in the future"));
+        return Err(Error::usage(match args.until {
+            Some(_) => "`--until` expects a time in the future",
+            None => "`--for` expects a time of more than 0s",
+        }));
     }
     let queues = not_found::named_or_all_queues(
         session.core()?,

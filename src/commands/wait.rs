@@ -92,7 +92,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {
-            session.core()?.set_call_deadline(waiter.deadline);
+            session.core()?.set_call_deadline(waiter.first_deadline());
             let jobs = select::matching_jobs(session, now, &args.targets.selector, JobFields::Jid);
             let jobs = jobs.map_err(|error| {
                 if waiter.is_deadline_over() {

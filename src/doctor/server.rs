@@ -10,10 +10,12 @@ use crate::clock::moment::Moment;
 use crate::command_line::flag_with_value;
 use crate::core::api::doctor::{ClockSkew, ServerReport};
 use crate::core::api::not_found;
+use crate::core::api::overview::SnapshotRequest;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::json::Number;
-use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
+use crate::look;
+use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem, DoctorLevel};
 use crate::model::queue::RoundedSeconds;
 use crate::select::nothing;
 use crate::session::Session;
@@ -88,7 +90,11 @@ pub(super) fn add_server_items(
     } else {
         prefix_contents_item(core, session, now)
     });
-    checks.add_or_skip(other_scripts_item(core, now));
+    checks.add_or_skip(if is_blocked {
+        skipped_item(DoctorCheck::Scripts, DoctorCheck::Core)
+    } else {
+        other_scripts_item(core, now)
+    });
 }
 
 /// Whether this error shows that the server serves no call now, so that the next calls would also wait until the
@@ -254,13 +260,24 @@ fn clock_item(skew: Result<ClockSkew, Error>, is_pinned: bool) -> DoctorItem {
 
 fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Keys;
-    let (stored, empty) = match (
+    let (stored, empty, facts) = match (
         core.queue_and_worker_counts(now),
         not_found::empty_prefix_hint(core, now),
+        core.system_facts(now, &SnapshotRequest::default()),
     ) {
-        (Ok(stored), Ok(empty)) => (stored, empty),
-        (Err(error), _) | (_, Err(error)) => return failed_item(check, &error),
+        (Ok(stored), Ok(empty), Ok(facts)) => (stored, empty, facts),
+        (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+            return failed_item(check, &error);
+        }
     };
+    if let Some(damage) = look::damage_problem(&facts) {
+        let fix = damage.command().unwrap_or_default();
+        let hint = format!("`{fix}` names the keys");
+        return DoctorItem {
+            level: DoctorLevel::Error,
+            ..DoctorItem::warning(check, damage.fact, hint)
+        };
+    }
     let item = match empty {
         Some(empty) => match core.prefix_with_queues(now, &nothing::other_prefixes(session)) {
             Some(other) => {
@@ -286,8 +303,8 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
 fn other_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Scripts;
     if !core.scripts_can_read_rights() {
-        // Each command that writes caches the test of rights, also on a server where it tests nothing: so does this
-        // one, to know how many scripts are its own. The result is unimportant.
+        // Each command that writes caches the test of rights, also on a server where it tests nothing and fails: so
+        // does this one, to know how many scripts are its own.
         _ = core.test_rights(now);
     }
     let cached = match core.cached_script_count(now) {

@@ -98,7 +98,8 @@ fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Na
                 .workers
                 .iter()
                 .filter(|worker| worker.is_busy_or_recent(now));
-            vec![(Name::default(), Some(alive.count() as f64))]
+            let alive = alive.count() as f64;
+            vec![(Name::default(), facts.knows_workers().then_some(alive))]
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
 }
 
 /// Keys of wrong types, which keep queues or workers from being read.
-fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
+pub(crate) fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
     let named = facts.damaged_queues.iter().take(MAX_NAMED);
     let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
     let more = facts.damaged_queues.len().saturating_sub(MAX_NAMED);
@@ -51,9 +51,8 @@ fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
             "other queues",
         ));
     }
-    if facts.has_damaged_workers {
-        parts.push("the workers".into());
-    }
+    let lists = facts.damaged_lists.iter();
+    parts.extend(lists.map(|list| <&str>::from(*list).to_owned()));
     if parts.is_empty() {
         return None;
     }
@@ -84,6 +83,9 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 
 /// Jobs wait, and nobody comes for them.
 fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+    if !facts.knows_workers() {
+        return None;
+    }
     // Leave out paused queues: their jobs wait for the end of the pause, not for a worker.
     let open = || {
         let queues = facts.queues.iter().map(|queue| &queue.counts);
@@ -235,16 +237,10 @@ fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProble
     } else {
         format!(" ({})", named.join("; "))
     };
-    let locks = if jobs == 1 {
-        "the lock of"
-    } else {
-        "the locks of"
-    };
-    let have = if jobs == 1 { "has" } else { "have" };
-    let what = format!(
-        "{locks} {} {have} expired{whose}",
-        format_plain_count(jobs, "job", "jobs")
-    );
+    // A lock may have expired or have been revoked.
+    let locks = if jobs == 1 { "its lock" } else { "their locks" };
+    let have = format_plain_count(jobs, "job has", "jobs have");
+    let what = format!("{have} lost {locks}{whose}");
     let mut problem = StatusProblem::new(ProblemCode::Stalled, what).with_jobs(jobs);
     if let [worker] = lost.as_slice() {
         problem = problem.with_worker(&worker.name);

@@ -189,6 +189,7 @@ impl HealthItem {
         };
         let value_text = match known_value {
             Some(value) => kind.value_sentence(value),
+            None if kind == LimitKind::MinWorkers => "an unknown number of workers".into(),
             None => "paused since an unknown time".into(),
         };
         let fact = format!("{value_text}, {}", kind.limit_text(limit));

@@ -22,6 +22,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::{Core, CoreSettings};
 use crate::core::script::{USUAL, with_hash_tag};
+use crate::env;
 use crate::error::{Cause, Error, Kind};
 use crate::input::jids::JidArgs;
 use crate::input::source::{InputSource, StdinUse};
@@ -454,7 +455,15 @@ impl Session {
         if !self.globals.read_only {
             return None;
         }
-        let by_flag = || Some(("`--read-only` was given".to_owned(), None));
+        let by_flag = || {
+            Some(match env::var("QLESS_READ_ONLY") {
+                Some(_) => (
+                    "QLESS_READ_ONLY is set".to_owned(),
+                    Some("unset it: its value does not matter".to_owned()),
+                ),
+                None => ("`--read-only` was given".to_owned(), None),
+            })
+        };
         let Some(file) = &self.file else {
             return by_flag();
         };

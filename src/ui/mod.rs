@@ -33,6 +33,7 @@ mod pager;
 mod progress;
 mod result_writer;
 pub(crate) mod screen;
+mod stdout;
 
 use capture::ReplacedSettings;
 use lost::LostOutput;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::LiveLines;
+use super::stdout::Stdout;
 use crate::error::Error;
 use crate::threads;
 
@@ -131,7 +132,7 @@ fn write_chunks(
         let bytes = match chunk {
             OutputChunk::Stdout(bytes) => {
                 status.as_mut().map(LiveLines::clear);
-                let mut stdout = io::stdout().lock();
+                let mut stdout = Stdout::new();
                 if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush())
                     && !super::is_closed_pipe(&error)
                     && !std::mem::replace(&mut has_failed, true)

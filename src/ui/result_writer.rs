@@ -1,11 +1,12 @@
 //! The destination of results: stdout, a pager, the frame of `--watch`, or a thread that writes.
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Write};
 use std::sync::mpsc::channel;
 
 use super::member::{MemberMessage, MemberSender};
 use super::output_thread::OutputThread;
 use super::pager::{Pager, RunningPager};
+use super::stdout::Stdout;
 
 /// A writer for results.
 pub(crate) struct ResultWriter {
@@ -30,7 +31,7 @@ enum Destination {
 impl ResultWriter {
     pub(crate) fn new() -> ResultWriter {
         ResultWriter {
-            stdout: BufWriter::with_capacity(1 << 16, io::stdout()),
+            stdout: BufWriter::with_capacity(1 << 16, Stdout::new()),
             to: Destination::Stdout,
         }
     }
@@ -144,7 +145,7 @@ impl ResultWriter {
 
     /// Takes the output that could not be written.
     pub(crate) fn take_unwritten(&mut self) -> Vec<u8> {
-        let fresh = BufWriter::with_capacity(1 << 16, io::stdout());
+        let fresh = BufWriter::with_capacity(1 << 16, Stdout::new());
         let (_, unwritten) = std::mem::replace(&mut self.stdout, fresh).into_parts();
         unwritten.unwrap_or_default()
     }

@@ -32,7 +32,10 @@ pub(crate) fn require_awaited_state(
         }
         (WaitOutcome::Deadline, _) => {
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
-            let deadline = format_duration_with_fraction(deadline);
+            let deadline = match deadline {
+                short if short < 0.05 => "the deadline".to_owned(),
+                long => format!("the deadline of {}", format_duration_with_fraction(long)),
+            };
             let silence = totals.silent_s.map_or_else(String::new, |silent| {
                 format!(
                     "; the server has not replied for {}",
@@ -40,7 +43,7 @@ pub(crate) fn require_awaited_state(
                 )
             });
             let rest = describe_not_reached(wait);
-            let error = format!("the deadline of {deadline} passed: {rest}{silence}");
+            let error = format!("{deadline} passed: {rest}{silence}");
             Error::new(Kind::Deadline, error)
         }
         (WaitOutcome::Interrupted(kind), _) => {

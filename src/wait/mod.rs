@@ -18,6 +18,7 @@ use crate::core::api::event::{EventNotice, EventStream};
 use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::event::EventChannel;
 use crate::model::job::State;
@@ -65,11 +66,15 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// How long the command may continue after a signal.
 const TIME_AFTER_SIGNAL: Duration = Duration::from_millis(500);
 
+/// How long the first read of the jobs may take, even if the deadline is earlier or over: a job that has ended
+/// counts however short the wait is.
+const FIRST_READ: Duration = Duration::from_secs(1);
+
 /// A wait that has subscribed to events but not yet read its jobs, so that it misses no change from now on.
 pub(crate) struct Waiter {
     pub options: WaitOptions,
     begun: Instant,
-    pub deadline: Option<Instant>,
+    deadline: Option<Instant>,
     /// The server when the wait began; `None` if it does not report it.
     epoch: Option<ServerEpoch>,
     /// `None` if the user is not allowed to subscribe.
@@ -115,10 +120,15 @@ impl Waiter {
         })
     }
 
+    /// When the first read of the jobs has to end.
+    pub(crate) fn first_deadline(&self) -> Option<Instant> {
+        let first = self.begun + FIRST_READ;
+        self.deadline.map(|deadline| deadline.max(first))
+    }
+
     /// Whether the deadline has passed.
     pub(crate) fn is_deadline_over(&self) -> bool {
-        self.deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
+        is_over(self.deadline)
     }
 
     /// Waits for jobs. Passes each to `ended` when its wait ends.
@@ -131,6 +141,7 @@ impl Waiter {
         let display = WaitDisplay::new(&session.ui, jids.len());
         let mut run = WaitLoop {
             jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
+            deadline: self.first_deadline(),
             decisive: None,
             asked_at: None,
             replied_at: None,
@@ -186,10 +197,17 @@ fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     Some(format!("`{}` {}", core.address(), cause.as_clause()))
 }
 
+/// Whether a deadline has passed.
+fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
 /// The loop of a wait.
 struct WaitLoop<'w, F> {
     waiter: &'w Waiter,
     jobs: AwaitedJobs,
+    /// When reads have to end.
+    deadline: Option<Instant>,
     /// The job that decided the outcome.
     decisive: Option<usize>,
     /// When a read began that has no reply.
@@ -203,11 +221,13 @@ struct WaitLoop<'w, F> {
 }
 
 impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
-    /// Runs the wait and tells why it ended. An error after the deadline counts as the deadline.
+    /// Runs the wait and tells why it ended. An error of the server after the deadline counts as the deadline.
     fn run_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
         match self.read_until_outcome(session) {
             Ok(outcome) | Err(EarlyStop::Early(outcome)) => Ok(outcome),
-            Err(EarlyStop::Failed(error)) if self.waiter.is_deadline_over() => {
+            Err(EarlyStop::Failed(error))
+                if error.exit() == Exit::Server && self.waiter.is_deadline_over() =>
+            {
                 let unanswered = matches!(error.kind(), Kind::Unreachable | Kind::Timeout);
                 self.asked_at = self.asked_at.filter(|_| unanswered);
                 Ok(WaitOutcome::Deadline)
@@ -231,6 +251,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
 
     fn read_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, EarlyStop> {
         self.read_unfinished(session, self.waiter.options.must_exist)?;
+        self.deadline = self.waiter.deadline;
         let mut next_turn = Instant::now() + EVERY;
         loop {
             if let Some(outcome) = self.decided_outcome() {
@@ -304,7 +325,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         for page in which.chunks(JOBS_PER_CALL) {
             self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
-            core.set_call_deadline(self.waiter.deadline);
+            core.set_call_deadline(self.deadline);
             self.asked_at = Some(Instant::now());
             self.read_page_of_jobs(page, core, ui)
                 .map_err(EarlyStop::Failed)?;
@@ -403,7 +424,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         if self.waiter.members_must_stop.load(Ordering::Relaxed) {
             return Err(EarlyStop::Early(WaitOutcome::Ended(WaitResult::Pending)));
         }
-        if self.waiter.is_deadline_over() {
+        if is_over(self.deadline) {
             Err(EarlyStop::Early(WaitOutcome::Deadline))
         } else {
             Ok(())

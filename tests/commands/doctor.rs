@@ -785,7 +785,7 @@ fn a_key_of_a_wrong_type_fails_the_core() {
         &qless,
         "keys",
         expect![[r#"
-        ok | 0 queues, 0 known workers | –
+        error | cannot be read, because a key has the wrong type: the list of queues | `qless check --only key-type` names the keys
     "#]],
     );
     qless.run("doctor").exits(1);

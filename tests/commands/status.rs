@@ -41,7 +41,7 @@ fn everything_is_on_one_screen() {
     assert!(server.contains(", master, up "), "{server}");
     expect![[r#"
         problems	new: 1 job has failed in the last 5m: `qless failed --group=new`
-        problems	the lock of 1 job has expired: `qless jobs --state stalled`
+        problems	1 job has lost its lock: `qless jobs --state stalled`
         problems	mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`
         problems	web: 1 recurring job is late by 1m 40s: no pop has come for it: `qless recur list`
         problems	images is paused for 9s by ann@HOST (disk swap), 1 job waits: `qless unpause images`
@@ -78,7 +78,7 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
         problems	no worker has been seen for 13m, and 4 jobs wait: `qless workers`
         problems	throttle s3 lets no job run, and it holds 3 jobs: `qless throttle set s3 N`
         problems	lane mail/customer waits for c1, whose worker w1 lost its lock: `qless timeout c1`
-        problems	the lock of 1 job has expired (w1, seen 13m 4s ago): `qless jobs --state stalled`
+        problems	1 job has lost its lock (w1, seen 13m 4s ago): `qless jobs --state stalled`
         jobs	0 waiting, 0 running, 1 stalled, 0 scheduled, 1 depends, 3 throttled, 0 failed, 1 complete
         queues	3 known, 0 recurring jobs, 0 groups of failures
         today	2 popped, 1 completed, 0 failures
@@ -189,6 +189,33 @@ fn a_queue_that_cannot_be_read_is_a_problem() {
     assert!(!metrics.contains("queue=\"mail\""));
 }
 
+/// One list of a wrong type hides itself, and nothing else.
+#[test]
+fn lists_that_cannot_be_read_are_a_problem() {
+    let redis = filled();
+    for (key, list) in [
+        ("ql:workers", "the workers"),
+        ("ql:queues", "the list of queues"),
+        ("ql:failures", "the groups of failures"),
+        ("ql:completed", "the complete jobs"),
+    ] {
+        redis.send(&["RENAME", key, "aside"]);
+        redis.send(&["SET", key, "x"]);
+        let problem = format!("cannot be read, because a key has the wrong type: {list}");
+        let line = format!("problems\t{problem}: `qless check --only key-type`");
+        let text = redis.at(90_000).run("status").ok();
+        assert_eq!(text.lines().nth(1), Some(&line[..]));
+        assert!(!text.contains("no worker"), "{text}");
+        let health = redis.at(90_000).run("health --min-workers 1").exits(10);
+        assert!(health.stdout().starts_with(&format!("✗ {problem}")));
+        redis.at(90_000).run("metrics").ok();
+        let doctor = redis.qless().run("doctor").exits(1);
+        let line = format!("✗\tkeys\t{problem}\t`qless check --only key-type` names the keys");
+        assert!(doctor.stdout().contains(&line), "{}", doctor.stdout());
+        redis.send(&["RENAME", "aside", key]);
+    }
+}
+
 #[test]
 fn statistics_of_any_size_are_no_defect() {
     let redis = filled();
@@ -255,7 +282,7 @@ fn the_document_has_the_totals() {
     "#]]
     .assert_eq(&format!("{}\n", doc["failures"]));
     expect![[r#"
-        [{"code":"failing","message":"new: 1 job has failed in the last 1h: `qless failed --group=new`","queue":null,"group":"new","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=new"]},{"code":"failing","message":"old: 1 job has failed in the last 1h: `qless failed --group=old`","queue":null,"group":"old","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=old"]},{"code":"stalled","message":"the lock of 1 job has expired: `qless jobs --state stalled`","queue":null,"group":null,"worker":null,"jobs":1,"age_s":null,"fix":["qless","jobs","--state","stalled"]},{"code":"late","message":"mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`","queue":"mail","group":null,"worker":null,"jobs":null,"age_s":997,"fix":["qless","explain","--queue=mail"]},{"code":"late_recurring","message":"web: 1 recurring job is late by 1m 40s: no pop has come for it: `qless recur list`","queue":"web","group":null,"worker":null,"jobs":1,"age_s":100,"fix":["qless","recur","list"]},{"code":"paused","message":"images is paused for 9s by ann@HOST (disk swap), 1 job waits: `qless unpause images`","queue":"images","group":null,"worker":null,"jobs":1,"age_s":9,"fix":["qless","unpause","images"]}]
+        [{"code":"failing","message":"new: 1 job has failed in the last 1h: `qless failed --group=new`","queue":null,"group":"new","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=new"]},{"code":"failing","message":"old: 1 job has failed in the last 1h: `qless failed --group=old`","queue":null,"group":"old","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=old"]},{"code":"stalled","message":"1 job has lost its lock: `qless jobs --state stalled`","queue":null,"group":null,"worker":null,"jobs":1,"age_s":null,"fix":["qless","jobs","--state","stalled"]},{"code":"late","message":"mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`","queue":"mail","group":null,"worker":null,"jobs":null,"age_s":997,"fix":["qless","explain","--queue=mail"]},{"code":"late_recurring","message":"web: 1 recurring job is late by 1m 40s: no pop has come for it: `qless recur list`","queue":"web","group":null,"worker":null,"jobs":1,"age_s":100,"fix":["qless","recur","list"]},{"code":"paused","message":"images is paused for 9s by ann@HOST (disk swap), 1 job waits: `qless unpause images`","queue":"images","group":null,"worker":null,"jobs":1,"age_s":9,"fix":["qless","unpause","images"]}]
     "#]].assert_eq(&format!("{}\n", doc["problems"]).replace(&qless::internals::host_name(), "HOST"));
     assert_eq!(doc["server"]["role"], "master");
     assert_eq!(doc["waits"][0]["queue"], "mail");

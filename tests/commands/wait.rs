@@ -74,7 +74,7 @@ fn put_waits_for_its_job() {
     at_once.shows(expect![[r#"
         l
         --- stderr
-        error: the deadline of 0.0s passed: `l` is not complete
+        error: the deadline passed: `l` is not complete
         hint: `qless explain l` shows why
         --- exit 124
     "#]]);
@@ -167,6 +167,27 @@ fn jobs_that_have_ended_already_count_immediately() {
     run("--read-only wait a").exits(0);
     run("wait a -o raw").exits(2);
     run("wait").exits(2);
+}
+
+/// However short the deadline: the jobs are read once.
+#[test]
+fn a_deadline_that_is_over_does_not_hide_what_has_happened() {
+    let redis = Redis::start();
+    let run = |line: &str| redis.qless().run(line);
+    run("put q K --jid a").ok();
+    run("put q K --jid b").ok();
+    pop(&redis);
+    run("complete a").ok();
+    for deadline in ["0", "1ms"] {
+        run(&format!("wait a --deadline {deadline}")).ok();
+        run(&format!("wait nope --deadline {deadline}")).exits(4);
+        run(&format!("wait b --deadline {deadline}")).shows(expect![[r#"
+            --- stderr
+            error: the deadline passed: `b` is not complete
+            hint: `qless explain b` shows why
+            --- exit 124
+        "#]]);
+    }
 }
 
 #[test]

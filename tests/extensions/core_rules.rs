@@ -618,6 +618,59 @@ fn a_key_of_another_type_does_not_stop_the_jobs_of_a_lane() {
 }
 
 #[test]
+fn a_key_of_another_type_refuses_a_call_before_slots_and_dependents_change() {
+    let running = r#"throttle.set 1 t 1; put 1 me q b K {} 0 throttles ["t"]"#;
+    for (start, key, line) in [
+        (
+            format!("{running} key k; pop 2 q w 9"),
+            "ql:k:q/k",
+            "put 5 me q b K {} 0",
+        ),
+        (
+            format!("{running}; pop 2 q w 9"),
+            "ql:k:q/l",
+            "put 5 me q b K {} 0 key l",
+        ),
+        (
+            r#"put 1 me q a K {} 0; put 1 me q b K {} 0 depends ["a"]; put 1 me q c K {} 0"#
+                .to_owned(),
+            "ql:j:b-dependencies",
+            "depends 5 b on c",
+        ),
+    ] {
+        let mut core = after(&start);
+        core.redis(&format!("SET {key} x"));
+        let before = core.dump();
+        core.refused(line);
+        assert_eq!(core.dump(), before, "{key}: {line}");
+    }
+}
+
+#[test]
+fn payloads_of_another_type_leave_a_failed_job_in_its_list() {
+    let mut core = after(
+        "put 1 me q a K 1 0 key k dup merge; pop 2 q w 9; fail 3 a w g m; put 4 me q b K {} 0",
+    );
+    core.redis("SET ql:j:a-payloads x");
+    let before = core.dump();
+    let rows = core.ok("guard.requeue 5 {} '' a '' ''");
+    assert_eq!(rows.list()[0].texts()[0], "invalid");
+    assert_eq!(core.dump(), before);
+}
+
+#[test]
+fn a_job_of_a_lane_does_not_come_to_wait_for_itself_by_depends() {
+    let mut core =
+        after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0 key k");
+    let why = core.refused("depends 4 b on c");
+    assert!(why.contains("closes a cycle: b c"), "{why}");
+    for jid in ["a", "b", "c"] {
+        assert_eq!(core.jids("pop 5 q w 9"), [jid]);
+        core.ok(&format!("complete 6 {jid} w q {{}}"));
+    }
+}
+
+#[test]
 fn a_pop_does_not_make_a_job_depend_on_itself_behind_entries_without_jobs() {
     let mut core = after(
         "put 1 me q a K {} 0 key k; pop 2 q w 1; put 3 me q b K {} 0 key k; put 4 me q c K {} 0 key k; \
@@ -907,6 +960,28 @@ fn a_pop_makes_a_bounded_number_of_children_that_cannot_run() {
     core.many((0..20).map(|n| format!("recur 3 q r{n} K {{}} interval 1 0 key k dup skip")));
     let seen = cost(&mut core, "pop 10003 q w 1");
     assert!(seen < 20_000, "{seen} commands");
+    // Numbers in use are looked at once, also where another job takes each child.
+    let mut core = after("put 1 me q h K {} 0 key k; pop 2 q w 1");
+    core.many((1..900).map(|n| format!("put 2 me p r-{n} K {{}} 0")));
+    core.ok("recur 3 q r K {} interval 1 0 key k dup skip");
+    let seen = cost(&mut core, "pop 503 q w 1");
+    assert!(seen < 10_000, "{seen} commands");
+}
+
+#[test]
+fn a_job_joins_a_long_lane_whose_last_job_waits_for_it_in_a_bounded_number_of_commands() {
+    let mut core = after("put 1 me p x K {} 0");
+    core.many((0..400).map(|n| format!("put 2 me q b{n} K {{}} 0 key k")));
+    core.ok(r#"put 3 me q z K {} 0 key k depends ["x"]"#);
+    let seen = cost(&mut core, "put 4 me q x K {} 0 key k");
+    assert!(seen < 5000, "{seen} commands");
+    let mut order = Vec::new();
+    while let [jid] = &core.jids("pop 6 q w 1")[..] {
+        core.ok(&format!("complete 7 {jid} w q {{}}"));
+        order.push(jid.clone());
+    }
+    assert_eq!(order.len(), 402);
+    assert_eq!(order[400..], ["x", "z"]);
 }
 
 #[test]

@@ -280,6 +280,12 @@ const CLOSED_STDOUT: Fault = Fault {
     ..QUIET
 };
 
+const NO_STDOUT: Fault = Fault {
+    name: "stdout is not open",
+    shell: r#"exec "$0" "$@" >&-"#,
+    ..QUIET
+};
+
 const TWICE: Fault = Fault {
     name: "the same command runs twice at once",
     shell: r#""$0" "$@" & "$0" "$@"; wait"#,
@@ -318,6 +324,7 @@ const ROWS: &[(Task, &[Fault])] = &[
             PROMOTED,
             FULL_DISK,
             FULL_STDOUT,
+            NO_STDOUT,
             CLOSED_STDOUT,
             TWICE,
             CLOCK,
@@ -343,6 +350,7 @@ const ROWS: &[(Task, &[Fault])] = &[
             HARASSED,
             PROMOTED,
             FULL_STDOUT,
+            NO_STDOUT,
             CLOSED_STDOUT,
             TWICE,
             CLOCK,
@@ -383,6 +391,7 @@ const ROWS: &[(Task, &[Fault])] = &[
             FULL_MEMORY,
             HARASSED,
             FULL_STDOUT,
+            NO_STDOUT,
             CLOSED_STDOUT,
             TWICE,
             CLOCK,

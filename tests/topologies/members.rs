@@ -540,6 +540,25 @@ fn a_queue_that_one_member_lacks_is_told_and_the_rest_is_changed() {
     two.qless().run("forget queue nowhere --yes").exits(4);
 }
 
+/// Of several names, the command does nothing for the others where one is missing.
+#[test]
+fn a_member_that_lacks_one_of_several_names_is_told() {
+    let two = Two::new();
+    for (member, queue) in [("one", "a"), ("one", "b"), ("two", "a")] {
+        let put = format!("put {queue} K --jid {member}-{queue}");
+        two.on(member).run(&put).ok();
+        two.on(member).run(&format!("pause {queue}")).ok();
+    }
+    for line in ["unpause a b", "check --repair --queue a --queue b --yes"] {
+        let ran = two.qless().run(line).exits(3);
+        let error = "error: two: queue `b` does not exist\n";
+        assert!(ran.stderr().ends_with(error), "{line}: {}", ran.stderr());
+    }
+    two.qless().run("unpause a").ok();
+    let queue = two.on("two").run("queues a -o json").json();
+    assert_eq!(queue["items"][0]["paused"], false);
+}
+
 #[test]
 fn a_job_that_exists_elsewhere_is_not_put_a_second_time() {
     let two = Two::with_jobs();

@@ -11,7 +11,8 @@ return function(check)
           check.wrong_type(key, 'zset')
         elseif not taken then
           local held = check.need('repair/held')
-          local free = held.free(ids[i]) > 0 or held.has_stray(ids[i])
+          local free = held.free(ids[i])
+          free = free > 0 or free + held.count_strays(ids[i]) > 0
           local changes = free and {{'zset', key, job.id, false, check.score(check.put_time(job))}} or {}
           check.add('slot-missing', job.id, ids[i], changes, not free and 'full' or nil)
         end

@@ -46,14 +46,15 @@ return function(check)
     return what ~= 'odd' and not (what == 'job' and job.state == 'running' and held.carries(job, id))
   end
 
-  -- Whether one of the first 100 slots of a throttle is of such a job. Its removal is a finding of its own.
-  function held.has_stray(id)
-    local holders = ask('zrange', Keys.throttle .. id .. Keys.locks, 0, 99) or {}
+  -- How many of the first 100 slots of a throttle are of such jobs, if the call judges these slots, too.
+  function held.count_strays(id)
+    if not check.outcome('slot-stray') then return 0 end
+    local holders, strays = ask('zrange', Keys.throttle .. id .. Keys.locks, 0, 99) or {}, 0
     for i = 1, #holders do
       local what, job = check.read(holders[i])
-      if what ~= 'type' and held.is_stray(id, what, job) then return true end
+      if what ~= 'type' and held.is_stray(id, what, job) then strays = strays + 1 end
     end
-    return false
+    return strays
   end
 
   -- Notes that a set of a throttle is of another type, unless the key is the hash of a throttle whose id ends so.

@@ -5,18 +5,21 @@
 return function(jid, names)
   local call, own = redis.call, Keys.job .. jid .. Keys.dependencies
   local done = {}
+  -- Takes back what was added, and raises the refusal of this command in the server's own words.
+  local function refuse(...)
+    for n = 1, #done do
+      if done[n] == 1 then call('srem', Keys.job .. names[n] .. Keys.dependents, jid) end
+    end
+    call(...)
+  end
   for i = 1, #names do
     local key = Keys.job .. names[i] .. Keys.dependents
     local added = redis.pcall('sadd', key, jid)
-    if type(added) ~= 'number' then
-      for n = 1, i - 1 do
-        if done[n] == 1 then call('srem', Keys.job .. names[n] .. Keys.dependents, jid) end
-      end
-      -- Repeat the command without catching its error, to raise it in the server's own words.
-      call('sadd', key, jid)
-    end
+    if type(added) ~= 'number' then refuse('sadd', key, jid) end
     done[i] = added
   end
-  if #names > 4000 then return need('value/in_chunks')('sadd', own, names, 1, #names) end
-  return names[1] and call('sadd', own, unpack(names)) or 0
+  if not names[1] then return 0 end
+  local added = redis.pcall('sadd', own, unpack(names, 1, math.min(#names, 4000)))
+  if type(added) ~= 'number' then refuse('sadd', own, names[1]) end
+  return #names > 4000 and added + need('value/in_chunks')('sadd', own, names, 4001, #names) or added
 end

@@ -19,8 +19,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   local exists = old[Old.state] or old[Old.tags] or old[Old.worker]
   local home, was
   if old[Old.throttles] then
-    local stored = call('hmget', key, 'key', 'dup')
-    home, was = stored[1], stored[2]
+    home, was = unpack(call('hmget', key, 'key', 'dup'))
   end
   local lane = home
   if given.lane or given.key then
@@ -33,10 +32,11 @@ return function(now, t, seconds, job, old, stored_defaults)
   if given.keyed and not lane then
     error((job.who or 'Put') .. '(): "' .. given.keyed .. '" cannot be used without "key"')
   end
-  -- A job that stays in its lane may have dependents that no client named. None of these must become its dependency.
-  if exists and lane and lane == home and job.pending and job.pending[1] then
-    local path = need('dependency/find_cycle')(jid, job.pending)
-    if path ~= nil then return nil, 'cycle', path or {jid} end
+  -- No dependent of a job that stays in its lane must become its dependency. `guard.put` has looked already.
+  if exists and lane and lane == home and not job.who and job.pending and job.pending[1] then
+    local path, trouble = need('dependency/find_cycle')(jid, job.pending)
+    if trouble then error('Put(): Arg "depends": ' .. trouble) end
+    if path then return nil, 'cycle', path end
   end
   local dup, last, place, other = given.dup or lane and not exists and defaults.dup, nil, nil, nil
   if lane and not exists then
@@ -54,7 +54,6 @@ return function(now, t, seconds, job, old, stored_defaults)
       end
     end
   end
-
   -- Read the dependencies again: the lane changes them, and the put may have become that of another job.
   if lane or home then job.related = nil end
   if not exists then
@@ -76,7 +75,8 @@ return function(now, t, seconds, job, old, stored_defaults)
   end
   local merges = lane and (dup or was) == 'merge'
   if merges then call('zcard', key .. Keys.payloads) end
-  if lane and home and lane ~= home then call('zcard', Keys.lane .. lane) end
+  if lane and exists then call('zcard', Keys.lane .. lane) end
+  if exists == 'replaced' then call('llen', key .. Keys.history) end
   if old[Old.throttles] then
     need('throttle/leave')(jid, old[Old.state], old[Old.queue] or '', old[Old.throttles])
   end

@@ -29,8 +29,7 @@ return function(now, t, lane, jid, queue)
   else
     before = need('lane/join')(now, lane, jid, true)
   end
-  -- If the dependents of the job before it are a key of another type, let the job run, too.
-  if not before or not pcall(need('dependency/link'), jid, {before}) then return true end
+  if not before or not need('lane/wait_behind')(jid, before) then return true end
   call('hset', Keys.job .. jid, 'state', 'depends')
   need('queue/place')(now, t, jid, queue, 'depends')
   return false

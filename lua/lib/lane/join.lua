@@ -15,17 +15,31 @@ local function renumber(key, entries, gap)
   return free
 end
 
+-- The jobs that wait for a job, directly or through others. Nil if they are too many to be looked at.
+local function find_jobs_below(jid)
+  local below, stack, edges = {}, {jid}, 0
+  while stack[1] do
+    local names = redis.pcall('smembers', Keys.job .. table.remove(stack) .. Keys.dependents)
+    edges = edges + #names
+    if edges > 10000 then return nil end
+    for i = 1, #names do
+      if not below[names[i]] then below[names[i]], stack[#stack + 1] = true, names[i] end
+    end
+  end
+  return below
+end
+
 return function(now, lane, jid, awaited)
   local call, key = redis.call, Keys.lane .. lane
   local last, _, place = need('lane/last')(now, lane)
   need('lane/heal')(now, lane, last)
   if last and awaited and need('dependency/find_cycle')(jid, {last}, true) ~= nil then
     local entries = call('zrange', key, 0, -1, 'WITHSCORES')
-    local live, before, at = need('lane/live'), nil, nil
+    local live, below, before, at = need('lane/live'), find_jobs_below(jid), nil, nil
     for i = 1, #entries, 2 do
       local name, score = entries[i], tonumber(entries[i + 1])
       if live(lane, name) then
-        if need('dependency/find_cycle')(jid, {name}, true) ~= nil then
+        if not below or below[name] then
           local middle = at and (at + score) / 2 or score - 1
           if not (middle < score and middle > (at or -math.huge)) then
             middle = renumber(key, entries, i)

@@ -11,5 +11,5 @@ return function(now, lane, jid)
     need('lane/leave')(now, lane, jid)
   end
   local before = need('lane/join')(now, lane, jid, true)
-  return before and pcall(need('dependency/link'), jid, {before}) and before or nil
+  return before and need('lane/wait_behind')(jid, before) and before or nil
 end

@@ -48,8 +48,8 @@ return function(now, t, queue, due, limit, slice)
         found = made ~= nil
         if found then at, ticks, slice.tags = at + interval, ticks + 1, slice.tags - #tags end
         if made then moved = moved + 1 elseif found then skipped = skipped + 1 end
-        -- The next call goes on behind numbers that are in use.
-        if made or not found then count = number end
+        -- Go on behind numbers that are in use.
+        count = (made or not found) and number or number - 1
       end
       if ticks > 0 or not found then call('hset', key, 'count', count) end
       if ticks > 0 then

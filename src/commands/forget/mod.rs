@@ -1,7 +1,7 @@
 //! `qless forget`: names that are no longer needed.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 
 mod queue;
 mod worker;
@@ -24,5 +24,12 @@ nested_subcommands! {
     writes Worker(worker::Args) => worker::run,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Operate, |args, session| args.command.run(session));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, |args: Args, session| {
+    args.command.run(session)
+})
+.member_use(|args| {
+    MemberUse::each_naming(match &args.command {
+        Command::Queue(queue) => queue.queues.len(),
+        Command::Worker(worker) => worker.workers.len(),
+    })
+});

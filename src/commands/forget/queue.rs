@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::name_or_empty(),
           add = value::CandidateKind::Queues)]
-    queues: Vec<Name>,
+    pub queues: Vec<Name>,
     /// Remove queues that have jobs, too
     #[arg(long)]
     force: bool,

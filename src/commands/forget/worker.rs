@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// Workers
     #[arg(required = true, value_name = "WORKER", value_parser = value::name_or_empty(),
           add = value::CandidateKind::Workers)]
-    workers: Vec<Name>,
+    pub workers: Vec<Name>,
     #[command(flatten)]
     dry: DryRunFlag,
 }

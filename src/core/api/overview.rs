@@ -8,7 +8,9 @@ use crate::clock::moment::Moment;
 use crate::core::call::info::InfoText;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
-use crate::model::overview::{QueueFacts, RecentCompletions, RecentFailures, SystemFacts};
+use crate::model::overview::{
+    QueueFacts, RecentCompletions, RecentFailures, SystemFacts, SystemList,
+};
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::server::ServerFacts;
 use crate::model::worker::Worker;
@@ -76,7 +78,7 @@ impl Core {
                 .collect(),
             workers: worker::add_processes_and_sort(reply.workers, true, now),
             damaged_queues: reply.damaged_queues,
-            has_damaged_workers: reply.has_damaged_workers,
+            damaged_lists: reply.damaged_lists,
         };
         let name = |queue: &QueueFacts| queue.counts.name.clone();
         facts.queues.sort_unstable_by_key(name);
@@ -105,7 +107,7 @@ struct StatusReply {
     queue_counts: Vec<Queue>,
     workers: Vec<Worker>,
     damaged_queues: Vec<Name>,
-    has_damaged_workers: bool,
+    damaged_lists: Vec<SystemList>,
 }
 
 /// A group, its number of jobs, and its number of recent failures.

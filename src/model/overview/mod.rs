@@ -373,8 +373,22 @@ pub(crate) struct SystemFacts {
     pub workers: Vec<Worker>,
     /// Queues with a key of a wrong type, of which nothing else is known.
     pub damaged_queues: Vec<Name>,
-    /// Whether a worker has a key of a wrong type, so that no worker is known.
-    pub has_damaged_workers: bool,
+    /// Lists that cannot be read, because a key has a wrong type.
+    pub damaged_lists: Vec<SystemList>,
+}
+
+/// A list of the whole system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SystemList {
+    #[strum(serialize = "the complete jobs")]
+    Complete,
+    #[strum(serialize = "the groups of failures")]
+    Groups,
+    #[strum(serialize = "the list of queues")]
+    Queues,
+    #[strum(serialize = "the workers")]
+    Workers,
 }
 
 impl SystemFacts {
@@ -387,12 +401,17 @@ impl SystemFacts {
                 self.queues.len() + self.damaged_queues.len(),
             ),
             groups: rest(self.group_count, self.groups.len()),
-            workers: if self.has_damaged_workers {
-                0
-            } else {
+            workers: if self.knows_workers() {
                 rest(self.worker_count, self.workers.len())
+            } else {
+                0
             },
         }
+    }
+
+    /// Whether the workers could be read.
+    pub(crate) fn knows_workers(&self) -> bool {
+        !self.damaged_lists.contains(&SystemList::Workers)
     }
 }
 

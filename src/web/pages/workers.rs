@@ -38,7 +38,7 @@ pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -
     sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
     html! {
-        @if facts.has_damaged_workers {
+        @if !facts.knows_workers() {
             p.none { "Workers cannot be read, because a key has the wrong type." }
         } @else if workers.is_empty() {
             p.none { "No worker was seen lately." }

@@ -1,0 +1,45 @@
+//! stdout, which refuses output if it was closed when the process began.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether stdout was closed when the process began. Rust opens `/dev/null` in the place of a closed stdout before
+/// `main`, so that output would be lost without an error: the jobs of a `pop`, for example.
+static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Runs before `main`, and before Rust opens `/dev/null`.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[allow(unsafe_code)]
+#[used]
+// SAFETY: the loader calls each function of this section once, before other threads exist. The function makes
+// one system call and writes an atomic, and needs nothing that `main` would have to set up.
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = {
+    extern "C" fn look() {
+        let is_closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
+        WAS_CLOSED.store(is_closed, Ordering::Relaxed);
+    }
+    look
+};
+
+/// The process's stdout.
+pub(super) struct Stdout(io::Stdout);
+
+impl Stdout {
+    pub(super) fn new() -> Stdout {
+        Stdout(io::stdout())
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if WAS_CLOSED.load(Ordering::Relaxed) {
+            return Err(rustix::io::Errno::BADF.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
