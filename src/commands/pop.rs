@@ -9,7 +9,7 @@ use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
 use crate::core::api::peek::{MAX_NEXT_JOBS, PausedQueuePolicy};
 use crate::core::call::reply;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::explain;
 use crate::interrupt::Interrupt;
@@ -174,12 +174,21 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
     let mut is_told = false;
     if session.ui.shows_hints() {
         for queue in queues {
-            // A failure to find the reasons is ignored: they are only a note.
-            let Ok(found) = session
+            let found = session
                 .core()
-                .and_then(|core| explain::explain_queue(core, now, queue))
-            else {
-                continue;
+                .and_then(|core| explain::explain_queue(core, now, queue));
+            let found = match found {
+                Ok(found) => found,
+                Err(error) if error.kind() == Kind::NotFound => {
+                    session
+                        .ui
+                        .note(&format!("nothing to pop: {}", error.message()));
+                    session.ui.hint_if(error.hint_text().map(str::to_owned));
+                    is_told = true;
+                    continue;
+                }
+                // A failure to find the reasons is ignored: they are only a note.
+                Err(_) => continue,
             };
             // If a job can be popped by now, since another client has put one, there is no reason to report.
             if let Some(reason) = found.reasons.first().filter(|_| !found.runnable) {

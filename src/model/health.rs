@@ -62,7 +62,10 @@ impl LimitKind {
     fn limit_text(self, limit: f64) -> String {
         match self {
             LimitKind::MinWorkers => format!("at least {limit}"),
-            kind if kind.is_duration() => format!("limit {}", format_duration_with_fraction(limit)),
+            kind if kind.is_duration() && limit.fract() == 0.0 => {
+                format!("limit {}", format_duration_with_fraction(limit))
+            }
+            kind if kind.is_duration() => format!("limit {limit}s"),
             _ => format!("limit {limit}"),
         }
     }

@@ -14,7 +14,7 @@ use crate::model::coordination::{Coordination, CoordinationOption, RequiredOptio
 use crate::model::put::Put;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short_jid;
+use crate::text::{backtick_list, short_jid};
 
 /// The put of one job.
 #[derive(Debug)]
@@ -204,12 +204,17 @@ impl SinglePut<'_> {
     }
 
     fn missing_dependencies_error<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
-        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        let names: Vec<&Name> = names.collect();
+        let hint = if names.iter().any(|name| name.as_bytes().contains(&b',')) {
+            "name each job by a `--depends` of its own"
+        } else {
+            "`--allow-missing` ignores dependencies that do not exist"
+        };
         let verb = if names.len() == 1 { "does" } else { "do" };
-        let names = names.join(", ");
+        let names = backtick_list(names);
         let why = format!("{names} {verb} not exist, so no job can depend on it");
         Error::not_found(self.cannot_put_message(&why))
-            .hint("`--allow-missing` ignores dependencies that do not exist")
+            .hint(hint)
             .about_jid(&self.jid)
             .caused_by(Cause::MissingDependency)
     }

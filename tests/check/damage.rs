@@ -1104,6 +1104,11 @@ damages! {
             key-type j:p1 decide [is a string, not a hash]
         "#]];
 
+    a_text_is_no_content_of_a_queue:
+        "SET ql:q:nowhere-work text" => expect![[r#"
+            key-type q:nowhere-work decide [is a string, not a zset]
+        "#]];
+
     the_dependents_of_a_job_are_unreadable:
         "SET ql:j:w2-dependents text"
         "DEL ql:j:d4-dependencies ql:j:p1-dependents" => expect![[r#"

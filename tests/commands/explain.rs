@@ -776,7 +776,7 @@ fn the_last_worker_stands_in_the_sentence_about_its_silence() {
     };
     expect![[r#"
         blocked	no worker has asked for a job for 1m 20s (last: w)
-        state	scheduled	for 1m 20s
+        state	scheduled	in 58m 40s
     "#]]
     .assert_eq(&(line("a", "blocked") + &line("later", "state")));
 }

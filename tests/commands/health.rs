@@ -75,6 +75,11 @@ fn limits_are_for_each_queue_and_group() {
         ✓ 2 queues within the limit; the most, mail: 0 stalled jobs, limit 0
         --- exit 10
     "#]]);
+    shows("health --max-head-wait 1500ms -q").shows(expect![[r#"
+        ✗ images: the next job has waited 16m 40s, limit 1.5s
+        ✗ mail: the next job has waited 16m 37s, limit 1.5s
+        --- exit 10
+    "#]]);
     shows("health --min-workers 1").shows(expect![[r#"
         ✓ 1 worker is alive, at least 1
     "#]]);

@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::proxy::{Cut, proxy_then};
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
 use crate::support::text::words;
 
 fn waiting() -> Redis {
@@ -235,6 +236,21 @@ fn a_dry_run_is_what_the_pop_then_does() {
         let said = redis.at(now).run(&format!("{line} -n -o jid")).stdout();
         assert_eq!(redis.dump(), before);
         assert_eq!(redis.at(now).run(&format!("{line} -o jid")).stdout(), said);
+    }
+}
+
+#[test]
+fn a_terminal_shows_that_a_queue_does_not_exist() {
+    let redis = waiting();
+    for (line, note) in [
+        ("pop mial", "nothing to pop: queue `mial` does not exist"),
+        ("length mial", "queue `mial` does not exist"),
+    ] {
+        let mut command = redis.at(10).command();
+        command.args(words(line));
+        let written = Terminal::start(command, 80, 24).end().stdout();
+        assert!(written.contains(note), "{written}");
+        assert!(written.contains("hint: did you mean `mail`?"), "{written}");
     }
 }
 

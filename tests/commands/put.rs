@@ -449,6 +449,15 @@ fn dependencies_of_a_new_job_must_exist() {
     redis.at(10).run("put mail K --jid a").ok();
     redis
         .at(10)
+        .run("put mail K --jid b --depends a,c")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot put `b`: `a,c` does not exist, so no job can depend on it
+            hint: name each job by a `--depends` of its own
+            --- exit 4
+        "#]]);
+    redis
+        .at(10)
         .run("put mail K --jid b --depends a --depends nope")
         .shows(expect![[r#"
             --- stderr

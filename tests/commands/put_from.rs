@@ -106,14 +106,13 @@ fn each_line_becomes_a_job() {
         jid	b
         klass	K
         queue	q
-        state	scheduled	since 1970-01-01T00:16:40.000Z
+        state	scheduled	1970-01-01T00:26:40.500Z
         priority	-3	higher runs first
         retries	2 of 2 remaining
         tags	eu, vip
         tracked	no
         depends on	–
         needed by	c (depends)
-        scheduled	1970-01-01T00:26:40.500Z
         data	{}
 
         jid	c

@@ -126,7 +126,7 @@ fn retry_takes_a_running_job_only_with_force() {
     redis.at(200).run("retry r").shows(expect![[r#"
         --- stderr
         error: cannot retry `r`: it is stalled, `w1` lost its lock
-        hint: take its lock away: `qless retry --force r`
+        hint: the next pop of its queue gets it; all its retries again: `qless retry --force r`
         --- exit 5
     "#]]);
     redis.at(200).run("retry r --force").ok();

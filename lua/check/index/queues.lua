@@ -15,6 +15,16 @@ return function(check)
     return check.paused_queues[queue]
   end
 
+  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.recur, Keys.throttled}
+
+  -- Whether a queue has a set: a key of another type is no content.
+  local function has_set(base)
+    for i = 1, #parts do
+      if (check.ask('zcard', base .. parts[i]) or 0) > 0 then return true end
+    end
+    return false
+  end
+
   return function(queue)
     local score, wrong = check.ask('zscore', Keys.queues, queue)
     if wrong then return check.wrong_type(Keys.queues, 'zset') end
@@ -22,7 +32,7 @@ return function(check)
     local used = redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled,
       base .. Keys.depends, base .. Keys.recur, base .. Keys.throttled) > 0
     if score and not used and not has_paused(queue) then check.add('queue-empty', queue, 'nothing in it') end
-    if used then check.need('index/queue_listed')(queue) end
+    if used and not score and has_set(base) then check.need('index/queue_listed')(queue) end
     if score and tonumber(score) > check.now + 3600 then check.add('clock', queue, 'first seen at ' .. score) end
     if not used then return end
     if check.ask('sismember', Keys.paused, queue) ~= 1 then

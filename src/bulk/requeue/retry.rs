@@ -66,6 +66,10 @@ impl RetryOptions {
             b"complete" if self.completed => return None,
             b"running" | b"stalled" if self.force => return None,
             b"complete" => hint("retry --completed", "run it again: {}"),
+            b"running" | b"stalled" if job.state.as_bytes() == b"stalled" => hint(
+                "retry --force",
+                "the next pop of its queue gets it; all its retries again: {}",
+            ),
             b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
             b"scheduled" => hint("promote", "run it now: {}"),
             b"depends" => hint("depends", "see which: {}"),

@@ -238,7 +238,9 @@ impl View for Job {
         if let Some(template) = &self.spawned_from {
             detail.add_name("spawned from", template);
         }
-        if let Some(due) = self.scheduled_for {
+        // The remark beside the state `scheduled` says it already.
+        let due = self.scheduled_for;
+        if let Some(due) = due.filter(|_| self.state != Some(State::Scheduled)) {
             detail.add_line("scheduled", due_text(due, page));
         }
         detail.add_line("data", self.data.as_bytes());
@@ -298,7 +300,7 @@ impl Job {
     pub(crate) fn state_remark(&self, page: &RenderOptions) -> String {
         match (self.state, &self.failure) {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
-            (Some(State::Failed | State::Scheduled), _) => self
+            (Some(State::Failed), _) => self
                 .since
                 .map(|since| page.how_long(since))
                 .unwrap_or_default(),
