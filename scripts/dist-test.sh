@@ -46,6 +46,8 @@ check 'needs no library' '' "$(readelf --program-headers "$file" | grep INTERP |
 check 'ldd finds nothing' 'statically linked' "$(ldd "$file" 2>&1 | sed 's/not a dynamic executable/statically linked/' | xargs)"
 check 'names the commit' "${QLESS_COMMIT:-}" "$("$file" version -o json | sed -n 's/.*"commit": *"\([^"]*\)".*/\1/p')"
 size=$(stat -c %s "$file")
+closed=0; "$file" version >&- 2>/dev/null || closed=$?
+check 'ends with 1 if stdout is not open' 1 "$closed"
 check "has fewer than $most bytes" 0 "$((size < most ? 0 : size - most))"
 
 server=$("$(dirname "$0")/redis.sh")

@@ -199,8 +199,15 @@ impl CommandLine {
 
     /// Whether a flag was given, with or without a value.
     pub(crate) fn has_flag(&self, flag: &str) -> bool {
-        let mut words = self.words.iter();
-        words.any(|word| word.text.as_bytes() == flag.as_bytes())
+        self.flag_count(flag) > 0
+    }
+
+    /// How often a flag was given.
+    pub(crate) fn flag_count(&self, flag: &str) -> usize {
+        let words = self.words.iter();
+        words
+            .filter(|word| word.text.as_bytes() == flag.as_bytes())
+            .count()
     }
 
     /// Whether each name can be an argument: the argument of a process holds no NUL, and no command takes an empty name.

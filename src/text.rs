@@ -177,7 +177,7 @@ pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
 
 /// The line of a failure's message that says what failed: the last one of a Python traceback that
 /// is not blank, else the first one.
-pub(crate) fn decisive_line(message: &[u8]) -> &[u8] {
+pub(crate) fn failure_summary_line(message: &[u8]) -> &[u8] {
     let mut lines = message.split(|&byte| byte == b'\n');
     let line = if message.starts_with(b"Traceback (most recent call last)") {
         lines.rfind(|line| !line.trim_ascii().is_empty())

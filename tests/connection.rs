@@ -1182,6 +1182,29 @@ mod streams {
             .row("stdout full", "/dev/full", 1, "no space left on device");
     }
 
+    /// Rust opens `/dev/null` in place of a stdout that is not open.
+    #[test]
+    fn a_stdout_that_is_not_open_loses_nothing() {
+        let redis = Redis::start();
+        redis.qless().run("put mail K --jid a").ok();
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-c", "exec \"$Q\" pop mail >&-"])
+            .env("Q", env!("CARGO_BIN_EXE_qless"))
+            .env("QLESS_REDIS_URL", redis.url())
+            .env("HOME", "/nonexistent");
+        RunOutput::of(&mut command)
+            .shows(expect![[r#"
+                --- stderr
+                error: cannot write to stdout: bad file descriptor
+                hint: 1 job given back; no retry was used
+                --- exit 1
+            "#]])
+            .row("stdout not open", ">&-", 1, "bad file descriptor");
+        let open = redis.qless().run("jobs --state waiting,stalled -o jid").ok();
+        assert_eq!(open, "a\n");
+    }
+
     /// Runs a line with a stdout that is full.
     fn full(redis: &Redis, line: &str) -> RunOutput {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full");

@@ -19,7 +19,11 @@ return function(argv, now)
   if verb == 'on' then
     local pending = need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5))
     -- The job behind it in its lane waits for it, though no client said so.
-    local path = job[Job.throttles] and call('hget', key, 'key') and need('dependency/find_cycle')(jid, pending)
+    local path, trouble
+    if job[Job.throttles] and call('hget', key, 'key') then
+      path, trouble = need('dependency/find_cycle')(jid, pending)
+    end
+    if trouble then error('Depends(): ' .. trouble) end
     if path then error('Depends(): "on" closes a cycle: ' .. table.concat(path, ' ')) end
     need('dependency/link')(jid, pending)
   elseif verb == 'off' then

@@ -37,6 +37,7 @@ return function(argv, now)
     links = links + #list
     return list
   end
+  local last_change = wants('since') and need('history/last_change')()
   local tracking = wants('tracked') and call('exists', Keys.tracked) == 1
   -- The row of a job, false if it does not exist.
   local function row_of(jid)
@@ -90,6 +91,8 @@ return function(argv, now)
           since = need('job/held_since')(jid, job.queue) or since
         elseif wants('since') and job.state == 'waiting' then
           since = need('job/waits_since')(now, jid, job.queue, since)
+        elseif wants('since') and entry then
+          since = last_change(jid, entry) or since
         end
         if wants('since') then add('since', since) end
         if wants('mark') then add('mark', mark) end

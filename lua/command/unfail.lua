@@ -12,7 +12,8 @@ local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history'
 -- Publishes: as merge/vanish
 local function return_to_lane(now, jid, lane, queue)
   local call, key = redis.call, Keys.job .. jid
-  local merge = call('hget', key, 'dup') == 'merge'
+  -- Payloads of another type do not stop the call half-way: the job keeps its data.
+  local merge = call('hget', key, 'dup') == 'merge' and type(redis.pcall('zcard', key .. Keys.payloads)) == 'number'
   if merge and need('merge/into_last')(now, jid, lane, queue) then return 'merged' end
   need('lane/rejoin')(now, lane, jid)
   if merge then call('hset', key, 'data', need('merge/compose')(jid)) end

@@ -9,7 +9,7 @@ use super::{completion, members, usage};
 use crate::clock::Clock;
 use crate::command_line;
 use crate::commands::AppliedConfig;
-use crate::commands::MemberUse;
+use crate::commands::MemberDispatch;
 use crate::commands::health;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -105,7 +105,7 @@ fn run_subcommand(command: &Command, session: &mut Session) -> Result<Exit, Erro
         ));
     }
     // `top` and `web` do not refuse a read-only server: they offer no changes there.
-    let is_view = matches!(command.member_use(), MemberUse::Apart);
+    let is_view = matches!(command.member_dispatch(), MemberDispatch::Apart);
     if writes && !is_view {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
         session.ui.continue_without_stdout();

@@ -17,7 +17,7 @@ use super::tree::Command;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::command_line;
-use crate::commands::MemberUse;
+use crate::commands::MemberDispatch;
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::input::source::StdinUse;
 use crate::name::Name;
-use crate::session::{MemberPart, Session, StreamShare};
+use crate::session::{MemberPart, Session, StreamLineCounts};
 use crate::settings::members::{ContextMember, ContextMembers};
 use crate::text::{Sanitized, format_count};
 use crate::threads;
@@ -42,46 +42,49 @@ pub(super) fn run(
     members: &ContextMembers,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let member_use = command.member_use();
+    let member_dispatch = command.member_dispatch();
     let group = MemberGroup {
         command,
         members,
-        wait_for_any: match &member_use {
-            MemberUse::Wait { any, .. } => Some(*any),
+        wait_for_any: match &member_dispatch {
+            MemberDispatch::Wait { any, .. } => Some(*any),
             _ => None,
         },
+        names_several_groups: session.canonical_command().flag_count("--group") > 1,
     };
     let all = || members.list.iter().map(|_| MemberPart::default());
-    match member_use {
-        MemberUse::Itself => command.run(session),
-        MemberUse::Apart => {
+    match member_dispatch {
+        MemberDispatch::Itself => command.run(session),
+        MemberDispatch::Apart => {
             session.refuse_typed_password()?;
             session.members = members.list.clone();
             command.run(session)
         }
-        MemberUse::Refused(why) => Err(group.single_member_error(why)),
+        MemberDispatch::Refused(why) => Err(group.single_member_error(why)),
         _ if command.writes() && session.canonical_command().has_flag("--limit") => {
             Err(group.single_member_error("`--limit` counts the jobs of one"))
         }
-        MemberUse::Each | MemberUse::EachInFull => {
+        MemberDispatch::Each | MemberDispatch::EachInFull => {
             group.run_side_by_side(all().map(Some).collect(), session)
         }
-        MemberUse::Jobs([]) | MemberUse::Wait { jids: [], .. } => {
+        MemberDispatch::Jobs([]) | MemberDispatch::Wait { jids: [], .. } => {
             group.run_side_by_side(all().map(Some).collect(), session)
         }
-        MemberUse::AllJobs(given) => group.run_on_holders(given, session),
-        MemberUse::JobsInOrder([]) => group.run_side_by_side(all().map(Some).collect(), session),
-        MemberUse::JobsInOrder(given) => group.run_in_job_order(given, session),
-        MemberUse::Jobs(given) | MemberUse::Wait { jids: given, .. } => {
+        MemberDispatch::AllJobs(given) => group.run_on_holders(given, session),
+        MemberDispatch::JobsInOrder([]) => {
+            group.run_side_by_side(all().map(Some).collect(), session)
+        }
+        MemberDispatch::JobsInOrder(given) => group.run_in_job_order(given, session),
+        MemberDispatch::Jobs(given) | MemberDispatch::Wait { jids: given, .. } => {
             group.run_on_holders(given, session)
         }
-        MemberUse::Job(jid) => {
+        MemberDispatch::Job(jid) => {
             let given = [InputArg::Value(
                 OsStr::from_bytes(jid.as_bytes()).to_owned(),
             )];
             group.run_on_holders(&given, session)
         }
-        MemberUse::NewJob { kept_with, jid } => {
+        MemberDispatch::NewJob { kept_with, jid } => {
             let fresh = || Cow::Owned(uuid::Uuid::new_v4().as_bytes().to_vec());
             let kept_with = kept_with.unwrap_or_else(fresh);
             let index = ContextMembers::member_index_of_new_job(&kept_with, members.list.len());
@@ -91,7 +94,7 @@ pub(super) fn run(
             };
             group.run_on_member(index, MemberPart::default(), session)
         }
-        MemberUse::NewJobs(args) => {
+        MemberDispatch::NewJobs(args) => {
             let lines = args.share_lines(members.list.len(), session)?;
             let parts = lines.into_iter().map(|lines| {
                 Some(MemberPart {
@@ -102,9 +105,9 @@ pub(super) fn run(
             });
             group.run_side_by_side(parts.collect(), session)
         }
-        MemberUse::InTurn => group.run_one_after_another(session),
-        MemberUse::UntilFound => group.run_until_job_found(session),
-        MemberUse::Processes => match members.member_of_this_process()? {
+        MemberDispatch::InTurn => group.run_one_after_another(session),
+        MemberDispatch::UntilFound => group.run_until_job_found(session),
+        MemberDispatch::Processes => match members.member_of_this_process()? {
             Some(member) => {
                 work::members::end_with_parent();
                 let index = members.list.iter().position(|one| one.name == member.name);
@@ -121,6 +124,8 @@ struct MemberGroup<'g> {
     members: &'g ContextMembers,
     /// If the command waits for jobs, whether one of them is enough.
     wait_for_any: Option<bool>,
+    /// Where one of several groups is missing, the command finds no job of the others either.
+    names_several_groups: bool,
 }
 
 /// How the command ended on a member.
@@ -181,7 +186,7 @@ impl<'g> MemberGroup<'g> {
         session.refuse_typed_password()?;
         let running = parts.iter().flatten().count() as u32;
         let members_must_stop = Arc::new(AtomicBool::new(false));
-        let stream = Arc::new(StreamShare::default());
+        let stream = Arc::new(StreamLineCounts::default());
         let stdout_lost = Arc::new(AtomicBool::new(false));
         let (to, messages) = channel();
         let mut answers: Vec<Option<Sender<bool>>> = Vec::new();
@@ -261,7 +266,7 @@ impl<'g> MemberGroup<'g> {
             let holders: Vec<usize> = (0..count).filter(|index| has(&found[*index])).collect();
             match holders.as_slice() {
                 [] if away().is_some() => unknown.push(jid),
-                [] if matches!(self.command.member_use(), MemberUse::AllJobs(_)) => {
+                [] if matches!(self.command.member_dispatch(), MemberDispatch::AllJobs(_)) => {
                     let what = format!("job `{jid}` does not exist; nothing was changed");
                     return Err(Error::not_found(what).about_jid(jid));
                 }
@@ -271,8 +276,8 @@ impl<'g> MemberGroup<'g> {
                 [one, other, ..] => return Err(self.ambiguous_error(jid, *one, *other)),
             }
         }
-        if let (MemberUse::AllJobs(_), Some(first), Some(error)) =
-            (self.command.member_use(), unknown.first(), away())
+        if let (MemberDispatch::AllJobs(_), Some(first), Some(error)) =
+            (self.command.member_dispatch(), unknown.first(), away())
         {
             let what = format!(
                 "cannot find job `{first}`: {}; nothing was changed",
@@ -473,25 +478,25 @@ impl<'g> MemberGroup<'g> {
     /// Whether the error of a member counts even if another member has succeeded. What one member lacks, the other may
     /// have.
     fn counts_despite_success(&self, error: &Error) -> bool {
-        match self.command.member_use() {
-            _ if error.kind() != Kind::NotFound => true,
-            MemberUse::Jobs(jids) | MemberUse::JobsInOrder(jids) => !jids.is_empty(),
-            MemberUse::AllJobs(_) | MemberUse::NewJobs(_) => true,
-            MemberUse::EachInFull => true,
+        match self.command.member_dispatch() {
+            _ if error.kind() != Kind::NotFound || self.names_several_groups => true,
+            MemberDispatch::Jobs(jids) | MemberDispatch::JobsInOrder(jids) => !jids.is_empty(),
+            MemberDispatch::AllJobs(_) | MemberDispatch::NewJobs(_) => true,
+            MemberDispatch::EachInFull => true,
             _ => false,
         }
     }
 
     /// Whether the command puts the lines of a file: then the error of any member counts.
     fn puts_new_jobs(&self) -> bool {
-        matches!(self.command.member_use(), MemberUse::NewJobs(_))
+        matches!(self.command.member_dispatch(), MemberDispatch::NewJobs(_))
     }
 
     /// Whether the command names jobs to wait for.
     fn waits_for_named_jobs(&self) -> bool {
         matches!(
-            self.command.member_use(),
-            MemberUse::Wait { jids: [_, ..], .. }
+            self.command.member_dispatch(),
+            MemberDispatch::Wait { jids: [_, ..], .. }
         )
     }
 
@@ -555,9 +560,10 @@ impl<'g> MemberGroup<'g> {
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
             let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
             // Exit 4 is for a jid that no member has; if only some members lack a queue, the result is a partial one.
-            let is_whole = match self.command.member_use() {
+            let is_whole = match self.command.member_dispatch() {
                 _ if is_unknown && some_away => false,
-                MemberUse::EachInFull => !has_ended_well,
+                MemberDispatch::EachInFull => !has_ended_well,
+                _ if self.names_several_groups => !has_ended_well,
                 _ => !has_ended_well || is_unknown,
             };
             return Ok(if is_one_kind && is_whole {

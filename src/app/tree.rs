@@ -66,9 +66,9 @@ macro_rules! subcommands {
             }
 
             /// How the subcommand runs if the context names several prefixes or servers as one.
-            pub(super) fn member_use(&self) -> MemberUse<'_> {
+            pub(super) fn member_dispatch(&self) -> MemberDispatch<'_> {
                 match self {
-                    $(Command::$name(args) => ($module::SPEC.member_use)(args),)*
+                    $(Command::$name(args) => ($module::SPEC.member_dispatch)(args),)*
                 }
             }
 

@@ -34,7 +34,7 @@ const DAYS: [Weekday; 7] = [
     Weekday::Sunday,
 ];
 
-/// The interval of a recurring job, as given.
+/// When a recurring job runs, as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypedRecurrence {
     pub interval: Duration,

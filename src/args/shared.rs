@@ -221,23 +221,23 @@ impl Selector {
     }
 
     /// Whether only queues and states narrow the selection.
-    pub(crate) fn narrows_only_by_queue(&self) -> bool {
+    pub(crate) fn has_only_queue_and_state_flags(&self) -> bool {
         self.given_flags()
             .all(|flag| matches!(flag, "--queue" | "--state"))
     }
 
     /// Whether only tags narrow the selection.
-    pub(crate) fn narrows_only_by_tag(&self) -> bool {
+    pub(crate) fn has_only_tag_flags(&self) -> bool {
         self.given_flags().all(|flag| flag == "--tag")
     }
 
     /// Whether only `--tracked` narrows the selection.
-    pub(crate) fn narrows_only_by_tracked(&self) -> bool {
+    pub(crate) fn has_only_tracked_flag(&self) -> bool {
         self.given_flags().all(|flag| flag == "--tracked")
     }
 
     /// Whether only groups and states narrow the selection.
-    pub(crate) fn narrows_only_by_group(&self) -> bool {
+    pub(crate) fn has_only_group_and_state_flags(&self) -> bool {
         self.given_flags()
             .all(|flag| matches!(flag, "--group" | "--state"))
     }

@@ -1,6 +1,6 @@
 //! `qless api`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::{moment, value};
@@ -51,7 +51,7 @@ impl Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run)
     .unpaged()
-    .member_use(|_| MemberUse::Refused("it makes one call"));
+    .member_dispatch(|_| MemberDispatch::Refused("it makes one call"));
 
 /// Maximum length of an argument: as much as a server takes in one value.
 const MAX_BYTES: ByteLimit = ByteLimit::fixed(512 << 20);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::cancel::{CANCEL, cancel_jobs as cancel, refuse_complete};
@@ -75,7 +75,7 @@ impl CancelFlags {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.jobs.check_selection()?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::check::repair;
@@ -110,10 +110,10 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    fn member_use(&self) -> MemberUse<'_> {
+    fn member_dispatch(&self) -> MemberDispatch<'_> {
         match &self.revert {
-            Some(_) => MemberUse::Refused("an undo file belongs to one"),
-            None => MemberUse::each_naming(self.queues.len()),
+            Some(_) => MemberDispatch::Refused("an undo file belongs to one"),
+            None => MemberDispatch::each_naming(self.queues.len()),
         }
     }
 
@@ -142,7 +142,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).member_use(Args::member_use);
+    Spec::writes_if(Group::Recover, Args::writes, run).member_dispatch(Args::member_dispatch);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -1,6 +1,6 @@
 //! `qless complete`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, HolderFlags, MaxDataFlag, RunTimeFlags};
@@ -78,7 +78,7 @@ const COMPLETE: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).member_use(|args| MemberUse::Jobs(&args.jids));
+    Spec::writes(Group::Work, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
 
 /// How jobs are completed.
 struct Completion {

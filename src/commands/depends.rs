@@ -1,6 +1,6 @@
 //! `qless depends`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
 use crate::args::value;
@@ -74,7 +74,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
-    .member_use(|args| MemberUse::Jobs(&args.jobs.jids));
+    .member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--on", &args.on), ("--off", &args.off))?;

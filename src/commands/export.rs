@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use strum::VariantArray;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
@@ -90,7 +90,7 @@ enum ExportPart {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::InTurn);
+    Spec::reads(Group::Operate, run).member_dispatch(|_| MemberDispatch::InTurn);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -1,6 +1,6 @@
 //! `qless fail`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, HolderFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
@@ -67,7 +67,7 @@ const FAIL: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);
@@ -115,9 +115,10 @@ fn refuse_job_not_held(
         .refuse_not_held(job)?
         .with_already_as_asked(job.has_failed_in_group(&why.group));
     Some(match job.stored.as_bytes() {
-        b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
-            let cancel = CommandLine::new("cancel").name(&job.jid);
-            outcome.hint_if(cancel.fill_sentence("delete it: {}"))
+        b"waiting" | b"scheduled" | b"depends" | b"throttled" | b"stalled" => {
+            let bury = CommandLine::new("bury").flag("--group", &why.group);
+            let bury = bury.flag("--message", &why.message).name(&job.jid);
+            outcome.hint_if(bury.fill_sentence("fail it without a worker: {}"))
         }
         _ => outcome,
     })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::cancel::CancelFlags;
 use super::jobs;
-use super::{Group, MemberUse, Spec};
+use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, WatchFlag};
 use crate::args::value;
@@ -96,16 +96,8 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Recover, Args::writes, run)
-    .watch_interval(|args| args.watch.every)
-    .member_use(|args| {
-        let selector = &args.selector;
-        MemberUse::each_naming(if args.writes() {
-            selector.groups.len().max(selector.queues.len())
-        } else {
-            0
-        })
-    });
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.writes() {
@@ -229,7 +221,9 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
 /// The call of the core's own `failed` for `-o raw`, which takes one group.
 fn raw_failed_call(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
-        [group] if selector.narrows_only_by_group() && selector.states == [State::Failed] => {
+        [group]
+            if selector.has_only_group_and_state_flags() && selector.states == [State::Failed] =>
+        {
             group.as_plain_name()
         }
         _ => None,

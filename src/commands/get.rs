@@ -1,6 +1,6 @@
 //! `qless get`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{Targets, WatchFlag};
@@ -56,11 +56,11 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
     .watch_interval(|args| args.watch.every)
-    .member_use(|args| {
+    .member_dispatch(|args| {
         if args.data || args.field.is_some() {
-            MemberUse::JobsInOrder(&args.targets.jids)
+            MemberDispatch::JobsInOrder(&args.targets.jids)
         } else {
-            MemberUse::Jobs(&args.targets.jids)
+            MemberDispatch::Jobs(&args.targets.jids)
         }
     });
 

@@ -1,6 +1,6 @@
 //! `qless graph`
 
-use super::{Group, MemberUse, Spec, refuse_missing_with_traces};
+use super::{Group, MemberDispatch, Spec, refuse_missing_with_traces};
 use crate::args::format::{Format, TimeFormat};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::JidsOrQueue;
@@ -67,12 +67,12 @@ pub(crate) struct Args {
     full: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_use(|args| {
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_dispatch(|args| {
     let is_picture = matches!(args.form, Some(GraphForm::Dot | GraphForm::Mermaid));
     match args.targets.jids.as_slice() {
-        [InputArg::Value(_)] => MemberUse::Jobs(&args.targets.jids),
-        _ if is_picture => MemberUse::Refused("`--as dot` and `--as mermaid` draw one graph"),
-        jids => MemberUse::Jobs(jids),
+        [InputArg::Value(_)] => MemberDispatch::Jobs(&args.targets.jids),
+        _ if is_picture => MemberDispatch::Refused("`--as dot` and `--as mermaid` draw one graph"),
+        jids => MemberDispatch::Jobs(jids),
     }
 });
 

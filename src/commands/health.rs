@@ -1,6 +1,6 @@
 //! `qless health`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::bound;
 use crate::args::format::Format;
 use crate::core::api::overview::SnapshotRequest;
@@ -20,8 +20,8 @@ use crate::session::Session;
 ///
 /// With `-q`, only what is wrong is printed, and nothing if all is well, as cron wants it.
 ///
-/// `--nagios` prints one line with values, and exits with 0 (ok), 1 (warning), 2 (critical, also if Redis does
-/// not answer) or 3 (unknown), as plugins do.
+/// `--nagios` prints one line, with the values that limits are about, and exits with 0 (ok), 1 (warning), 2
+/// (critical, also if Redis does not answer) or 3 (unknown), as plugins do.
 ///
 /// Examples: `qless health` · `qless health -q --max-failed 0`
 /// · `qless health --max-waiting 1000,5000 --max-waiting bulk=100000`
@@ -55,11 +55,11 @@ pub(crate) struct Args {
     nagios: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_use(|args| {
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_dispatch(|args| {
     if args.nagios {
-        MemberUse::Refused("`--nagios` prints the line of one")
+        MemberDispatch::Refused("`--nagios` prints the line of one")
     } else {
-        MemberUse::Each
+        MemberDispatch::Each
     }
 });
 

@@ -1,6 +1,6 @@
 //! `qless heartbeat`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxDataFlag};
@@ -63,7 +63,7 @@ const HEARTBEAT: Verb = Verb {
 const VERB: &str = "heartbeat";
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).member_use(|args| MemberUse::Jobs(&args.jids));
+    Spec::writes(Group::Work, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

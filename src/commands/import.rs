@@ -1,6 +1,6 @@
 //! `qless import`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
@@ -17,7 +17,7 @@ use crate::submit::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 ///
 /// Reads a file of `qless export` or `qless cancel --save`, from any server and with any prefix.
 /// The whole file is checked before anything is sent. Each job keeps its data, tags, priority,
-/// remaining retries and history; the import is added to the history. Jobs are put in the order of
+/// remaining retries and history; with `--reason`, the import is added to the history. Jobs are put in the order of
 /// the file, but each after its dependencies. Scheduled jobs keep their time. Running and stalled
 /// jobs become waiting. Failed jobs stay failed, in their group. Complete jobs are left out and
 /// counted. Recurring jobs, options, pauses and the maxima of throttles of the file are imported,
@@ -72,7 +72,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run)
-    .member_use(|_| MemberUse::Refused("an export belongs to one"));
+    .member_dispatch(|_| MemberDispatch::Refused("an export belongs to one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

@@ -191,7 +191,7 @@ fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
         }
         _ => return Err(raw_unsupported_error()),
     };
-    if !selector.narrows_only_by_queue() {
+    if !selector.has_only_queue_and_state_flags() {
         return Err(raw_unsupported_error());
     }
     let count = selector.limit.unwrap_or(25);

@@ -1,14 +1,10 @@
 //! `qless length`
 
-use std::slice;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
-use crate::core::api::not_found;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -37,10 +33,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let length = session.core()?.length(now, &args.queue)?;
     session.ui.show(&length)?;
     if length.length == 0 && session.ui.shows_hints() {
-        let core = session.core()?;
-        let found = core.queues_with_unreadable(now, slice::from_ref(&args.queue))?;
-        if !found.iter().any(Queue::exists) {
-            let missing = not_found::missing_queue_error(core, now, &args.queue)?;
+        // Another member of the context may have the queue. Any other error is ignored: this is only a note.
+        let is_only = !session.has_other_members();
+        let missing = session
+            .core()
+            .and_then(|core| core.require_queue(now, &args.queue));
+        if let Err(missing) = missing
+            && missing.kind() == Kind::NotFound
+            && is_only
+        {
             session.ui.note(&missing.message());
             session.ui.hint_if(missing.hint_text().map(str::to_owned));
         }

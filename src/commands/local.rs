@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clap::Subcommand;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::address::{Address, AppendFsync};
 use crate::args::format::Format;
 use crate::core::call::local::LocalServer;
@@ -68,7 +68,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Operate, Args::writes, run).member_use(|_| MemberUse::Itself);
+    Spec::writes_if(Group::Operate, Args::writes, run).member_dispatch(|_| MemberDispatch::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -1,6 +1,6 @@
 //! `qless log`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRunFlag, MaxDataFlag};
@@ -9,6 +9,7 @@ use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
+use crate::json::Json;
 use crate::json::syntax::JsonType;
 use crate::model::done::CommandResult;
 use crate::name::Name;
@@ -40,9 +41,10 @@ pub(crate) struct Args {
 }
 
 /// The entries that the core writes into histories itself.
-const RESERVED_NAMES: [&[u8]; 7] = [
+const RESERVED_NAMES: [&[u8]; 8] = [
     b"put",
     b"popped",
+    b"throttled",
     b"done",
     b"failed",
     b"retried",
@@ -50,8 +52,24 @@ const RESERVED_NAMES: [&[u8]; 7] = [
     b"cli",
 ];
 
+/// Refuses fields that an entry has anyway.
+fn refuse_reserved_fields(data: &[u8]) -> Result<(), Error> {
+    let fields = Json::parse(data).and_then(|data| data.object());
+    let names = fields.iter().flatten().map(|(name, _)| name.as_bytes());
+    match names
+        .into_iter()
+        .find(|name| matches!(*name, b"what" | b"when"))
+    {
+        Some(name) => Err(Error::usage(format!(
+            "`--data` cannot have a field `{}`: the entry has one of its own",
+            String::from_utf8_lossy(name)
+        ))),
+        None => Ok(()),
+    }
+}
+
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).member_use(|args| MemberUse::Job(&args.jid));
+    Spec::writes(Group::Submit, run).member_dispatch(|args| MemberDispatch::Job(&args.jid));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -65,7 +83,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => None,
         Some(given) => {
             match data::read_json_data(&mut session.input(), given, args.limit.max_data)? {
-                (data, JsonType::Object) => Some(data),
+                (data, JsonType::Object) => {
+                    refuse_reserved_fields(&data)?;
+                    Some(data)
+                }
                 _ => {
                     return Err(Error::usage("`--data` expects a JSON object")
                         .hint("name the value: `--data '{\"value\":7}'`"));

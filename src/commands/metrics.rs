@@ -4,7 +4,7 @@ use std::net::{ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::invalid::Invalid;
 use crate::args::value;
 use crate::clock::moment::Moment;
@@ -96,8 +96,8 @@ impl SeriesArgs {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::Refused("each series is of one"));
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run)
+    .member_dispatch(|_| MemberDispatch::Refused("each series is of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

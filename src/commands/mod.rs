@@ -121,7 +121,7 @@ fn is_list_word(word: &Name) -> bool {
 }
 
 /// How a subcommand runs if the context names several prefixes or servers as one.
-pub(crate) enum MemberUse<'a> {
+pub(crate) enum MemberDispatch<'a> {
     /// The command uses no server, or only a server that its own arguments name.
     Itself,
     /// The command runs on all members at the same time, and their output is joined.
@@ -160,14 +160,14 @@ pub(crate) enum MemberUse<'a> {
     Refused(&'static str),
 }
 
-impl MemberUse<'_> {
-    /// All members, for a command that names this many queues, groups or workers. Where the only one is missing, there
+impl MemberDispatch<'_> {
+    /// All members, for a command that names this many queues or workers. Where the only one is missing, there
     /// is nothing to do; where one of several is missing, the command does nothing for the others either.
-    fn each_naming(names: usize) -> MemberUse<'static> {
+    fn each_naming(names: usize) -> MemberDispatch<'static> {
         if names > 1 {
-            MemberUse::EachInFull
+            MemberDispatch::EachInFull
         } else {
-            MemberUse::Each
+            MemberDispatch::Each
         }
     }
 }
@@ -186,7 +186,7 @@ pub(crate) struct Spec<A> {
     pub(crate) always_writes: bool,
     /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
-    pub(crate) member_use: fn(&A) -> MemberUse<'_>,
+    pub(crate) member_dispatch: fn(&A) -> MemberDispatch<'_>,
     pub(crate) run: fn(A, &mut Session) -> Result<Exit, Error>,
 }
 
@@ -215,7 +215,7 @@ impl<A> Spec<A> {
             writes,
             always_writes: false,
             watch: |_| None,
-            member_use: |_| MemberUse::Each,
+            member_dispatch: |_| MemberDispatch::Each,
             run,
         }
     }
@@ -231,8 +231,14 @@ impl<A> Spec<A> {
     }
 
     /// Sets how the command runs if the context has several members.
-    pub(crate) const fn member_use(self, member_use: fn(&A) -> MemberUse<'_>) -> Spec<A> {
-        Spec { member_use, ..self }
+    pub(crate) const fn member_dispatch(
+        self,
+        member_dispatch: fn(&A) -> MemberDispatch<'_>,
+    ) -> Spec<A> {
+        Spec {
+            member_dispatch,
+            ..self
+        }
     }
 
     /// Keeps the output of the command out of the pager.

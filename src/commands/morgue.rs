@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use clap::ValueEnum;
 
 use super::jobs;
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Filters, Selector};
@@ -15,6 +15,7 @@ use crate::bulk::bury::{BURY, NOT_STARTED, refuse_running_or_ended};
 use crate::bulk::cancel::{self, CANCEL};
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome};
+use crate::command_line::CommandLine;
 use crate::core::api::guard::DependentsPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -104,7 +105,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     |args| args.action != MorgueAction::List,
     run,
 )
-.member_use(|args| MemberUse::Jobs(&args.jids));
+.member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
 
 /// The message of buried jobs, if none is given.
 const MESSAGE: &str = "buried while it was retrying";
@@ -191,7 +192,8 @@ impl Args {
         let acts_on_dead = matches!(self.action, MorgueAction::Requeue | MorgueAction::Delete);
         if acts_on_dead && self.jids.is_empty() && !self.all {
             let error = Error::usage(format!("`{action}` requires jids or `--all`"));
-            return Err(error.hint("`ls` lists the dead jobs"));
+            let list = CommandLine::new("morgue").name(&self.queue).name("list");
+            return Err(error.hint_if(list.fill_sentence("{} lists the dead jobs")));
         }
         if matches!(self.action, MorgueAction::Bury | MorgueAction::Drop) && !self.retrying {
             let error = Error::usage(format!("`{action}` requires `--retrying`"));

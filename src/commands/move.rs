@@ -1,6 +1,6 @@
 //! `qless move`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, RunTimeFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Submit, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = MoveOptions {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -59,7 +59,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Operate, run).member_use(|_| MemberUse::EachInFull);
+    Spec::writes(Group::Operate, run).member_dispatch(|_| MemberDispatch::EachInFull);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;

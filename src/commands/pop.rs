@@ -1,6 +1,6 @@
 //! `qless pop`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).member_use(|_| MemberUse::UntilFound);
+    Spec::writes(Group::Work, run).member_dispatch(|_| MemberDispatch::UntilFound);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -179,7 +179,8 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
                 .and_then(|core| explain::explain_queue(core, now, queue));
             let found = match found {
                 Ok(found) => found,
-                Err(error) if error.kind() == Kind::NotFound => {
+                // Another member of the context may have the queue.
+                Err(error) if error.kind() == Kind::NotFound && !session.has_other_members() => {
                     session
                         .ui
                         .note(&format!("nothing to pop: {}", error.message()));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::shared::{
     BulkFlags, ExistingQueueFlag, HolderFlags, Selector, SpreadFlag, Targets,
 };
@@ -90,7 +90,7 @@ const HOLDER_RETRY: Verb = Verb {
 };
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_use(|args| MemberUse::Jobs(&args.jobs.jids));
+    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let by_holder = args.holder.is_holder_given();

@@ -1,6 +1,6 @@
 //! `qless script`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::core::script::Script;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -40,7 +40,7 @@ enum OtherClient {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::Itself);
+    Spec::reads(Group::Operate, run).member_dispatch(|_| MemberDispatch::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -1,6 +1,6 @@
 //! `qless tag`
 
-use super::{Group, MemberUse, Spec, is_list_word};
+use super::{Group, MemberDispatch, Spec, is_list_word};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
 use crate::args::value;
@@ -68,17 +68,17 @@ impl Args {
         matches!(jids, [word] if !self.writes() && is_list_word(&word.as_typed()))
     }
 
-    fn member_use(&self) -> MemberUse<'_> {
+    fn member_dispatch(&self) -> MemberDispatch<'_> {
         if self.asks_for_tag_list() {
-            MemberUse::Each
+            MemberDispatch::Each
         } else {
-            MemberUse::Jobs(&self.jobs.jids)
+            MemberDispatch::Jobs(&self.jobs.jids)
         }
     }
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Submit, Args::writes, run).member_use(Args::member_use);
+    Spec::writes_if(Group::Submit, Args::writes, run).member_dispatch(Args::member_dispatch);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.asks_for_tag_list() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).member_use(|_| MemberUse::Apart);
+    Spec::reads(Group::Inspect, run).member_dispatch(|_| MemberDispatch::Apart);
 
 /// Time limit of a connection to Redis and of a call, so that the screen never stands still for longer.
 const CALL_TIME_LIMIT: Duration = Duration::from_secs(5);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, WatchFlag};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -74,7 +74,7 @@ impl Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
     .watch_interval(|args| args.watch.every)
-    .member_use(|args| MemberUse::Jobs(&args.jobs.jids));
+    .member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {

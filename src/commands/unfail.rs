@@ -1,6 +1,6 @@
 //! `qless unfail`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, ExistingQueueFlag};
 use crate::args::value;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run)
-    .member_use(|_| MemberUse::Refused("it counts the jobs of one"));
+    .member_dispatch(|_| MemberDispatch::Refused("it counts the jobs of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;

@@ -1,6 +1,6 @@
 //! `qless unpause`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, QueueTargets};
 use crate::core::api::index::Index;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run)
-    .member_use(|args| MemberUse::each_naming(args.queues.queues.len()));
+    .member_dispatch(|args| MemberDispatch::each_naming(args.queues.queues.len()));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;

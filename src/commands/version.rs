@@ -1,6 +1,6 @@
 //! `qless version`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::core::script::Script;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -18,7 +18,7 @@ use crate::session::Session;
 pub(crate) struct Args {}
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).member_use(|_| MemberUse::Itself);
+    Spec::reads(Group::Operate, run).member_dispatch(|_| MemberDispatch::Itself);
 
 fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -1,6 +1,6 @@
 //! `qless wait`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -64,12 +64,13 @@ pub(crate) struct Args {
     require_match: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
-    .unpaged()
-    .member_use(|args| MemberUse::Wait {
-        jids: &args.targets.jids,
-        any: args.any,
-    });
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run)
+        .unpaged()
+        .member_dispatch(|args| MemberDispatch::Wait {
+            jids: &args.targets.jids,
+            any: args.any,
+        });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
@@ -92,10 +93,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {
-            session.core()?.set_call_deadline(waiter.first_deadline());
+            session
+                .core()?
+                .set_call_deadline(waiter.first_read_deadline());
             let jobs = select::matching_jobs(session, now, &args.targets.selector, JobFields::Jid);
             let jobs = jobs.map_err(|error| {
-                if waiter.is_deadline_over() {
+                if waiter.is_caused_by_deadline(&error) {
                     Error::new(
                         Kind::Deadline,
                         "the deadline passed before the jobs to wait for were read",

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{
-    Group, MemberUse, Spec, cancel, failed, get, pause, priority, promote, queues, retry, status,
-    tag, track, unpause, workers,
+    Group, MemberDispatch, Spec, cancel, failed, get, pause, priority, promote, queues, retry,
+    status, tag, track, unpause, workers,
 };
 use crate::args::invalid::Invalid;
 use crate::args::{plain, value};
@@ -77,7 +77,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Inspect, |args| args.allow_changes, run)
-    .member_use(|_| MemberUse::Apart);
+    .member_dispatch(|_| MemberDispatch::Apart);
 
 /// Maximum size of a history file, in bytes: three times that of a day with a thousand queues and groups.
 const LONGEST_HISTORY: u64 = 128 << 20;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::value;
 use crate::core::call::rights;
 use crate::env;
@@ -181,7 +181,7 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run)
     .unpaged()
-    .member_use(|_| MemberUse::Processes);
+    .member_dispatch(|_| MemberDispatch::Processes);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.refuse_whole_document("work")?;

@@ -26,6 +26,8 @@ pub enum Cause {
     NotThere,
     /// Waiting does not help.
     Lasting,
+    /// The nodes of a cluster name each other: wrongly configured, or for a moment while slots or masters change.
+    CircularRedirection,
     /// The replies to a request take more memory than they may.
     TooMuch,
     /// A job that another one would depend on does not exist.

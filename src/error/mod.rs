@@ -223,7 +223,7 @@ pub(crate) struct ErrorDocument<'a> {
     v: u8,
     /// The kind of error
     code: &'static str,
-    /// The exit code
+    /// The exit code of this error; the command may end with another one if it has several members
     exit: u8,
     /// What failed, on which thing, and why
     message: Cow<'a, str>,

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::event::{Event, EventKind};
 use crate::name::Name;
-use crate::session::{Session, StreamShare};
+use crate::session::{Session, StreamLineCounts};
 use crate::text::{format_count, format_duration_with_fraction};
 
 use filter::EventFilter;
@@ -58,7 +58,7 @@ pub(crate) fn run(
         deadline: None,
         interrupt,
         members_must_stop: session.members_must_stop_flag(),
-        share: session.stream_share(),
+        share: session.stream_line_counts(),
     };
     watcher.set_deadline(limits, session.now());
     let opened = session.open_within(watcher.time_to_subscribe(MIN_CONNECT_TIME));
@@ -87,7 +87,7 @@ struct EventWatcher<'e> {
     interrupt: Interrupt,
     /// Set when the streams of all members must end.
     members_must_stop: Arc<AtomicBool>,
-    share: Arc<StreamShare>,
+    share: Arc<StreamLineCounts>,
 }
 
 /// A time for which events were missed.

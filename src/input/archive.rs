@@ -493,7 +493,7 @@ impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
                     when: Some(when.ok_or_else(|| A::Error::missing_field("when"))?),
                     note,
                 };
-                Ok(ArchivedHistoryEntry(Name::from(entry.to_stored())))
+                Ok(ArchivedHistoryEntry(Name::from(entry.to_core_json())))
             }
         }
 

@@ -2,7 +2,7 @@
 
 use crate::clock::moment::Moment;
 use crate::model::health::{Health, HealthItem, HealthLevel, LimitKind, Limits, SubjectLimit};
-use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts};
+use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts, SystemList};
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::text::nearest_spelling;
@@ -99,7 +99,10 @@ fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Na
                 .iter()
                 .filter(|worker| worker.is_busy_or_recent(now));
             let alive = alive.count() as f64;
-            vec![(Name::default(), facts.knows_workers().then_some(alive))]
+            vec![(
+                Name::default(),
+                facts.knows_list(SystemList::Workers).then_some(alive),
+            )]
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
-use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
+use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts, SystemList};
 use crate::model::pattern::{Pattern, passes_filter};
 use crate::name::Name;
 
@@ -52,7 +52,11 @@ pub(crate) fn system_metrics(
     let gauge =
         |name, help, value| MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value);
     let mut families = vec![
-        gauge("qless_up", "Whether the queues could be read", 1.0),
+        gauge(
+            "qless_up",
+            "Whether the queues could be read",
+            f64::from(u8::from(facts.knows_list(SystemList::Queues))),
+        ),
         gauge("qless_redis_up", "Whether Redis answered", 1.0),
         MetricFamily::build_info(core),
         gauge(
@@ -68,8 +72,10 @@ pub(crate) fn system_metrics(
         MetricKind::Gauge,
         "Workers seen within this time",
     );
-    workers.add_value(&[("seen", "1h")], facts.workers_within_hour as f64);
-    families.push(workers);
+    if facts.knows_list(SystemList::Workers) {
+        workers.add_value(&[("seen", "1h")], facts.workers_within_hour as f64);
+        families.push(workers);
+    }
     let omitted = facts.omitted();
     families.extend([
         gauge(
@@ -82,12 +88,14 @@ pub(crate) fn system_metrics(
             "Workers beyond the 500 that are read",
             omitted.workers as f64,
         ),
-        gauge(
+    ]);
+    if facts.knows_list(SystemList::Complete) {
+        families.push(gauge(
             "qless_complete_jobs",
             "Complete jobs that are still kept",
             facts.complete as f64,
-        ),
-    ]);
+        ));
+    }
     if let Some(server) = &facts.server {
         families.push(gauge(
             "qless_redis_memory_bytes",

@@ -3,7 +3,8 @@
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::overview::{
-    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, at_least_prefix,
+    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, SystemList,
+    at_least_prefix,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
@@ -83,7 +84,7 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 
 /// Jobs wait, and nobody comes for them.
 fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    if !facts.knows_workers() {
+    if !facts.knows_list(SystemList::Workers) {
         return None;
     }
     // Leave out paused queues: their jobs wait for the end of the pause, not for a worker.

@@ -6,7 +6,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::decisive_line;
+use crate::text::failure_summary_line;
 use crate::view::document::DocumentKind;
 use crate::view::paint::Style;
 use crate::view::table::{Cell, Column, Heading, Table, column_headings};
@@ -212,7 +212,7 @@ impl Event {
         match self.event {
             _ if self.raw.is_some() => Cell::or_missing(self.raw.as_ref()),
             EventKind::Failed => match message {
-                Some(message) => joined(&self.group, decisive_line(message), ": "),
+                Some(message) => joined(&self.group, failure_summary_line(message), ": "),
                 None => Cell::or_missing(self.group.as_ref()),
             },
             EventKind::ConfigSet => joined(&self.option, value, " "),

@@ -197,7 +197,7 @@ fn is_entry_preserved(raw: &Name) -> bool {
     let exact = entry
         .when
         .is_some_and(|when| truncate_to_milliseconds(when) == Some(when));
-    exact && entry.to_stored() == text.as_bytes()
+    exact && entry.to_core_json() == text.as_bytes()
 }
 
 /// `due`, unless the document already shows exactly this moment as `shown`.

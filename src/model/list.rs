@@ -48,7 +48,7 @@ impl JobOrRecurring {
 impl View for JobList {
     const DOCUMENT: DocumentKind = DocumentKind::new::<JobList>(
         "jobs",
-        "Jobs: jobs, peek, pop, failed --group, track, get of several",
+        "Jobs: jobs, peek, pop, failed --group, track, get of several; a recurring job has the fields of `recurring`",
     );
 
     fn headings() -> Vec<Heading> {

@@ -27,7 +27,7 @@ pub(crate) fn counts_and_unreadable_queues(
         selector.selected_states()
     };
     // Jobs that no index counts are counted one by one.
-    let simple = selector.narrows_only_by_queue();
+    let simple = selector.has_only_queue_and_state_flags();
     let indexed =
         |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));
     let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);

@@ -80,13 +80,13 @@ pub(super) fn plan_search(
         plans.push(failure_lists(core, now, selector)?);
     }
     for tag in &selector.tags {
-        let exact = selector.tags.len() == 1 && selector.narrows_only_by_tag();
+        let exact = selector.tags.len() == 1 && selector.has_only_tag_flags();
         plans.push(vec![IndexSource::new(Index::Tag(tag.clone()), exact)]);
     }
     if selector.tracked {
         plans.push(vec![IndexSource::new(
             Index::Tracked,
-            selector.narrows_only_by_tracked(),
+            selector.has_only_tracked_flag(),
         )]);
     }
     if !selector.held_by.is_empty() {
@@ -183,7 +183,7 @@ fn sets_by_state(
     if states.contains(&State::Complete) && anywhere {
         sources.push(IndexSource::new(
             Index::Complete,
-            selector.narrows_only_by_queue(),
+            selector.has_only_queue_and_state_flags(),
         ));
     }
     Ok(sources)
@@ -223,7 +223,7 @@ fn failure_lists(
     selector: &Selector,
 ) -> Result<Vec<IndexSource>, Error> {
     let groups = &selector.groups;
-    let exact = selector.narrows_only_by_group();
+    let exact = selector.has_only_group_and_state_flags();
     let list = |group: Name| IndexSource::new(Index::Failed(group), exact);
     let plain: Vec<&Name> = groups
         .iter()
@@ -299,7 +299,7 @@ fn queue_sets(
     use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Throttled, Waiting};
 
     let selected = |state: State| states.contains(&state);
-    let only = selector.narrows_only_by_queue();
+    let only = selector.has_only_queue_and_state_flags();
     // Jobs whose lock was revoked come before all other waiting jobs.
     let stalled_come_first = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {

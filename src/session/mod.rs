@@ -81,18 +81,18 @@ pub(crate) struct MemberPart {
     /// Set when all members must stop: one of them has decided the result of the command, or has failed.
     pub members_must_stop: Arc<AtomicBool>,
     /// The state that the members of one stream of lines share.
-    pub stream: Arc<StreamShare>,
+    pub stream: Arc<StreamLineCounts>,
 }
 
 /// The state that the members of one stream of lines share.
 #[derive(Debug, Default)]
-pub(crate) struct StreamShare {
+pub(crate) struct StreamLineCounts {
     shown: AtomicU64,
     /// The number of members whose server has not been reached since the start.
     unreached: AtomicU32,
 }
 
-impl StreamShare {
+impl StreamLineCounts {
     /// Counts a line that is about to be shown. Returns its number, from 1.
     pub(crate) fn count_line(&self) -> u64 {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
@@ -249,7 +249,7 @@ impl Session {
     }
 
     /// The state that the members of one stream of lines share.
-    pub(crate) fn stream_share(&self) -> Arc<StreamShare> {
+    pub(crate) fn stream_line_counts(&self) -> Arc<StreamLineCounts> {
         let part = self.part.as_ref();
         part.map(|part| part.stream.clone()).unwrap_or_default()
     }

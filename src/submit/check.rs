@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
-use super::jid::{LineDefaults, offset_in_line};
+use super::jid::{LineDefaults, offset_with_quote};
 use crate::args::coordination::ThrottleArg;
 use crate::error::Error;
 use crate::input::line::{Dependency, LineFault, NewJid};
@@ -27,9 +27,9 @@ pub(super) struct FirstPassResult {
     pub has_fresh_jids: bool,
     /// The first bytes of the SHA-256 of each line, by line number, if there is a journal.
     pub sums: Vec<u64>,
-    /// The queues of the jobs, if they are needed.
+    /// The queues into which the jobs go; empty unless the server is asked about them.
     pub queues: BTreeSet<Vec<u8>>,
-    /// The maxima of throttles, of the command line and of the lines.
+    /// The maxima that the command line and the lines give to throttles.
     pub maxima: BTreeMap<Name, i64>,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn check_lines(
                 if let (false, NewJid::Given(jid)) = (known.insert(own), &job.jid) {
                     // The first true duplicate is reported; equal hashes of other jids are very rare.
                     if doubles.len() < MAX_DOUBLES {
-                        doubles.push((row.number, offset_in_line(row.text, jid), jid.to_vec()));
+                        doubles.push((row.number, offset_with_quote(row.text, jid), jid.to_vec()));
                     }
                 }
                 Some(own)
@@ -106,7 +106,7 @@ pub(super) fn check_lines(
         };
         for Dependency(other) in job.dependencies() {
             if own.is_some() && job.jid.known_jid() == Some(other) {
-                let (at, jid) = (offset_in_line(row.text, other), Sanitized(other));
+                let (at, jid) = (offset_with_quote(row.text, other), Sanitized(other));
                 let fault = LineFault::at_offset(
                     row.text,
                     at,

@@ -72,7 +72,7 @@ impl LineDefaults {
             JidDerivation::Path(path, input) => (path, input),
         };
         let wrong = |(part, what): (&[u8], String)| {
-            LineFault::at_offset(text, offset_in_line(text, part), what)
+            LineFault::at_offset(text, offset_with_quote(text, part), what)
         };
         match &job.data {
             // The data are a part of the line, so a fault has its column there.
@@ -132,7 +132,7 @@ fn jid_in_data<'d>(
 }
 
 /// The offset of a part of a line, from its quote on; 0 for a value of the command line.
-pub(crate) fn offset_in_line(line: &[u8], part: &[u8]) -> usize {
+pub(crate) fn offset_with_quote(line: &[u8], part: &[u8]) -> usize {
     let at = offset_of(line, part).unwrap_or(0);
     let is_quoted = at > 0 && line[at - 1] == b'"';
     at - usize::from(is_quoted)

@@ -19,7 +19,7 @@ use crate::model::job::{Job, State as JobState};
 use crate::model::overview::{RecentFailures, SystemFacts};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean_line, decisive_line};
+use crate::text::{clean_line, failure_summary_line};
 use crate::view::{RenderOptions, View};
 
 /// Maximum number of jobs of a list.
@@ -175,8 +175,8 @@ impl SampleReader {
                 .newest_failed_job_per_group(now, &newest.collect::<Vec<_>>())?;
             for (group, job) in groups.into_iter().zip(newest) {
                 let failure = job.and_then(|job| job.failure);
-                let line =
-                    failure.map(|failure| clean_line(decisive_line(failure.message.as_bytes())));
+                let line = failure
+                    .map(|failure| clean_line(failure_summary_line(failure.message.as_bytes())));
                 let sample = (group.clone(), line.unwrap_or_default());
                 self.0.insert(group.group.clone(), sample);
             }

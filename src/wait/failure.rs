@@ -7,7 +7,7 @@ use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, format_count, format_duration_with_fraction};
+use crate::text::{Sanitized, failure_summary_line, format_count, format_duration_with_fraction};
 
 /// An error if the wait ended before its jobs reached the awaited state, or when one of them no longer can.
 pub(crate) fn require_awaited_state(
@@ -126,6 +126,6 @@ fn failure_cause(jid: &Name, session: &mut Session) -> String {
     let Some(failure) = read(session) else {
         return String::new();
     };
-    let message = Sanitized(decisive_line(failure.message.as_bytes())).to_string();
+    let message = Sanitized(failure_summary_line(failure.message.as_bytes())).to_string();
     format!(": {}: {message}", failure.group)
 }

@@ -18,7 +18,6 @@ use crate::core::api::event::{EventNotice, EventStream};
 use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::event::EventChannel;
 use crate::model::job::State;
@@ -120,14 +119,21 @@ impl Waiter {
         })
     }
 
-    /// When the first read of the jobs has to end.
-    pub(crate) fn first_deadline(&self) -> Option<Instant> {
-        let first = self.begun + FIRST_READ;
+    /// When a first read that begins now has to end.
+    pub(crate) fn first_read_deadline(&self) -> Option<Instant> {
+        let first = Instant::now() + FIRST_READ;
         self.deadline.map(|deadline| deadline.max(first))
     }
 
+    /// Whether an error means that the deadline has passed before the server replied.
+    pub(crate) fn is_caused_by_deadline(&self, error: &Error) -> bool {
+        let kind = error.kind();
+        let unanswered = [Kind::Unreachable, Kind::Timeout, Kind::Busy, Kind::Loading];
+        self.is_deadline_over() && unanswered.contains(&kind)
+    }
+
     /// Whether the deadline has passed.
-    pub(crate) fn is_deadline_over(&self) -> bool {
+    fn is_deadline_over(&self) -> bool {
         is_over(self.deadline)
     }
 
@@ -141,7 +147,7 @@ impl Waiter {
         let display = WaitDisplay::new(&session.ui, jids.len());
         let mut run = WaitLoop {
             jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
-            deadline: self.first_deadline(),
+            deadline: self.first_read_deadline(),
             decisive: None,
             asked_at: None,
             replied_at: None,
@@ -221,13 +227,11 @@ struct WaitLoop<'w, F> {
 }
 
 impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
-    /// Runs the wait and tells why it ended. An error of the server after the deadline counts as the deadline.
+    /// Runs the wait and tells why it ended.
     fn run_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
         match self.read_until_outcome(session) {
             Ok(outcome) | Err(EarlyStop::Early(outcome)) => Ok(outcome),
-            Err(EarlyStop::Failed(error))
-                if error.exit() == Exit::Server && self.waiter.is_deadline_over() =>
-            {
+            Err(EarlyStop::Failed(error)) if self.waiter.is_caused_by_deadline(&error) => {
                 let unanswered = matches!(error.kind(), Kind::Unreachable | Kind::Timeout);
                 self.asked_at = self.asked_at.filter(|_| unanswered);
                 Ok(WaitOutcome::Deadline)

@@ -63,7 +63,7 @@ impl PopArrangement {
             PopArrangement::AsAsked => requested,
             PopArrangement::ByLag => {
                 let names: Vec<Name> = requested.iter().map(|(queue, _)| queue.clone()).collect();
-                let Ok(lags) = core.poppable_lags(core.now(), &names) else {
+                let Ok(lags) = core.seconds_with_poppable_jobs(core.now(), &names) else {
                     return requested;
                 };
                 let mut queues: Vec<(f64, (Name, u64))> = lags.into_iter().zip(requested).collect();

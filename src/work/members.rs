@@ -134,7 +134,7 @@ struct MemberWorkers<'w> {
 impl MemberWorkers<'_> {
     /// Starts the worker of a member. One that cannot be started is tried again later.
     fn start_worker(&self, index: usize, session: &mut Session) -> MemberWorker {
-        match self.spawn_process(index, session) {
+        match self.start_member_worker(index, session) {
             Ok(pid) => MemberWorker {
                 pid,
                 ..MemberWorker::default()
@@ -154,7 +154,7 @@ impl MemberWorkers<'_> {
 
     /// Starts the process, in a process group of its own, so that a signal of the terminal reaches it once,
     /// from here.
-    fn spawn_process(&self, index: usize, session: &Session) -> Result<Option<Pid>, Error> {
+    fn start_member_worker(&self, index: usize, session: &Session) -> Result<Option<Pid>, Error> {
         let failed = |fault: io::Error| Error::new(Kind::Error, io_message(&fault));
         // The file may be replaced while this process runs: where Linux still has the old one, start that.
         let own = if cfg!(target_os = "linux") {

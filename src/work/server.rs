@@ -280,7 +280,7 @@ impl ServerCalls {
         let now = self.core.now();
         let names: Vec<Name> = self.found.queue_names().cloned().collect();
         Ok(
-            match drain::find_remaining_work(&mut self.core, now, &names) {
+            match drain::read_remaining_work(&mut self.core, now, &names) {
                 Ok((RemainingWork::Nothing, left)) => (false, left),
                 // Without a reply, assume that jobs are left: the worker asks again.
                 Err(_) => (true, Vec::new()),

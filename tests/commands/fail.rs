@@ -78,7 +78,7 @@ fn failing_a_job_that_is_not_running_or_held_by_another_is_a_conflict() {
     fail("c --worker w1").shows(expect![[r#"
         --- stderr
         error: cannot fail `c`: its state is `waiting`, not `running`
-        hint: delete it: `qless cancel c`
+        hint: fail it without a worker: `qless bury --group=g --message=m c`
         --- exit 5
     "#]]);
     fail("nope --worker w1").shows(expect![[r#"

@@ -83,3 +83,58 @@ fn entries_reserved_for_the_core_are_refused() {
         would append to the history of a
     "#]]);
 }
+
+#[test]
+fn a_note_does_not_change_since_when_a_job_is_in_its_state() {
+    let redis = Redis::start();
+    for jid in ["fails", "ends", "runs"] {
+        redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    redis.at(2).run("pop mail --count 3 --worker w").ok();
+    redis
+        .at(3)
+        .run("fail fails --worker w --group g --message m")
+        .ok();
+    redis.at(3).run("complete ends --worker w").ok();
+    redis.at(4).run("put mail K --jid waits").ok();
+    redis.at(4).run("put mail K --jid later --delay 1h").ok();
+    redis
+        .at(4)
+        .run("put mail K --jid blocked --depends runs")
+        .ok();
+    let states = "--state running,failed,scheduled,depends,complete,waiting";
+    let old = |now: u32| {
+        let line = format!("jobs {states} --older-than 30s -o jid");
+        let mut jids: Vec<String> = redis
+            .at(now)
+            .run(&line)
+            .ok()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        jids.sort();
+        jids
+    };
+    let all = old(40);
+    assert_eq!(all, ["blocked", "ends", "fails", "later", "runs", "waits"]);
+    for jid in &all {
+        redis.at(41).run(&format!("log {jid} note")).ok();
+        redis.at(41).run(&format!("tag {jid} --add x")).ok();
+    }
+    assert_eq!(old(42), all);
+}
+
+#[test]
+fn data_has_no_field_that_an_entry_has_anyway() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a").ok();
+    redis
+        .at(2)
+        .args(["log", "a", "note", "--data", r#"{"x":1,"when":5}"#])
+        .shows(expect![[r#"
+            --- stderr
+            error: `--data` cannot have a field `when`: the entry has one of its own
+            --- exit 2
+        "#]]);
+    redis.at(2).run("log a throttled").exits(2);
+}

@@ -295,7 +295,10 @@ fn commands_about_jobs_by_state() {
                 "retry -- NAME",
                 "fail --group=g --message=m -- NAME",
             ],
-            prints: &["qless cancel -- NAME", "qless promote -- NAME"],
+            prints: &[
+                "qless bury --group=g --message=m -- NAME",
+                "qless promote -- NAME",
+            ],
         },
     ]);
 }

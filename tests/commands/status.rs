@@ -208,7 +208,12 @@ fn lists_that_cannot_be_read_are_a_problem() {
         assert!(!text.contains("no worker"), "{text}");
         let health = redis.at(90_000).run("health --min-workers 1").exits(10);
         assert!(health.stdout().starts_with(&format!("✗ {problem}")));
-        redis.at(90_000).run("metrics").ok();
+        let metrics = redis.at(90_000).run("metrics").ok();
+        let is_up = !metrics.contains("qless_up 0");
+        assert_eq!(is_up, key != "ql:queues", "{metrics}");
+        let knows = |family: &str| metrics.contains(&format!("\n{family}"));
+        assert_eq!(knows("qless_complete_jobs "), key != "ql:completed");
+        assert_eq!(knows("qless_workers{"), key != "ql:workers");
         let doctor = redis.qless().run("doctor").exits(1);
         let line = format!("✗\tkeys\t{problem}\t`qless check --only key-type` names the keys");
         assert!(doctor.stdout().contains(&line), "{}", doctor.stdout());

@@ -181,6 +181,7 @@ fn a_deadline_that_is_over_does_not_hide_what_has_happened() {
     for deadline in ["0", "1ms"] {
         run(&format!("wait a --deadline {deadline}")).ok();
         run(&format!("wait nope --deadline {deadline}")).exits(4);
+        run(&format!("wait --queue nope --deadline {deadline}")).exits(4);
         run(&format!("wait b --deadline {deadline}")).shows(expect![[r#"
             --- stderr
             error: the deadline passed: `b` is not complete

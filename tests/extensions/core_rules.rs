@@ -659,6 +659,34 @@ fn payloads_of_another_type_leave_a_failed_job_in_its_list() {
 }
 
 #[test]
+fn payloads_of_another_type_do_not_stop_an_unfail_half_way() {
+    let mut core = after(
+        "put 1 me q a K 1 0 key k dup merge; put 1 me q b K 1 0; pop 2 q w 9; fail 3 a w g m; fail 3 b w g m",
+    );
+    core.redis("SET ql:j:a-payloads x");
+    assert_eq!(core.ok("unfail 4 q g 9").int(), 2);
+    assert!(!core.dump().has("ql:f:g"));
+    let mut jids = core.jids("pop 5 q w 9");
+    jids.sort();
+    assert_eq!(jids, ["a", "b"]);
+}
+
+#[test]
+fn a_job_that_joins_a_lane_goes_behind_the_one_that_runs() {
+    let mut core = after(
+        r#"put 1 me q x K {} 0 key k; put 2 me q a K {} 0 key k; put 3 me q b K {} 0 key k depends ["x"]; pop 4 q w 9"#,
+    );
+    core.all("fail 5 x w g m; pop 6 q w 9; unfail 7 q g 1");
+    // While a runs, neither of the others does.
+    assert_eq!(core.jids("pop 8 q w 9"), [""; 0]);
+    core.ok("complete 9 a w q {}");
+    for jid in ["x", "b"] {
+        assert_eq!(core.jids("pop 10 q w 9"), [jid]);
+        core.ok(&format!("complete 11 {jid} w q {{}}"));
+    }
+}
+
+#[test]
 fn a_job_of_a_lane_does_not_come_to_wait_for_itself_by_depends() {
     let mut core =
         after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k; put 3 me q c K {} 0 key k");

@@ -140,7 +140,7 @@ impl CandidateSink for Between<'_> {
         Ok(())
     }
 
-    fn max_read_size(&self) -> usize {
+    fn max_members_per_read(&self) -> usize {
         self.most
     }
 

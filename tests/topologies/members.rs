@@ -554,6 +554,17 @@ fn a_member_that_lacks_one_of_several_names_is_told() {
         let error = "error: two: queue `b` does not exist\n";
         assert!(ran.stderr().ends_with(error), "{line}: {}", ran.stderr());
     }
+    for member in ["one", "two"] {
+        let bury = format!("bury {member}-a --group g --message m");
+        two.on(member).run(&bury).ok();
+    }
+    two.on("one").run("bury one-b --group h --message m").ok();
+    for line in [
+        "retry --group g --group h --yes",
+        "failed --group g --group h --retry-all --yes",
+    ] {
+        two.qless().run(&format!("{line} --dry-run")).exits(3);
+    }
     two.qless().run("unpause a").ok();
     let queue = two.on("two").run("queues a -o json").json();
     assert_eq!(queue["items"][0]["paused"], false);

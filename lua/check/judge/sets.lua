@@ -51,7 +51,7 @@ return function(check)
       end
     end
 
-    -- Find the wrong entries, in this queue and in others.
+    -- Find the entries that the job must not have, in the sets of this queue and of others.
     local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
     local part, score, extra
     if not placed then part, score, extra = check.need('repair/home')(job, check.homes[job.state], entries) end

@@ -18,7 +18,7 @@ return function(now, jid, queue, following, throttles, given)
 
   function steps.join(pending)
     -- A job goes behind those of its lane on which it comes to depend: they wait for it only as long as it is first.
-    local closes_cycle = lane and pending and pending[1] and need('dependency/find_cycle')(jid, pending, true)
+    local closes_cycle = lane and pending and pending[1] and need('dependency/find_cycle')(jid, pending, true) ~= nil
     if new == lane and not closes_cycle then return pending end
     -- A key of another type refuses the completion here, before the lanes change.
     call('llen', key .. Keys.history)

@@ -76,7 +76,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   local merges = lane and (dup or was) == 'merge'
   if merges then call('zcard', key .. Keys.payloads) end
   if lane and exists then call('zcard', Keys.lane .. lane) end
-  if exists == 'replaced' then call('llen', key .. Keys.history) end
+  if exists == 'replaced' or merges and not exists then call('llen', key .. Keys.history) end
   if old[Old.throttles] then
     need('throttle/leave')(jid, old[Old.state], old[Old.queue] or '', old[Old.throttles])
   end

@@ -21,13 +21,15 @@ local function find_jobs_below(jid)
   while stack[1] do
     local names = redis.pcall('smembers', Keys.job .. table.remove(stack) .. Keys.dependents)
     edges = edges + #names
-    if edges > 10000 then return nil end
+    if edges > 100000 then return nil end
     for i = 1, #names do
       if not below[names[i]] then below[names[i]], stack[#stack + 1] = true, names[i] end
     end
   end
   return below
 end
+
+local Job = Fields('lane/live')
 
 return function(now, lane, jid, awaited)
   local call, key = redis.call, Keys.lane .. lane
@@ -38,8 +40,10 @@ return function(now, lane, jid, awaited)
     local live, below, before, at = need('lane/live'), find_jobs_below(jid), nil, nil
     for i = 1, #entries, 2 do
       local name, score = entries[i], tonumber(entries[i + 1])
-      if live(lane, name) then
-        if not below or below[name] then
+      local job = live(lane, name)
+      if job then
+        -- A job that runs waits for none. The last one waits, as the search has shown.
+        if name == last or job[Job.state] == 'depends' and (not below or below[name]) then
           local middle = at and (at + score) / 2 or score - 1
           if not (middle < score and middle > (at or -math.huge)) then
             middle = renumber(key, entries, i)

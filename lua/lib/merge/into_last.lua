@@ -29,6 +29,7 @@ return function(now, jid, lane, queue)
     return false
   end
   local theirs, mine = Keys.job .. last .. Keys.payloads, key .. Keys.payloads
+  if type(redis.pcall('zcard', theirs)) ~= 'number' then return false end
   if not need('merge/room')(theirs, mine, redis.pcall('hget', Keys.config, 'merge-max')) then return false end
   call('zunionstore', theirs, 2, theirs, mine, 'AGGREGATE', job[Job.rescore] == 'max' and 'MAX' or 'MIN')
   call('hset', Keys.job .. last, 'data', need('merge/compose')(last))

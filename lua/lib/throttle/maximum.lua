@@ -5,7 +5,7 @@ return function(id, given)
   local text = redis.pcall('hget', Keys.throttle .. id, 'maximum')
   local n = type(text) == 'string' and need('value/number')(text)
   if n then return math.floor(n) end
-  -- Only an absent maximum counts as unset: a key of another type must not be written.
+  -- The caller writes the given maximum: not if the key is of another type, whose error stands in `text`.
   if given and not text then return given, true end
   return string.sub(id, 1, 5) == 'lock:' and 1 or 0
 end

@@ -42,7 +42,10 @@ pub(super) enum CursorSlot<'t> {
 }
 
 /// The position of the cursor; `None` if the line does not make clear which server is meant.
-pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
+pub(super) fn locate_completion_cursor<'t>(
+    tree: &'t Command,
+    typed: &TypedLine,
+) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
     if words.is_empty() && !typed.ends_in_redirection {
         return None;
@@ -336,7 +339,7 @@ mod tests {
         let mut tree = crate::app::parse::clap_tree();
         tree.build();
         let typed = line::read_typed_line(Shell::Bash, &[" =:".into(), line.into()]).unwrap();
-        let Some(cursor) = find_cursor(&tree, &typed) else {
+        let Some(cursor) = locate_completion_cursor(&tree, &typed) else {
             return "–".to_owned();
         };
         let slot = match cursor.slot {

@@ -84,7 +84,7 @@ fn complete(args: &[OsString], deadline_if_live: Option<Instant>) -> Option<Stri
     let typed = line::read_typed_line(shell, words)?;
     let whole = parse::clap_tree();
     let tree = build_typed_tree(&whole, &typed);
-    let cursor = cursor::find_cursor(&tree, &typed)?;
+    let cursor = cursor::locate_completion_cursor(&tree, &typed)?;
     let offer = offer::offer_at_cursor(&whole, &cursor, deadline_if_live);
     Some(render::shell_lines(shell, &offer, &typed, &cursor))
 }

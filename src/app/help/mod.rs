@@ -254,7 +254,7 @@ const FORMATS: &str = "\
 Without -o, a terminal gets table and a pipe gets tsv; so it does if the setting is `table`, in
 QLESS_OUTPUT or the config file. A terminal that is too narrow for a table gets fewer columns: those
 that are empty or alike in all rows are left out first, then the least needed. --columns names the
-columns instead. --headers always adds headers to tsv. In `queues`, THROTTLED is a column only if a
+columns instead. --headers always adds headers to the tsv of lists. In `queues`, THROTTLED is a column only if a
 job is throttled: a program names the columns it reads.
 
 Commands that take jids read such lists: `-` is a list on stdin, `@FILE` one in a file, of -o jid or
@@ -271,5 +271,6 @@ prints the whole document on a line each time, with its time in \"at\".
 If the context names several prefixes or servers as one, tables have a column PREFIX or MEMBER, and
 items, lines and summaries a field \"prefix\" or \"member\". Totals are sums; of durations the longest
 counts. Documents without items are the items of a document \"members\". Those that did not answer
-are in \"away\", and the exit code is 3.
+are in \"away\", and the exit code is 3. If all jobs that a command names are in one of them, its output
+is as if there were no other; so is that of pop.
 ";

@@ -391,17 +391,17 @@ impl RevertibleLines {
         // The changes made replace the plan, unless a reply was lost.
         let plan = self.open.take();
         if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
-            self.add_revertible_line(plan);
+            self.push_line_to_revert(plan);
         }
         if planned {
             self.open = Some(line)
         } else {
-            self.add_revertible_line(line)
+            self.push_line_to_revert(line)
         }
         Ok(())
     }
 
-    fn add_revertible_line(&mut self, line: RevertibleLine) {
+    fn push_line_to_revert(&mut self, line: RevertibleLine) {
         self.lines.push(line.span);
         for (finding, changes) in line.counts {
             *self.counts.entry(finding).or_default() += changes;
@@ -410,7 +410,7 @@ impl RevertibleLines {
 
     fn into_lines_and_counts(mut self) -> (Vec<LineSpan>, BTreeMap<String, u64>) {
         if let Some(plan) = self.open.take() {
-            self.add_revertible_line(plan);
+            self.push_line_to_revert(plan);
         }
         self.counts.retain(|_, count| *count > 0);
         (self.lines, self.counts)

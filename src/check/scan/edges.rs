@@ -5,7 +5,7 @@ use crate::core::script::keys::{self, Companion, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::unmatched::EntrySide;
+use super::unmatched::MatchSide;
 use super::{RememberedAs, Replies, Scanner};
 
 /// The fields read of a job with dependencies or dependents.
@@ -84,7 +84,7 @@ impl Scanner<'_> {
                 for dependency in members {
                     is_candidate |= dependency == *dependent;
                     let hash = scanner.hash_edge(dependent, &dependency);
-                    scanner.unmatched.match_pair(hash, EntrySide::Upper);
+                    scanner.unmatched.match_pair(hash, MatchSide::Upper);
                     if missing && first_pass {
                         scanner.add_candidate(ItemKind::Job, b"", &dependency)?;
                     }
@@ -125,7 +125,7 @@ impl Scanner<'_> {
                 count += members.len();
                 for dependent in members {
                     let hash = scanner.hash_edge(&dependent, dependency);
-                    scanner.unmatched.match_pair(hash, EntrySide::Lower);
+                    scanner.unmatched.match_pair(hash, MatchSide::Lower);
                     if finished && first_pass {
                         scanner.add_candidate(ItemKind::Job, b"", &dependent)?;
                     }

@@ -7,7 +7,7 @@ use crate::model::verdict::ItemKind;
 
 use super::scanned_job::{ExtraRead, ScannedJob};
 use super::set::{priority_bucket, time_bucket};
-use super::unmatched::EntrySide;
+use super::unmatched::MatchSide;
 use super::{MAX_LOCK, Replies, Scanner, validate};
 
 /// Times that differ by up to this are equal, in seconds.
@@ -142,7 +142,7 @@ impl Scanner<'_> {
         let (kind, name) = &job.coordination[index];
         if exists {
             let hash = self.hash_entry(*kind, name, &job.jid, 0);
-            self.unmatched.match_pair(hash, EntrySide::Lower);
+            self.unmatched.match_pair(hash, MatchSide::Lower);
         }
         if *kind == ItemKind::Pending {
             job.missing_in -= usize::from(!exists);

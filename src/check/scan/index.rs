@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
 use super::set::{IndexedSet, SETS_PER_READ, priority_bucket, second_bucket, time_bucket};
-use super::unmatched::{EntrySide, MatchResult};
+use super::unmatched::{MatchResult, MatchSide};
 use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner, validate};
 
 /// Work that has been due for more than a day in sets of these kinds is stuck.
@@ -93,7 +93,7 @@ impl Scanner<'_> {
             return self.add_coordination_entry(set, member, hash, entries_behind);
         }
         if self.rescanning {
-            if self.unmatched.contains_entry(hash, EntrySide::Entry) {
+            if self.unmatched.contains_entry(hash, MatchSide::Entry) {
                 // A complete job may be in the sets of several queues. Its entry stays unmatched, so that each of
                 // these sets yields a candidate.
                 if set.kind != ItemKind::CompletedIn {
@@ -145,9 +145,9 @@ impl Scanner<'_> {
         entries_behind: u64,
     ) -> Result<(), Error> {
         let is_candidate = if self.rescanning {
-            self.unmatched.contains_entry(hash, EntrySide::Upper)
+            self.unmatched.contains_entry(hash, MatchSide::Upper)
         } else {
-            self.unmatched.match_pair(hash, EntrySide::Upper);
+            self.unmatched.match_pair(hash, MatchSide::Upper);
             // The core verifies that each job of a lane waits for the one before it; a single job has nothing to
             // wait for.
             let is_alone = set.count == 1 && entries_behind == 0 && set.is_read_completely();

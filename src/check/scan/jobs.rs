@@ -9,7 +9,7 @@ use crate::name::Name;
 use super::homes::set_of_state;
 use super::scanned_job::{ExtraRead, ScannedJob};
 use super::set::{priority_bucket, second_bucket, time_bucket};
-use super::unmatched::{EntrySide, MatchResult};
+use super::unmatched::{MatchResult, MatchSide};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
 
 /// The fields read of a job.
@@ -250,7 +250,7 @@ impl Scanner<'_> {
         };
         if there {
             let hash = self.hash_history(jid);
-            self.unmatched.match_pair(hash, EntrySide::Lower);
+            self.unmatched.match_pair(hash, MatchSide::Lower);
         }
         if matches!(history, ReadReply::Wrong) {
             let key = self.keys.companion_key(Companion::History, jid);
@@ -345,7 +345,7 @@ impl Scanner<'_> {
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
             let hash = self.hash_payloads(&job.jid);
-            self.unmatched.match_pair(hash, EntrySide::Lower);
+            self.unmatched.match_pair(hash, MatchSide::Lower);
             // The core compares the data of a merged job with its payloads.
             job.is_candidate |= self.first_pass;
         }

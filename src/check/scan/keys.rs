@@ -5,7 +5,7 @@ use crate::core::script::keys::{Companion, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::unmatched::EntrySide;
+use super::unmatched::MatchSide;
 use super::{MIN_READ, RememberedAs, ScanCounts, Scanner, validate};
 
 /// The number of keys of a page: about a millisecond of the server.
@@ -47,7 +47,7 @@ impl Scanner<'_> {
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.sink.note_pass_start();
-        let count = KEYS_PER_PAGE.min(self.max_read_size).max(MIN_READ);
+        let count = KEYS_PER_PAGE.min(self.max_members_per_read).max(MIN_READ);
         let page = |cursor: &[u8]| vec![ReadCommand::scan_keys(cursor, pattern, count)];
         let mut reads = self.core.send_reads(self.now, page(START));
         loop {
@@ -115,7 +115,7 @@ impl Scanner<'_> {
             KeyFamily::Job(jid) => page.jobs.push(jid.to_vec()),
             KeyFamily::Companion(Companion::History, jid) => {
                 let hash = self.hash_history(jid);
-                self.unmatched.match_pair(hash, EntrySide::Upper);
+                self.unmatched.match_pair(hash, MatchSide::Upper);
             }
             KeyFamily::Companion(Companion::Dependencies, jid) => {
                 page.with_dependencies.push(jid.to_vec())
@@ -125,7 +125,7 @@ impl Scanner<'_> {
             }
             KeyFamily::Companion(Companion::Payloads, jid) => {
                 let hash = self.hash_payloads(jid);
-                self.unmatched.match_pair(hash, EntrySide::Upper);
+                self.unmatched.match_pair(hash, MatchSide::Upper);
             }
             KeyFamily::Lane(lane) => page.coordination.push((ItemKind::Lane, lane.to_vec())),
             KeyFamily::Slots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),

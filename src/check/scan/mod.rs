@@ -113,7 +113,7 @@ pub trait CandidateSink {
     fn note_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
     /// The maximum number of keys or members to read at once, if the pace is slow.
-    fn max_read_size(&self) -> usize {
+    fn max_members_per_read(&self) -> usize {
         usize::MAX
     }
 
@@ -194,7 +194,7 @@ struct Scanner<'a> {
     scope: &'a ScanScope,
     sink: &'a mut dyn CandidateSink,
     /// Maximum number of keys or members read at once.
-    max_read_size: usize,
+    max_members_per_read: usize,
     keys: Keys,
     salt: SaltedHasher,
     unmatched: UnmatchedTable,
@@ -245,7 +245,7 @@ impl<'a> Scanner<'a> {
         scope: &'a ScanScope,
         sink: &'a mut dyn CandidateSink,
     ) -> Scanner<'a> {
-        let max_ahead = match sink.max_read_size() {
+        let max_ahead = match sink.max_members_per_read() {
             usize::MAX => ahead::MAX_AHEAD,
             _ => 0,
         };
@@ -254,7 +254,7 @@ impl<'a> Scanner<'a> {
             core,
             now,
             scope,
-            max_read_size: sink.max_read_size().min(MAX_READ),
+            max_members_per_read: sink.max_members_per_read().min(MAX_READ),
             sink,
             salt: SaltedHasher::default(),
             unmatched: UnmatchedTable::default(),
@@ -425,12 +425,12 @@ impl<'a> Scanner<'a> {
 
     /// The number of pages to read in one round trip, up to `wanted`.
     fn pages_per_round_trip(&self, wanted: usize) -> usize {
-        wanted.min(self.max_read_size / MIN_READ).max(1)
+        wanted.min(self.max_members_per_read / MIN_READ).max(1)
     }
 
     /// The number of members of a page, if `pages` pages are read in one round trip.
     fn members_per_page(&self, pages: usize) -> usize {
-        (self.max_read_size / pages.max(1)).clamp(MIN_READ, PAGE)
+        (self.max_members_per_read / pages.max(1)).clamp(MIN_READ, PAGE)
     }
 
     fn run_reads(&mut self, reads: Vec<ReadCommand>) -> Result<Vec<ReadReply>, Error> {

@@ -10,7 +10,7 @@ use crate::name::Name;
 
 use super::Scanner;
 use super::edges::SETS_PER_READ;
-use super::unmatched::EntrySide;
+use super::unmatched::MatchSide;
 
 /// Maximum number of one-sided dependencies kept, to be verified together.
 const MAX_ONE_SIDED: usize = 20_000;
@@ -19,12 +19,12 @@ impl Scanner<'_> {
     pub(super) fn rescan_for_unmatched_names(&mut self) -> Result<(), Error> {
         self.rescanning = true;
         self.known.clear();
-        if self.unmatched.count_unmatched(EntrySide::Entry) > 0 {
+        if self.unmatched.count_unmatched(MatchSide::Entry) > 0 {
             self.scan_listed_indexes()?;
         }
-        let unlisted = self.has_unlisted && self.unmatched.count_unmatched(EntrySide::Entry) > 0;
-        let pairs = self.unmatched.count_unmatched(EntrySide::Upper)
-            + self.unmatched.count_unmatched(EntrySide::Lower)
+        let unlisted = self.has_unlisted && self.unmatched.count_unmatched(MatchSide::Entry) > 0;
+        let pairs = self.unmatched.count_unmatched(MatchSide::Upper)
+            + self.unmatched.count_unmatched(MatchSide::Lower)
             > 0;
         if unlisted || pairs {
             self.scan_keys_of_unmatched()?;
@@ -42,7 +42,7 @@ impl Scanner<'_> {
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut with_dependencies, mut with_dependents) = (Vec::new(), Vec::new());
             let mut sets = Vec::new();
-            let entries = scanner.unmatched.count_unmatched(EntrySide::Entry) > 0;
+            let entries = scanner.unmatched.count_unmatched(MatchSide::Entry) > 0;
             for key in &keys {
                 match scanner.keys.family_of_key(key) {
                     KeyFamily::Queue(..)
@@ -72,7 +72,7 @@ impl Scanner<'_> {
                             Companion::Payloads => scanner.hash_payloads(jid),
                             _ => scanner.hash_history(jid),
                         };
-                        if scanner.unmatched.contains_entry(hash, EntrySide::Upper) {
+                        if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
                             scanner.add_candidate(ItemKind::Key, b"", &bare)?;
                             let jid = scanner.keys.jid_of_job_key(key);
@@ -99,7 +99,7 @@ impl Scanner<'_> {
                     let is_unmatched = |dependency: &Vec<u8>| {
                         scanner.unmatched.contains_entry(
                             scanner.hash_edge(&dependent, dependency),
-                            EntrySide::Upper,
+                            MatchSide::Upper,
                         )
                     };
                     if members.iter().any(is_unmatched) {
@@ -120,7 +120,7 @@ impl Scanner<'_> {
                     members.retain(|dependent| {
                         scanner.unmatched.contains_entry(
                             scanner.hash_edge(dependent, &dependency),
-                            EntrySide::Lower,
+                            MatchSide::Lower,
                         )
                     });
                     in_scope = in_scope || scanner.is_any_in_named_queues(&members)?;

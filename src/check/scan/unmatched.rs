@@ -17,7 +17,7 @@ const SIDE_BITS: u64 = 3;
 
 /// Which side of a match a stored entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EntrySide {
+pub(super) enum MatchSide {
     /// An entry of an index matches its job.
     Entry = 1,
     /// The two sides of a pair match each other.
@@ -104,7 +104,7 @@ impl UnmatchedTable {
     }
 
     /// The number of unmatched entries of a side.
-    pub(super) fn count_unmatched(&self, side: EntrySide) -> usize {
+    pub(super) fn count_unmatched(&self, side: MatchSide) -> usize {
         self.counts[side as usize]
     }
 
@@ -113,10 +113,10 @@ impl UnmatchedTable {
         if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
-        match self.find_slot(hash, EntrySide::Entry) {
+        match self.find_slot(hash, MatchSide::Entry) {
             Ok(_) => MatchResult::Duplicate,
             Err(at) => {
-                self.fill_slot(at, hash, EntrySide::Entry);
+                self.fill_slot(at, hash, MatchSide::Entry);
                 MatchResult::Missing
             }
         }
@@ -127,7 +127,7 @@ impl UnmatchedTable {
         if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
-        match self.find_slot(hash, EntrySide::Entry) {
+        match self.find_slot(hash, MatchSide::Entry) {
             Ok(at) => {
                 self.empty_slot(at);
                 MatchResult::Matched
@@ -137,13 +137,13 @@ impl UnmatchedTable {
     }
 
     /// Adds one side of a pair, or removes the other side if the table has it.
-    pub(super) fn match_pair(&mut self, hash: u64, side: EntrySide) -> MatchResult {
+    pub(super) fn match_pair(&mut self, hash: u64, side: MatchSide) -> MatchResult {
         if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
         let other = match side {
-            EntrySide::Lower => EntrySide::Upper,
-            _ => EntrySide::Lower,
+            MatchSide::Lower => MatchSide::Upper,
+            _ => MatchSide::Lower,
         };
         if let Ok(at) = self.find_slot(hash, other) {
             self.empty_slot(at);
@@ -159,7 +159,7 @@ impl UnmatchedTable {
     }
 
     /// Whether the table has an entry.
-    pub(super) fn contains_entry(&self, hash: u64, side: EntrySide) -> bool {
+    pub(super) fn contains_entry(&self, hash: u64, side: MatchSide) -> bool {
         self.is_in_current_part(hash) && self.find_slot(hash, side).is_ok()
     }
 
@@ -172,7 +172,7 @@ impl UnmatchedTable {
     }
 
     /// The slot of an entry, or the slot that it would take.
-    fn find_slot(&self, hash: u64, side: EntrySide) -> Result<usize, usize> {
+    fn find_slot(&self, hash: u64, side: MatchSide) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
         let mut at = self.first_slot_of_hash(slot_of_hash);
         loop {
@@ -184,7 +184,7 @@ impl UnmatchedTable {
         }
     }
 
-    fn fill_slot(&mut self, at: usize, hash: u64, side: EntrySide) {
+    fn fill_slot(&mut self, at: usize, hash: u64, side: MatchSide) {
         self.slots[at] = hash & !SIDE_BITS | side as u64;
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
@@ -267,10 +267,10 @@ mod tests {
             assert_eq!(table.match_entry(hash(n)), MatchResult::Matched, "{n}");
         }
         assert_eq!(table.match_entry(hash(1)), MatchResult::Missing);
-        assert_eq!(table.count_unmatched(EntrySide::Entry), 99);
+        assert_eq!(table.count_unmatched(MatchSide::Entry), 99);
         for n in 1..100_000 {
             assert_eq!(
-                table.contains_entry(hash(n), EntrySide::Entry),
+                table.contains_entry(hash(n), MatchSide::Entry),
                 n % 1000 == 0,
                 "{n}"
             );
@@ -283,8 +283,8 @@ mod tests {
         let mut table = UnmatchedTable::default();
         for n in 1..1000 {
             let (one, other) = match n % 2 {
-                0 => (EntrySide::Upper, EntrySide::Lower),
-                _ => (EntrySide::Lower, EntrySide::Upper),
+                0 => (MatchSide::Upper, MatchSide::Lower),
+                _ => (MatchSide::Lower, MatchSide::Upper),
             };
             assert_eq!(table.match_pair(hash(n), one), MatchResult::Missing);
             assert_eq!(table.match_pair(hash(n), one), MatchResult::Duplicate);
@@ -292,10 +292,10 @@ mod tests {
                 assert_eq!(table.match_pair(hash(n), other), MatchResult::Matched);
             }
         }
-        assert_eq!(table.count_unmatched(EntrySide::Upper), 99);
-        assert_eq!(table.count_unmatched(EntrySide::Lower), 0);
-        assert!(table.contains_entry(hash(10), EntrySide::Upper));
-        assert!(!table.contains_entry(hash(10), EntrySide::Entry));
+        assert_eq!(table.count_unmatched(MatchSide::Upper), 99);
+        assert_eq!(table.count_unmatched(MatchSide::Lower), 0);
+        assert!(table.contains_entry(hash(10), MatchSide::Upper));
+        assert!(!table.contains_entry(hash(10), MatchSide::Entry));
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
                 }
             }
             // Dropped entries are not in this part.
-            let remains = |n: &u64| table.contains_entry(hash(*n), EntrySide::Entry);
+            let remains = |n: &u64| table.contains_entry(hash(*n), MatchSide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
             if !table.begin_next_part_if_any() {

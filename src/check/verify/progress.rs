@@ -39,7 +39,7 @@ impl VerifyProgress {
     }
 
     /// Maximum number of keys or members that one read may have at this pace.
-    pub(super) fn max_read_size(&self) -> usize {
+    pub(super) fn max_members_per_read(&self) -> usize {
         self.pace.slice_size(usize::MAX)
     }
 

@@ -111,7 +111,7 @@ impl Verifier {
     ) -> Result<(), Error> {
         let mut rest = items;
         while !rest.is_empty() {
-            let max_size = self.progress.max_read_size();
+            let max_size = self.progress.max_members_per_read();
             let size = self.calls.batch_size(location.kind, max_size);
             let batch = &rest[..size.min(rest.len())];
             let verified = self.verify_in_one_call(core, location, batch, true)?;
@@ -249,8 +249,8 @@ impl CandidateSink for Verifier {
         self.progress.pace_member_reads(members)
     }
 
-    fn max_read_size(&self) -> usize {
-        self.progress.max_read_size()
+    fn max_members_per_read(&self) -> usize {
+        self.progress.max_members_per_read()
     }
 
     fn note_scan_complete(&mut self, core: &mut Core) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! `qless forget`: names that are no longer needed.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 
 mod queue;
 mod worker;
@@ -27,8 +27,8 @@ nested_subcommands! {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, |args: Args, session| {
     args.command.run(session)
 })
-.member_use(|args| {
-    MemberUse::each_naming(match &args.command {
+.member_dispatch(|args| {
+    MemberDispatch::each_naming(match &args.command {
         Command::Queue(queue) => queue.queues.len(),
         Command::Worker(worker) => worker.workers.len(),
     })

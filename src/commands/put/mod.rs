@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, OccupiedLaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
@@ -196,20 +196,20 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    fn member_use(&self) -> MemberUse<'_> {
+    fn member_dispatch(&self) -> MemberDispatch<'_> {
         if self.existing.existing_queue {
-            return MemberUse::Refused("`--existing-queue` asks one for its queues");
+            return MemberDispatch::Refused("`--existing-queue` asks one for its queues");
         }
         if self.allow_missing {
-            return MemberUse::Refused("`--allow-missing` asks one for its jobs");
+            return MemberDispatch::Refused("`--allow-missing` asks one for its jobs");
         }
         if self.from.is_some() {
-            return MemberUse::NewJobs(self);
+            return MemberDispatch::NewJobs(self);
         }
         let data = match self.positional.as_ref().or(self.data.as_ref()) {
             Some(InputArg::Value(data)) => data.as_bytes().to_vec(),
             Some(_) if self.shard_by.is_some() => {
-                return MemberUse::Refused("`--shard-by` needs the data on the command line");
+                return MemberDispatch::Refused("`--shard-by` needs the data on the command line");
             }
             Some(_) => Vec::new(),
             None => data::build_object(&self.arg).unwrap_or_default(),
@@ -217,7 +217,7 @@ impl Args {
         let job = self.new_job(data);
         let jid = self.jid.as_ref().map(Name::as_bytes);
         let kept_with = jid::shard_key(&job, jid, self.shard_by.as_ref());
-        MemberUse::NewJob {
+        MemberDispatch::NewJob {
             kept_with: kept_with.map(|key| Cow::Owned(key.into_owned())),
             jid: self.jid.as_ref(),
         }
@@ -325,7 +325,8 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
     Ok(())
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run).member_use(Args::member_use);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Submit, run).member_dispatch(Args::member_dispatch);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &args.from {

@@ -1,7 +1,7 @@
 //! `qless recur`: recurring jobs.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use std::borrow::Cow;
 
 use crate::clock::moment::Moment;
@@ -63,24 +63,24 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
 )
-.member_use(Args::member_use);
+.member_dispatch(Args::member_dispatch);
 
 impl Args {
-    fn member_use(&self) -> MemberUse<'_> {
+    fn member_dispatch(&self) -> MemberDispatch<'_> {
         match &self.command {
-            Command::Get(get::Args { jids, .. }) => MemberUse::Jobs(jids),
+            Command::Get(get::Args { jids, .. }) => MemberDispatch::Jobs(jids),
             Command::Pause(pause::Args { jids, .. })
             | Command::Resume(resume::Args { jids, .. })
-            | Command::Rm(rm::Args { jids, .. }) => MemberUse::AllJobs(jids),
+            | Command::Rm(rm::Args { jids, .. }) => MemberDispatch::AllJobs(jids),
             Command::Run(run::Args { jid, .. })
             | Command::Set(set::Args { jid, .. })
-            | Command::Tag(tag::Args { jid, .. }) => MemberUse::Job(jid),
+            | Command::Tag(tag::Args { jid, .. }) => MemberDispatch::Job(jid),
             Command::Put(put::Args { jid, .. }) => {
                 let jid = jid.as_ref();
                 let kept_with = jid.map(|jid| Cow::Borrowed(jid.as_bytes()));
-                MemberUse::NewJob { kept_with, jid }
+                MemberDispatch::NewJob { kept_with, jid }
             }
-            Command::List(_) => MemberUse::Each,
+            Command::List(_) => MemberDispatch::Each,
         }
     }
 }

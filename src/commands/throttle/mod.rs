@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberDispatch, Spec};
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -54,9 +54,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
 )
-.member_use(|args| match &args.command {
-    Command::Release(release) => MemberUse::Jobs(&release.jids),
-    _ => MemberUse::Each,
+.member_dispatch(|args| match &args.command {
+    Command::Release(release) => MemberDispatch::Jobs(&release.jids),
+    _ => MemberDispatch::Each,
 });
 
 /// Notes that an id belongs to a lane. If notes are read, also that no job uses a throttle.

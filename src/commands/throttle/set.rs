@@ -19,9 +19,9 @@ use crate::text::format_count;
 /// Set how many jobs of a throttle may run at the same time
 ///
 /// 0 removes the limit. A negative number lets no job run. If the maximum rises, all jobs that wait and
-/// have a slot now return to their queues, in slices, and their number is noted; if it falls, no running
-/// job is stopped. With `--ttl` the maximum is forgotten after that time. A note says if the id
-/// belongs to a lane, which always runs one job at a time, or, on a terminal, if no job uses it.
+/// have a slot now return to their queues, in slices; if it falls, no running job is stopped. With
+/// `--ttl` the maximum is forgotten after that time. On a terminal, a note says how many jobs return, if the id
+/// belongs to a lane, which always runs one job at a time, and if no job uses it.
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle set api -1 --ttl 10m`
 ///

@@ -160,7 +160,7 @@ fn read_event_fields(at: Moment, text: &[u8]) -> Event {
             let kind = kind.filter(|kind| kind.is_published());
             event.event = kind.unwrap_or(EventKind::Unknown);
         } else if let Some(field) = event.field_mut(name.as_bytes())
-            && let Some(text) = field_text(&value)
+            && let Some(text) = event_field_text(&value)
         {
             // An event about a job that nobody holds names the worker `""`: leave that field out.
             let is_nobody = |text: &Name| text.is_empty() && name.as_bytes() == b"worker";
@@ -176,7 +176,7 @@ fn read_event_fields(at: Moment, text: &[u8]) -> Event {
 }
 
 /// The text of a field: `Some(None)` for `false`, which stands for an absent text; `None` for a list or an object.
-fn field_text(value: &Json) -> Option<Option<Name>> {
+fn event_field_text(value: &Json) -> Option<Option<Name>> {
     let line = value.to_single_line();
     match (value.text(), line.as_bytes()) {
         (Some(text), _) => Some(Some(text)),

@@ -153,7 +153,7 @@ impl Core {
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
         let replies = self.call_all_for_replies(now, &calls);
         let mut to_reconcile: Vec<bool> = Vec::with_capacity(jobs.len());
-        let mut outcomes: Vec<Result<GuardReply<InnerReply<T>>, Error>> = Vec::new();
+        let mut outcomes: Vec<Result<GuardReply<GuardedCommandReply<T>>, Error>> = Vec::new();
         for (job, reply) in jobs.iter().zip(replies) {
             let repeated = reply.repeated;
             to_reconcile.push(repeated && !job.mark.is_empty());
@@ -162,7 +162,7 @@ impl Core {
                 continue;
             }
             let done = match reply.read() {
-                Ok(reply) => Some(InnerReply { reply }),
+                Ok(reply) => Some(GuardedCommandReply { reply }),
                 // A repeated call finds no job if the first attempt removed its leftovers: that is its success.
                 Err(error) if repeated && is_job_gone(&error, &job.jid) => None,
                 Err(error) => {
@@ -180,7 +180,7 @@ impl Core {
             Ok(outcome) if repeated => Some((&job.jid, outcome)),
             _ => None,
         });
-        let done = |job| InnerReply {
+        let done = |job| GuardedCommandReply {
             reply: Some(result_of_job(job)),
         };
         self.reconcile_repeated_calls(now, note, repeated.collect(), done);
@@ -200,7 +200,7 @@ impl Core {
 /// The reply of the command that `guard.call` ran.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct InnerReply<T> {
+struct GuardedCommandReply<T> {
     #[serde(default = "Option::default")]
     reply: Option<T>,
 }

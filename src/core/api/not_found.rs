@@ -129,6 +129,8 @@ pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<S
         keys::TRACKED,
         keys::PAUSED,
         keys::CONFIG,
+        keys::THROTTLES,
+        keys::PAUSED_RECURRING,
     ];
     let exist = indexes.map(|name| ReadCommand::key_exists(keys.with_prefix(name).as_bytes()));
     let replies = core.run_reads(now, exist.to_vec())?;

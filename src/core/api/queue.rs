@@ -37,7 +37,11 @@ impl Core {
 
     /// For how many seconds each named queue, in their order, has had a job that a pop would consider:
     /// without those that a throttle or a lane holds.
-    pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
+    pub(crate) fn seconds_with_poppable_jobs(
+        &mut self,
+        now: Moment,
+        names: &[Name],
+    ) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
         let call = Call::new(calls::LAG.with_subject(SubjectArgs::Nothing));
         for lags in self.call_in_slices(now, &call, names)? {

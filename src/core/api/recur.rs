@@ -67,7 +67,7 @@ impl Core {
         Ok(recurs)
     }
 
-    /// Whether each jid is that of a job or of a recurring job.
+    /// Whether each jid is in use, by a job or by a recurring job.
     pub fn jids_in_use(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let mut found = self.jobs_exist(now, jids)?;
         let missing = jids.iter().zip(&found);

@@ -236,12 +236,12 @@ impl Core {
         for (name, value) in changes {
             call = call.arg(name).arg(value);
         }
-        self.change_template(now, jid, call).map(drop)
+        self.change_recurring_job(now, jid, call).map(drop)
     }
 
     /// Changes one recurring job, paused or not. The result is the last word of the reply: the time of
     /// the next run, or the tags.
-    fn change_template(&mut self, now: Moment, jid: &Name, call: Call) -> Result<Name, Error> {
+    fn change_recurring_job(&mut self, now: Moment, jid: &Name, call: Call) -> Result<Name, Error> {
         let (reply,): (GuardReply<Vec<Name>>,) = self.call(now, call)?;
         match reply.code {
             OutcomeCode::Ok => Ok(reply
@@ -292,7 +292,7 @@ impl Core {
             TagChange::Remove => "untag",
         };
         let call = recur_call(name, 1).arg(jid).args(tags);
-        let tags = self.change_template(now, jid, call)?;
+        let tags = self.change_recurring_job(now, jid, call)?;
         Ok(tags.as_bytes().to_vec())
     }
 

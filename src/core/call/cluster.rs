@@ -150,7 +150,7 @@ impl Core {
             // The node's map shares no node with the cluster in use: the address names nodes of two clusters.
             Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
             map => {
-                self.apply_cluster_map(map);
+                self.adopt_cluster_map(map);
                 self.require_hash_tag(deadline)?;
             }
         }
@@ -198,7 +198,7 @@ impl Core {
         known.is_empty() || ids.iter().any(|id| known.contains(id))
     }
 
-    fn apply_cluster_map(&mut self, map: Option<ClusterMap>) {
+    fn adopt_cluster_map(&mut self, map: Option<ClusterMap>) {
         if let Some(map) = map {
             self.route.one_primary = map.complete && map.primaries.len() == 1;
             self.route.listed = map.nodes().cloned().collect();
@@ -235,7 +235,7 @@ impl Core {
             _ => Node::new("localhost", 0),
         };
         let (map, place) = self.locate_keys(connection, &node, deadline);
-        self.apply_cluster_map(map);
+        self.adopt_cluster_map(map);
         self.require_hash_tag(deadline)?;
         match (self.route.one_primary, place) {
             (true, KeysLocation::Here) => Ok(()),

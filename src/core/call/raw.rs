@@ -9,7 +9,7 @@ use super::calls;
 
 /// The spec of a call that is made by name. An unknown name gets the spec that allows least: no repetition, and it
 /// may write.
-pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
+pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
     let spec = spec_by_name(name);
     let reads = CallSpec::for_read(spec.name);
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
@@ -33,7 +33,7 @@ pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
             let Some(inner) = args.get(3).and_then(|name| std::str::from_utf8(name).ok()) else {
                 return spec;
             };
-            let inner = self::call_spec(inner, &args[4..]);
+            let inner = spec_of_raw_call(inner, &args[4..]);
             let marked = is_job_mark(args, 1);
             CallSpec {
                 class: if marked { spec.class } else { inner.class },
@@ -96,7 +96,7 @@ mod tests {
 
     fn spec_of(name: &str, args: &[&str]) -> CallSpec {
         let args: Vec<Vec<u8>> = args.iter().map(|arg| arg.as_bytes().to_vec()).collect();
-        call_spec(name, &args)
+        spec_of_raw_call(name, &args)
     }
 
     #[test]

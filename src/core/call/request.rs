@@ -105,7 +105,7 @@ impl Call {
 
     pub(super) fn spec(&self) -> CallSpec {
         self.spec
-            .unwrap_or_else(|| raw::call_spec(&self.name, &self.args))
+            .unwrap_or_else(|| raw::spec_of_raw_call(&self.name, &self.args))
     }
 
     pub(super) fn retry_class(&self) -> RetryClass {

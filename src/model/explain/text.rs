@@ -8,7 +8,7 @@ use crate::model::recur::text::owed_text;
 use crate::model::worker::silence_text;
 use crate::name::Name;
 use crate::text;
-use crate::text::{Sanitized, decisive_line, format_count, format_duration, short_jid};
+use crate::text::{Sanitized, failure_summary_line, format_count, format_duration, short_jid};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
@@ -452,7 +452,7 @@ fn blocking_job_text(root: &Neighbor, page: &RenderOptions) -> String {
 fn failure_text(group: &Option<Name>, message: &Option<Name>) -> String {
     let message = message
         .as_ref()
-        .map(|message| decisive_line(message.as_bytes()));
+        .map(|message| failure_summary_line(message.as_bytes()));
     match (group, message) {
         (Some(group), Some(message)) => format!("{group}: {}", Sanitized(message)),
         _ => String::new(),

@@ -130,8 +130,8 @@ pub struct Job {
     /// The job's score in the schedule, which may be no time
     #[serde(skip)]
     pub due_score: Option<f64>,
-    /// Since when the job waits for a worker or a slot; of a job in another state, when its newest history entry
-    /// was made
+    /// Since when the job waits for a worker or a slot; of a job in another state, when the newest entry of its
+    /// history was made that is no note
     pub since: Option<Moment>,
     /// The throttles of which it needs a slot to run
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -275,12 +275,17 @@ impl Failure {
 /// An entry of a job's history: what happened, when, and a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryEntry {
-    /// Put, popped, done, failed, retried, timed-out, or the text of a log entry
+    /// Put, popped, throttled, done, failed, retried, timed-out, cli, or the text of a log entry
     pub what: Name,
     /// When the event happened
     pub when: Option<Moment>,
-    /// The other fields, as stored. The field `q` of a `put` is called `queue` here.
+    /// The other fields, as stored. The field `q` of `put` and `throttled` is called `queue` here.
     pub note: Vec<(Name, Json)>,
+}
+
+/// Whether the core calls the queue `q` in entries with this text.
+fn names_queue_briefly(what: &Name) -> bool {
+    matches!(what.as_bytes(), b"put" | b"throttled")
 }
 
 impl HistoryEntry {
@@ -294,7 +299,7 @@ impl HistoryEntry {
             .and_then(|note| note.object())
             .unwrap_or_default();
         note.retain(|(key, _)| !matches!(key.as_bytes(), b"when" | b"what"));
-        if what.as_bytes() == b"put" {
+        if names_queue_briefly(&what) {
             for (key, _) in note.iter_mut().filter(|(key, _)| key.as_bytes() == b"q") {
                 *key = Name::from("queue");
             }
@@ -303,8 +308,8 @@ impl HistoryEntry {
     }
 
     /// The entry as the core writes it. The stored text can differ if another client wrote it.
-    pub fn to_stored(&self) -> Vec<u8> {
-        let put = self.what.as_bytes() == b"put";
+    pub fn to_core_json(&self) -> Vec<u8> {
+        let is_brief = names_queue_briefly(&self.what);
         let mut text = b"[".to_vec();
         text.extend(
             self.when
@@ -316,7 +321,7 @@ impl HistoryEntry {
         for (at, (key, value)) in self.note.iter().enumerate() {
             text.extend(if at == 0 { b",{" } else { &b","[..] });
             let key: &[u8] = match key.as_bytes() {
-                b"queue" if put => b"q",
+                b"queue" if is_brief => b"q",
                 key => key,
             };
             text.extend(quote_as_core(key));
@@ -539,7 +544,7 @@ mod tests {
             r#"[1763627462,"put",{"q":"mail"}]"#,
         ] {
             let entry = HistoryEntry::from_stored(text.as_bytes()).unwrap();
-            assert_eq!(String::from_utf8(entry.to_stored()).unwrap(), text);
+            assert_eq!(String::from_utf8(entry.to_core_json()).unwrap(), text);
         }
     }
 

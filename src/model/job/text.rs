@@ -154,7 +154,7 @@ impl Job {
             }
             Some(State::Failed) => match &self.failure {
                 Some(failure) => {
-                    let line = text::decisive_line(failure.message.as_bytes());
+                    let line = text::failure_summary_line(failure.message.as_bytes());
                     format!("{}: {}", failure.group, text::Sanitized(line))
                 }
                 None => String::new(),

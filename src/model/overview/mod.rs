@@ -401,7 +401,7 @@ impl SystemFacts {
                 self.queues.len() + self.damaged_queues.len(),
             ),
             groups: rest(self.group_count, self.groups.len()),
-            workers: if self.knows_workers() {
+            workers: if self.knows_list(SystemList::Workers) {
                 rest(self.worker_count, self.workers.len())
             } else {
                 0
@@ -409,9 +409,9 @@ impl SystemFacts {
         }
     }
 
-    /// Whether the workers could be read.
-    pub(crate) fn knows_workers(&self) -> bool {
-        !self.damaged_lists.contains(&SystemList::Workers)
+    /// Whether a list could be read.
+    pub(crate) fn knows_list(&self, list: SystemList) -> bool {
+        !self.damaged_lists.contains(&list)
     }
 }
 

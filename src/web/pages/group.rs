@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, format_count, with_thousands_separators};
+use crate::text::{Sanitized, failure_summary_line, format_count, with_thousands_separators};
 use crate::web::page::{Content, Page, Section, name_or_empty_label};
 use crate::web::path;
 
@@ -98,7 +98,7 @@ fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
         let Some(failure) = &job.failure else {
             continue;
         };
-        let line = Sanitized(decisive_line(failure.message.as_bytes())).to_string();
+        let line = Sanitized(failure_summary_line(failure.message.as_bytes())).to_string();
         let alike = replace_numbers(&line, |_| "0");
         let counted = counts.entry(alike).or_insert_with(|| AlikeMessages {
             at,

@@ -19,7 +19,8 @@ use crate::model::recur::text::format_interval;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
-    Sanitized, clean_line, clean_text, decisive_line, format_duration, with_thousands_separators,
+    Sanitized, clean_line, clean_text, failure_summary_line, format_duration,
+    with_thousands_separators,
 };
 use crate::web::chart;
 use crate::web::page::{Content, NONE, Page, Section, job_path, name_or_empty_label};
@@ -235,7 +236,7 @@ pub(super) fn reason_list(page: &Page, explanation: Option<&Explanation>) -> Mar
 /// The message, with its decisive line in bold.
 fn failure_block(message: &Name) -> Markup {
     let text = clean_text(message.as_bytes());
-    let decisive = Sanitized(decisive_line(message.as_bytes())).to_string();
+    let decisive = Sanitized(failure_summary_line(message.as_bytes())).to_string();
     html! {
         pre.bad tabindex="0" {
             @for (at, line) in text.lines().enumerate() {

@@ -262,7 +262,7 @@ pub(super) fn group_line(page: &Page, group: &Name, jobs: u64, newest: Option<&J
     html! {
         p.head { b { (page.group_link(group)) } " " span.n.late { (with_thousands_separators(jobs)) } }
         @if let Some(failure) = failure {
-            p.sample { (Sanitized(text::decisive_line(failure.message.as_bytes())).to_string()) }
+            p.sample { (Sanitized(text::failure_summary_line(failure.message.as_bytes())).to_string()) }
             p.meta {
                 "last"
                 @if let Some(queue) = queue { " in " (page.queue_link(queue)) }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::error::Error;
 use crate::look::server::SnapshotServer;
-use crate::model::overview::SystemFacts;
+use crate::model::overview::{SystemFacts, SystemList};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::text::format_count;
 use crate::web::facts_of;
@@ -38,7 +38,7 @@ pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -
     sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
     html! {
-        @if !facts.knows_workers() {
+        @if !facts.knows_list(SystemList::Workers) {
             p.none { "Workers cannot be read, because a key has the wrong type." }
         } @else if workers.is_empty() {
             p.none { "No worker was seen lately." }

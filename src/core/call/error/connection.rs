@@ -118,6 +118,7 @@ pub(crate) fn may_answer_later(error: &Error) -> bool {
 pub(crate) fn is_temporary(error: &Error, was_connected: bool) -> bool {
     match error.kind() {
         _ if matches!(error.cause(), Some(Cause::Lasting | Cause::Address { .. })) => false,
+        Kind::ClusterDown if error.cause() == Some(&Cause::CircularRedirection) => was_connected,
         Kind::Loading | Kind::Busy | Kind::Stale | Kind::ClusterDown => true,
         Kind::NoMaster => was_connected || error.cause() != Some(&Cause::NotThere),
         Kind::Refused => error.cause() == Some(&Cause::ClientLimit),

@@ -243,6 +243,14 @@ fn an_error_of_a_function_compiled_on_demand_names_its_file() {
 }
 
 #[test]
+fn nodes_that_name_each_other_are_waited_for_only_if_they_once_agreed() {
+    let target = Target::parse("redis-cluster://h:1").unwrap();
+    let error = super::circular_redirection(&target, "7");
+    assert!(super::is_temporary(&error, true));
+    assert!(!super::is_temporary(&error, false));
+}
+
+#[test]
 fn messages_of_the_server_are_sanitized() {
     let error = refused("cancel", &["j"], "ERR", "x\x1b[2J");
     assert!(!error.message().contains('\x1b'));

@@ -236,7 +236,7 @@ pub(crate) fn circular_redirection(target: &Target, slot: &str) -> Error {
         Kind::ClusterDown,
         format!("the nodes of `{target}` send each other's addresses for slot {slot}"),
     )
-    .caused_by(Cause::Lasting)
+    .caused_by(Cause::CircularRedirection)
     .hint("`redis-cli --cluster check HOST:PORT` shows what they disagree about")
 }
 
