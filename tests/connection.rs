@@ -1201,7 +1201,10 @@ mod streams {
                 --- exit 1
             "#]])
             .row("stdout not open", ">&-", 1, "bad file descriptor");
-        let open = redis.qless().run("jobs --state waiting,stalled -o jid").ok();
+        let open = redis
+            .qless()
+            .run("jobs --state waiting,stalled -o jid")
+            .ok();
         assert_eq!(open, "a\n");
     }
 
