@@ -1205,7 +1205,7 @@ mod streams {
             .qless()
             .run("jobs --state waiting,stalled -o jid")
             .ok();
-        assert_eq!(open, "a\n");
+        assert_eq!(open, "a");
     }
 
     /// Runs a line with a stdout that is full.
