@@ -371,7 +371,8 @@ impl JsonSchema for HistoryEntry {
         #[derive(JsonSchema)]
         #[expect(dead_code)]
         struct EntryFields {
-            /// One of put, popped, done, failed, retried, timed-out, or the text of a log entry
+            /// One of put, popped, throttled, done, failed, retried, timed-out, cli for a note of `qless`, or the text of a
+            /// log entry
             what: Name,
             /// When the event happened
             when: Option<Moment>,
