@@ -1037,7 +1037,8 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
         assert!(text("message").contains(why), "{error}");
         assert!(text("hint").contains(&format!("`qless {line}")), "{error}");
         let missing = 1_500 - workspace.jobs();
-        assert!(missing >= 600, "{missing}");
+        // A batch whose reply was lost with the jobs is put again by the same run.
+        assert!((1..1_500).contains(&missing), "{missing}");
         let ran = workspace.qless().run(&line).exits(0);
         let expected = format!("{missing} put, {} done before", 1_500 - missing);
         assert!(ran.stderr().contains(&expected), "{}", ran.stderr());
