@@ -155,10 +155,9 @@ fn complete_single_job(
             Some(next) => format!("would advance {shown} to {}", next.queue),
             None => format!("would complete {shown}"),
         });
-        session
+        return session
             .ui
-            .show(&CommandResult::new(verb, vec![jid.clone()], true))?;
-        return Ok(Exit::Ok);
+            .end_with(&CommandResult::new(verb, vec![jid.clone()], true));
     }
     let jobs = std::slice::from_ref(&job);
     let mut outcomes = session.core()?.complete(

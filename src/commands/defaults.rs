@@ -129,8 +129,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     shown.defaults = wanted.and_then(|wanted| Json::parse(wanted.as_bytes()));
     shown.dry_run = dry_run;
-    session.ui.show(&shown)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&shown)
 }
 
 /// Lists the default job options of each queue that has some.

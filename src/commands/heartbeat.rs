@@ -97,10 +97,9 @@ fn extend_lock(
         session
             .ui
             .note_dry_run(&format!("would extend the lock on {shown}"));
-        session
+        return session
             .ui
-            .show(&CommandResult::new(VERB, vec![jid], true))?;
-        return Ok(Exit::Ok);
+            .end_with(&CommandResult::new(VERB, vec![jid], true));
     }
     let holder = worker.acting_worker_for(&job);
     let jobs = std::slice::from_ref(&job);
@@ -119,12 +118,11 @@ fn extend_lock(
         session.ui.print_text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);
     }
-    session.ui.show(&ExtendedLock {
+    session.ui.end_with(&ExtendedLock {
         jid,
         worker: holder,
         expires: moment_of_seconds(end),
-    })?;
-    Ok(Exit::Ok)
+    })
 }
 
 /// Extends the locks on several jobs, without a question: the command acts for a worker.

@@ -103,8 +103,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let status = read_status(&local, session)?;
-    session.ui.show(&status)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&status)
 }
 
 /// The private server, and how it is to sync to disk.

@@ -106,8 +106,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     note_paused(&queues, until, stopped, dry, session);
-    session.ui.show(&CommandResult::new("pause", queues, dry))?;
-    Ok(Exit::Ok)
+    session
+        .ui
+        .end_with(&CommandResult::new("pause", queues, dry))
 }
 
 /// Revokes the locks on all running jobs. Returns the number of jobs.

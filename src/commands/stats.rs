@@ -78,8 +78,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(count) = args.days else {
         let list = List::of_all(core.stats(now, &names, &days)?);
         let histogram_of = args.histogram;
-        out.show(&stats::StatsOfQueuesOnDay { list, histogram_of })?;
-        return Ok(Exit::Ok);
+        return out.end_with(&stats::StatsOfQueuesOnDay { list, histogram_of });
     };
     days.insert(0, Day::Near(-i64::from(count)).date_and_start(now)?);
     let mut shown: Vec<Stats> = Vec::new();
@@ -90,8 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         shown.extend_from_slice(&queue[1..]);
     }
-    out.show(&StatsOfQueuesByDay(List::of_all(shown)))?;
-    Ok(Exit::Ok)
+    out.end_with(&StatsOfQueuesByDay(List::of_all(shown)))
 }
 
 fn is_same_queue(one: &Stats, other: &Stats) -> bool {

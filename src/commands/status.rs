@@ -47,6 +47,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.history.add_snapshot(&facts, now, interval);
     let mut overview = look::build_overview(facts, since, now);
     overview.last_minute = session.history.last_minute_rates();
-    session.ui.show(&overview)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&overview)
 }

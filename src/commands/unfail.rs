@@ -91,11 +91,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             ..BulkTotals::new("unfail", false, done)
         }
     };
-    session.ui.show(&BulkReport {
+    session.ui.end_with(&BulkReport {
         sum: sum.in_context(session.ui.context_name()),
         items: Vec::new(),
         table_columns: BulkTableColumns::Nothing,
         rows: Vec::new(),
-    })?;
-    Ok(Exit::Ok)
+    })
 }

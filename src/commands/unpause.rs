@@ -80,6 +80,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ui.note_to_people(&unpaused);
     }
     let done = CommandResult::new("unpause", queues, args.dry.dry_run);
-    session.ui.show(&done)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&done)
 }

@@ -27,6 +27,5 @@ fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
         commit: option_env!("QLESS_COMMIT").filter(|commit| !commit.is_empty()),
         core: Script::new(session.prefix()).sha().to_string(),
     };
-    session.ui.show(&version)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&version)
 }

@@ -338,6 +338,12 @@ impl Ui {
         self.send_or_write(shown)
     }
 
+    /// Writes the result of a command that ends with it, successfully.
+    pub(crate) fn end_with<V: View>(&mut self, view: &V) -> Result<Exit, Error> {
+        self.show(view)?;
+        Ok(Exit::Ok)
+    }
+
     /// Writes a line of a stream in the format given, and flushes it. The row of a table continues the table before it.
     pub(crate) fn show_line<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let line = match self.render(view)? {

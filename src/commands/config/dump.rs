@@ -48,8 +48,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.note_to_people(&format!("wrote {name}"));
     session
         .ui
-        .show(&CommandResult::new("config dump", vec![name], false))?;
-    Ok(Exit::Ok)
+        .end_with(&CommandResult::new("config dump", vec![name], false))
 }
 
 fn options_as_object(items: &[ConfigOption]) -> Result<Vec<u8>, Error> {

@@ -39,6 +39,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let used = known_option(&item.key).is_some_and(|known| known.spec.used);
         args.all || item.set || used
     });
-    out.show(&List::of_all(items))?;
-    Ok(Exit::Ok)
+    out.end_with(&List::of_all(items))
 }

@@ -118,8 +118,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let keys = changes.into_iter().map(|change| change.key).collect();
     session
         .ui
-        .show(&CommandResult::new("config load", keys, dry))?;
-    Ok(Exit::Ok)
+        .end_with(&CommandResult::new("config load", keys, dry))
 }
 
 /// Adds to an error how many options were changed before it.

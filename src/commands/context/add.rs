@@ -116,12 +116,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     let targets = vec![args.name.as_str().into()];
-    session.ui.show(&CommandResult::new(
+    session.ui.end_with(&CommandResult::new(
         "context add",
         targets,
         args.dry.dry_run,
-    ))?;
-    Ok(Exit::Ok)
+    ))
 }
 
 /// The directory at which relative paths of the command line start.

@@ -33,6 +33,5 @@ pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .hint("`qless context add NAME --redis URL` makes one");
     }
-    session.ui.show(&List::of_all(items))?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&List::of_all(items))
 }

@@ -56,12 +56,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note(&format!("`{shown}` was the default; there {verb} none now"));
     }
     let targets = vec![name.as_str().into()];
-    session.ui.show(&CommandResult::new(
+    session.ui.end_with(&CommandResult::new(
         "context remove",
         targets,
         args.dry.dry_run,
-    ))?;
-    Ok(Exit::Ok)
+    ))
 }
 
 fn is_default(file: &ConfigFile, name: &str) -> bool {

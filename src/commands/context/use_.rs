@@ -45,10 +45,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_to_people(&format!("`{shown}` is the default context"));
     }
     let targets = vec![name.as_str().into()];
-    session.ui.show(&CommandResult::new(
+    session.ui.end_with(&CommandResult::new(
         "context use",
         targets,
         args.dry.dry_run,
-    ))?;
-    Ok(Exit::Ok)
+    ))
 }

@@ -73,8 +73,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_to_people(&forgot);
     }
     let done = CommandResult::new("forget queue", args.queues, args.dry.dry_run);
-    session.ui.show(&done)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&done)
 }
 
 /// Describes the jobs in a queue; `None` if it is empty.

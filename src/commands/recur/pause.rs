@@ -71,8 +71,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_to_people(&paused);
     }
     let done = CommandResult::new("recur pause", jids, args.dry.dry_run);
-    session.ui.show(&done)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&done)
 }
 
 /// The error about a paused recurring job if another client has made a recurring job with its jid.

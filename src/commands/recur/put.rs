@@ -216,8 +216,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         note_next_runs(&runs, dry || at.is_some(), session);
         done = done.with_next_runs(&runs);
     }
-    session.ui.show(&done)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&done)
 }
 
 /// The interval and, if one is given or implied, the time of the first run.

@@ -75,8 +75,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         note_next_runs(&runs, false, session);
         done = done.with_next_runs(&runs);
     }
-    session.ui.show(&done)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&done)
 }
 
 /// The next runs of a resumed job; none if it was not paused, or has no valid time.

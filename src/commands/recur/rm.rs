@@ -53,6 +53,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .show(&CommandResult::new("recur rm", jids, dry))?;
-    Ok(Exit::Ok)
+        .end_with(&CommandResult::new("recur rm", jids, dry))
 }

@@ -156,8 +156,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .show(&CommandResult::new("recur set", vec![args.jid], dry).with_next_runs(&runs))?;
-    Ok(Exit::Ok)
+        .end_with(&CommandResult::new("recur set", vec![args.jid], dry).with_next_runs(&runs))
 }
 
 /// The next runs after the change; none if the recurring job is paused, or

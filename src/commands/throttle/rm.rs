@@ -56,6 +56,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_to_people(&what.replacen("remove", "removed", 1));
     }
     let done = CommandResult::new("throttle rm", args.ids, args.dry.dry_run);
-    session.ui.show(&done)?;
-    Ok(Exit::Ok)
+    session.ui.end_with(&done)
 }

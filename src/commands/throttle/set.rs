@@ -71,6 +71,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .show(&CommandResult::new("throttle set", vec![args.id], dry))?;
-    Ok(Exit::Ok)
+        .end_with(&CommandResult::new("throttle set", vec![args.id], dry))
 }
