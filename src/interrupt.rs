@@ -15,7 +15,7 @@ use crate::error::{Error, Kind};
 use crate::threads;
 
 /// Time between two checks of the signals.
-const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
+pub(crate) const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Signals within this time of one that counted only repeat it: timeout(1), systemd and process managers
 /// signal a process and then its group.

@@ -10,15 +10,13 @@ use signal_hook::{flag, low_level};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::interrupt::SIGNAL_CHECK_INTERVAL;
 use crate::session::Session;
 use crate::text::{Sanitized, format_duration, format_measured_duration};
 use crate::threads;
 use crate::ui::keyboard::QuitKeyReader;
 use crate::ui::screen;
 use crate::ui::screen::Screen;
-
-/// Time between two checks of the signals.
-const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long a call may continue after q or Ctrl-C.
 const TIME_AFTER_QUIT: Duration = Duration::from_millis(200);

@@ -14,6 +14,8 @@ use serde::{Serialize, Serializer};
 /// The longest delay after which a job still becomes due, in seconds: 1,000 years.
 pub(crate) const MAX_DELAY: f64 = 31_557_600_000.0;
 
+pub(crate) const SECONDS_PER_DAY: f64 = 86_400.0;
+
 /// A moment in whole microseconds. `Display` and `Deserialize` use the decimal seconds of the core, `Serialize`
 /// the RFC 3339 of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -19,6 +19,7 @@ use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::event::EventChannel;
 use crate::model::job::State;
 use crate::model::queue::RoundedSeconds;
@@ -43,9 +44,6 @@ pub(crate) struct WaitOptions {
     /// Whether a job that does not exist at the start is an error.
     pub must_exist: bool,
 }
-
-/// The number of jobs that one call reads.
-const JOBS_PER_CALL: usize = 500;
 
 /// Time between two periodic reads.
 const EVERY: Duration = Duration::from_secs(2);
@@ -326,7 +324,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
 
     /// Reads these jobs, page by page, until the outcome is certain.
     fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
-        for page in which.chunks(JOBS_PER_CALL) {
+        for page in which.chunks(MAX_JOBS_PER_CALL) {
             self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.set_call_deadline(self.deadline);

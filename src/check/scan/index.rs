@@ -1,6 +1,6 @@
 //! The indexes: each entry is added to the table of unmatched entries.
 
-use crate::clock::moment::MAX_DELAY;
+use crate::clock::moment::{MAX_DELAY, SECONDS_PER_DAY};
 use crate::core::api::read::{ReadCommand, ReadReply, START};
 use crate::core::script::keys;
 use crate::error::Error;
@@ -11,8 +11,6 @@ use super::unmatched::{MatchResult, MatchSide};
 use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner, validate};
 
 /// Work that has been due for more than a day in sets of these kinds is stuck.
-const DAY: f64 = 86_400.0;
-
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
 /// A queue whose sets are scanned.
@@ -209,8 +207,9 @@ impl Scanner<'_> {
                 continue;
             }
             let due = sets.iter().filter(|set| STUCK.contains(&set.kind));
-            let reads = due
-                .map(|set| ReadCommand::count_up_to(&set.key, self.now_in_seconds() - DAY + 1.0));
+            let reads = due.map(|set| {
+                ReadCommand::count_up_to(&set.key, self.now_in_seconds() - SECONDS_PER_DAY + 1.0)
+            });
             let replies = self.run_reads(reads.collect())?;
             let stuck: Vec<bool> = replies
                 .into_iter()

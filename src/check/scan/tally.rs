@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::clock::moment::SECONDS_PER_DAY;
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
@@ -39,8 +40,7 @@ impl FailedTally {
 
     /// Counts a failed job.
     pub(super) fn count_failed_job(&mut self, failed_at: f64, queue: &[u8], jid: &[u8]) {
-        const DAY: f64 = 86_400.0;
-        let day = failed_at - (failed_at - (failed_at / DAY).floor() * DAY);
+        let day = failed_at - (failed_at - (failed_at / SECONDS_PER_DAY).floor() * SECONDS_PER_DAY);
         let of = [format!("{day:.0}:").as_bytes(), queue].concat();
         if let Some(counted) = self.count_of_day(of) {
             counted.jobs += 1;

@@ -11,6 +11,7 @@ use crate::core::api::throttle::ThrottlePart;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::done::CommandResult;
 use crate::model::job::{Job, State};
 use crate::name::Name;
@@ -64,7 +65,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             )?
             .is_some()
     {
-        for jids in jids.chunks(JOBS_PER_CALL) {
+        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             session.core()?.release_throttle_jobs(now, &args.id, jids)?;
         }
         session
@@ -90,7 +91,7 @@ fn filter_throttle_users(
         listed.extend(core.throttle_jids(now, id, part)?);
     }
     let (mut users, mut others, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-    for jids in jids.chunks(JOBS_PER_CALL) {
+    for jids in jids.chunks(MAX_JOBS_PER_CALL) {
         let jobs = core.jobs_with_fields(now, "jid,shown,throttles", jids)?;
         for (jid, job) in jids.iter().zip(jobs) {
             // The core lists a job only for the first of the throttles that hold it back.
@@ -139,6 +140,3 @@ fn filter_throttle_users(
         }),
     ))
 }
-
-/// The number of jobs of one call.
-const JOBS_PER_CALL: usize = 500;

@@ -18,7 +18,7 @@ use crate::name::Name;
 use super::index::Index;
 
 /// Maximum number of jobs that one call returns: each has its history.
-const MAX_JOBS_PER_CALL: usize = 200;
+const MAX_JOBS_PER_EXPORT_CALL: usize = 200;
 
 /// Reads jobs in slices of about equal size.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<'a> ExportReader<'a> {
         ExportReader {
             remaining: jids,
             // The first call reads only 20 jobs, because their size is not known yet.
-            size: SliceSize::new(20, MAX_JOBS_PER_CALL),
+            size: SliceSize::new(20, MAX_JOBS_PER_EXPORT_CALL),
         }
     }
 

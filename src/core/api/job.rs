@@ -6,7 +6,6 @@ use strum::IntoStaticStr;
 
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
-pub(crate) use crate::core::call::slice_size::MAX_JOBS_PER_CALL;
 use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};

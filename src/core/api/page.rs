@@ -9,13 +9,11 @@ use crate::core::call::reply::{Bytes, unexpected_reply};
 use crate::core::call::{Call, Core};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 
 /// The number of keys in a page of SCAN: less than a millisecond of the server.
 const KEYS: &str = "500";
-
-/// The number of jobs whose fields one round trip reads.
-const MAX_JOBS_PER_CALL: usize = 500;
 
 /// The cursor of a scan, and the server on which it has a meaning.
 ///

@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 
 use super::index;
 use super::index::Index;
-use super::job::{JobFields, MAX_JOBS_PER_CALL};
+use super::job::JobFields;
 use super::queue::CHECK;
 use super::read::{ReadCommand, ReadReply, START};
 use crate::clock::moment::Moment;
@@ -17,6 +17,7 @@ use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::lenient;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::job::Neighbor;
 use crate::model::overview::Omitted;
 use crate::model::throttle::{Throttle, ThrottleJobs};

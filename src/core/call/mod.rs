@@ -55,7 +55,7 @@ use self::rights::MissingRights;
 pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
-use self::slice_size::{MAX_JOBS_PER_CALL, SliceSize};
+use self::slice_size::SliceSize;
 pub(crate) use self::subscription::{ConnectionLoss, Notice, PublishedMessage, Subscription};
 use self::tls::TlsClient;
 use super::script::Script;
@@ -63,6 +63,7 @@ use crate::address::{Address, Target};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 use crate::trace::Trace;
 

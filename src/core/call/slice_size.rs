@@ -1,8 +1,5 @@
 //! How many jobs one call reads.
 
-/// Maximum number of jobs that one call returns.
-pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
-
 /// About how many bytes of jobs one call returns.
 const SLICE_BYTES: usize = 4 << 20;
 

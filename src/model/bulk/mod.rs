@@ -11,7 +11,7 @@ use strum::IntoStaticStr;
 use super::queue::RoundedSeconds;
 use crate::name::Name;
 
-/// Maximum number of jobs in one call.
+/// Maximum number of jobs that one call of the core changes or returns.
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
 /// The outcome of one job, as the core's guarded calls report it.

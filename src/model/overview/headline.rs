@@ -1,6 +1,7 @@
 //! The state of the system in one sentence, for an operator who sees it for the first time.
 
 use super::{Overview, ProblemCode, StatusProblem, at_least_prefix};
+use crate::clock::moment::SECONDS_PER_DAY;
 use crate::text::{
     capitalize, format_count, format_duration, format_rough_duration, with_thousands_separators,
 };
@@ -238,7 +239,7 @@ fn quiet_sentence(overview: &Overview) -> String {
 /// A duration in words, as its largest unit: `4 minutes`.
 fn time_in_words(seconds: f64) -> String {
     let units = [
-        (86_400.0, "day"),
+        (SECONDS_PER_DAY, "day"),
         (3600.0, "hour"),
         (60.0, "minute"),
         (1.0, "second"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{QueueFacts, SystemFacts, WatchedRates};
-use crate::clock::moment::Moment;
+use crate::clock::moment::{Moment, SECONDS_PER_DAY};
 use crate::model::queue::RoundedSeconds;
 use crate::name::{Name, lossless_text};
 
@@ -21,8 +21,6 @@ const FEW_INTERVALS: f64 = 4.0;
 
 /// The longest interval between two requests of a monitoring system, in seconds.
 const LONGEST_SCRAPE_INTERVAL: f64 = 300.0;
-
-const DAY: f64 = 86_400.0;
 
 /// The minutes of a chart of flow.
 const FLOW_MINUTES: u64 = 60;
@@ -243,7 +241,7 @@ impl History {
 
 impl PastSnapshot {
     fn new(facts: &SystemFacts, now: Moment) -> PastSnapshot {
-        let day = (now.seconds() / DAY) as u64;
+        let day = (now.seconds() / SECONDS_PER_DAY) as u64;
         let queue =
             |queue: &QueueFacts| (queue.counts.name.clone(), QueueCounters::new(queue, day));
         let groups = facts.groups.iter();
