@@ -20,7 +20,7 @@ pub struct JobSnapshot {
     pub mark: Box<[u8]>,
     pub common: Arc<SharedJobFields>,
     pub since: Option<Moment>,
-    /// When the job is due, if that is in the future.
+    /// When a scheduled job is due, or a job in state `depends` once nothing blocks it.
     pub due: Option<Moment>,
     /// How much later than the first job this job is to run, if the starts are spread over a time.
     pub later: Duration,
@@ -35,7 +35,7 @@ pub struct SharedJobFields {
     pub state: Name,
     /// Absent for a job that is complete.
     pub queue: Option<Name>,
-    /// The worker that holds the job, or held it last.
+    /// The worker that holds the job.
     pub worker: Option<Name>,
     pub priority: Option<Name>,
     /// The retries of a fresh run.

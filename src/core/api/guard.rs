@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
 
 use strum::IntoStaticStr;
 
+use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::RetryClass;
@@ -17,10 +17,9 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::lenient;
 use crate::model::bulk::OutcomeCode;
-use crate::model::job::{Failure, Job};
-use crate::model::job_snapshot::{FieldInterner, JobSnapshot, SharedJobFields};
+use crate::model::job::Job;
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 
 /// The outcome of a guarded call for one job. `D` has the values of a change that was made.
@@ -166,12 +165,8 @@ impl Core {
         let mut interner = FieldInterner::default();
         let mut snapshots = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
-            let fields =
-                "state,queue,worker,priority,retries,failure,shown,since,mark,due,scheduled";
-            let rows: Vec<Option<SnapshotRow>> = self.read_job_fields(now, fields, jids)?;
-            let rows = jids.iter().zip(rows);
-            snapshots
-                .extend(rows.map(|(jid, row)| Some(row?.into_snapshot(now, jid, &mut interner))));
+            let jobs = self.jobs(now, JobFields::Snapshot, jids)?.into_iter();
+            snapshots.extend(jobs.map(|job| Some(JobSnapshot::from_job(job?, &mut interner))));
         }
         Ok(snapshots)
     }
@@ -327,54 +322,5 @@ impl Core {
             self.reconcile_repeated_calls(now, note, repeated, |_| Vec::new());
         }
         Ok(outcome)
-    }
-}
-
-/// The fields that are read of a job for its snapshot.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct SnapshotRow {
-    state: Name,
-    shown: Name,
-    #[serde(deserialize_with = "reply::name_unless_empty")]
-    queue: Option<Name>,
-    #[serde(deserialize_with = "reply::name_unless_empty")]
-    priority: Option<Name>,
-    #[serde(deserialize_with = "reply::name_unless_empty")]
-    retries: Option<Name>,
-    #[serde(deserialize_with = "reply::name_unless_empty")]
-    worker: Option<Name>,
-    failure: Bytes,
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    since: Option<Moment>,
-    mark: Bytes,
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    due: Option<Moment>,
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    scheduled: Option<Moment>,
-}
-
-impl SnapshotRow {
-    fn into_snapshot(self, now: Moment, jid: &Name, interner: &mut FieldInterner) -> JobSnapshot {
-        // The due time of a job in state `depends` is in the field `scheduled`, not in the schedule.
-        let depends = self.state.as_bytes() == b"depends";
-        let due = if depends { self.scheduled } else { self.due };
-        let common = SharedJobFields {
-            stored: self.state,
-            state: self.shown,
-            queue: self.queue,
-            worker: self.worker,
-            priority: self.priority,
-            retries: self.retries,
-            group: Failure::from_stored(&self.failure.0).map(|failure| failure.group),
-        };
-        JobSnapshot {
-            jid: jid.clone(),
-            mark: self.mark.0.into(),
-            common: interner.intern(common),
-            since: self.since,
-            due: due.filter(|due| *due > now),
-            later: Duration::ZERO,
-        }
     }
 }
