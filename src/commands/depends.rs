@@ -226,21 +226,11 @@ fn change_dependencies(
 }
 
 fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
-    let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
         OutcomeCode::Gone | OutcomeCode::StateChanged => {
             JobOutcome::from_refusing_reply(job, reply)
         }
-        OutcomeCode::MissingDependency => {
-            let verb = if names.len() == 1 { "does" } else { "do" };
-            let why = format!("{} {verb} not exist", names.join(", "));
-            JobOutcome::refused(&job.jid, reply.code, why)
-        }
-        OutcomeCode::Cycle => {
-            let why = format!("it would depend on itself, through {}", names.join(", "));
-            JobOutcome::refused(&job.jid, reply.code, why)
-        }
-        _ => JobOutcome::refused(&job.jid, reply.code, names.join(", ")),
+        code => JobOutcome::refused(&job.jid, code, reply.refusal().sentence()),
     };
     outcome.to_error(ASKS)
 }

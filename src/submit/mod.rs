@@ -592,22 +592,11 @@ fn line_outcome<'r>(
             (outcome.result, outcome.code) = (ItemTally::Done, OutcomeCode::Ok);
         }
         OutcomeCode::Exists if leaves_existing => outcome.result = ItemTally::Skipped,
-        OutcomeCode::Exists => outcome.why = Some("a job of this id exists already".into()),
-        OutcomeCode::MissingDependency => {
-            outcome.why = Some("a job that it would wait for does not exist".into());
-            let names: Vec<String> = reply
-                .detail_names()
-                .map(|name| format!("`{name}`"))
-                .collect();
-            let verb = if names.len() == 1 { "does" } else { "do" };
-            outcome.detail = Some(format!("{} {verb} not exist", names.join(", ")));
+        _ => {
+            let refusal = reply.refusal();
+            outcome.why = Some(refusal.reason.into_owned());
+            outcome.detail = refusal.jobs;
         }
-        OutcomeCode::Cycle => {
-            outcome.why = Some("it would wait for itself".into());
-            let names: Vec<String> = reply.detail_names().map(Name::to_string).collect();
-            outcome.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));
-        }
-        _ => outcome.why = Some(reply.refusal_text()),
     }
     outcome
 }

@@ -14,7 +14,7 @@ use crate::model::coordination::{Coordination, CoordinationOption, RequiredOptio
 use crate::model::put::Put;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{backtick_list, short_jid};
+use crate::text::short_jid;
 
 /// The put of one job.
 #[derive(Debug)]
@@ -76,19 +76,10 @@ impl SinglePut<'_> {
                 })
             }
             OutcomeCode::Exists => Err(self
-                .conflict_error("a job of this id exists already")
+                .conflict_error(&reply)
                 .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
-            OutcomeCode::MissingDependency => {
-                Err(self.missing_dependencies_error(reply.detail_names()))
-            }
-            OutcomeCode::Cycle => {
-                let mut names: Vec<String> = reply.detail_names().map(Name::to_string).collect();
-                if names.len() < 2 || names.first() != names.last() {
-                    names.extend(names.first().cloned());
-                }
-                let path = names.join(" → ");
-                Err(self.conflict_error(&format!("it would depend on itself: {path}")))
-            }
+            OutcomeCode::MissingDependency => Err(self.missing_dependencies_error(&reply)),
+            OutcomeCode::Cycle => Err(self.conflict_error(&reply)),
             _ => Err(self.refusal_error(&reply)),
         }
     }
@@ -199,21 +190,19 @@ impl SinglePut<'_> {
         format!("cannot put `{}`: {why}", self.jid)
     }
 
-    fn conflict_error(&self, why: &str) -> Error {
-        Error::conflict(self.cannot_put_message(why)).about_jid(&self.jid)
+    fn conflict_error(&self, reply: &GuardReply<PutResult>) -> Error {
+        let message = self.cannot_put_message(reply.refusal().sentence());
+        Error::conflict(message).about_jid(&self.jid)
     }
 
-    fn missing_dependencies_error<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
-        let names: Vec<&Name> = names.collect();
-        let hint = if names.iter().any(|name| name.as_bytes().contains(&b',')) {
+    fn missing_dependencies_error(&self, reply: &GuardReply<PutResult>) -> Error {
+        let mut missing = reply.detail_names();
+        let hint = if missing.any(|name| name.as_bytes().contains(&b',')) {
             "name each job by a `--depends` of its own"
         } else {
             "`--allow-missing` ignores dependencies that do not exist"
         };
-        let verb = if names.len() == 1 { "does" } else { "do" };
-        let names = backtick_list(names);
-        let why = format!("{names} {verb} not exist, so no job can depend on it");
-        Error::not_found(self.cannot_put_message(&why))
+        Error::not_found(self.cannot_put_message(reply.refusal().sentence()))
             .hint(hint)
             .about_jid(&self.jid)
             .caused_by(Cause::MissingDependency)

@@ -1,5 +1,6 @@
 //! Guarded writes: a job is changed only if it is still as it was when it was read.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,6 +22,7 @@ use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
+use crate::text::backtick_list;
 
 /// The outcome of a guarded call for one job. `D` has the values of a change that was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +34,22 @@ pub struct GuardReply<D = ()> {
     pub done: Option<D>,
     /// Why the change was not made: names, times or a sentence, depending on the outcome.
     pub detail: Vec<Option<Name>>,
+}
+
+/// Why a job was not put, or its dependencies not changed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    /// Alike for all jobs that are refused for it, so that a summary can count them.
+    pub reason: Cow<'static, str>,
+    /// The reason with the jobs that it is about, if it is about jobs.
+    pub jobs: Option<String>,
+}
+
+impl Refusal {
+    /// The reason as exactly as it is known.
+    pub(crate) fn sentence(&self) -> &str {
+        self.jobs.as_deref().unwrap_or(&self.reason)
+    }
 }
 
 impl<D> GuardReply<D> {
@@ -62,7 +80,38 @@ impl<D> GuardReply<D> {
         self.detail.iter().flatten()
     }
 
-    /// Why the change was refused.
+    /// Why a put or a change of dependencies was refused.
+    pub(crate) fn refusal(&self) -> Refusal {
+        let (reason, jobs) = match self.code {
+            OutcomeCode::Exists => ("a job of this id exists already", None),
+            OutcomeCode::MissingDependency => {
+                let missing: Vec<&Name> = self.detail_names().collect();
+                let verb = if missing.len() == 1 { "does" } else { "do" };
+                let jobs = format!("{} {verb} not exist", backtick_list(missing));
+                ("a job that it would wait for does not exist", Some(jobs))
+            }
+            OutcomeCode::Cycle => {
+                let mut path: Vec<String> = self.detail_names().map(Name::to_string).collect();
+                if path.len() < 2 || path.first() != path.last() {
+                    path.extend(path.first().cloned());
+                }
+                let jobs = format!("it would wait for itself: {}", path.join(" → "));
+                ("it would wait for itself", Some(jobs))
+            }
+            _ => {
+                return Refusal {
+                    reason: self.refusal_text().into(),
+                    jobs: None,
+                };
+            }
+        };
+        Refusal {
+            reason: reason.into(),
+            jobs,
+        }
+    }
+
+    /// The text of the core for a refusal without jobs or times.
     pub fn refusal_text(&self) -> String {
         let why = self.detail.first().and_then(Option::as_ref);
         why.map_or_else(|| self.code.into_str().into(), Name::to_string)

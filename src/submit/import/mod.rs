@@ -642,10 +642,6 @@ impl Importer<'_> {
     }
 
     fn import_outcome(&self, jid: &Name, reply: &GuardReply<PutResult>) -> JobOutcome {
-        let names = || {
-            let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
-            names.join(", ")
-        };
         match reply.code {
             OutcomeCode::Ok => {
                 let outcome = JobOutcome::done(jid);
@@ -658,20 +654,7 @@ impl Importer<'_> {
             OutcomeCode::Exists if self.options.existing == ExistingPolicy::Skip => {
                 skipped_existing_outcome(jid)
             }
-            OutcomeCode::Exists => {
-                JobOutcome::refused(jid, OutcomeCode::Exists, "it exists already")
-            }
-            OutcomeCode::MissingDependency => JobOutcome::refused(
-                jid,
-                OutcomeCode::MissingDependency,
-                format!("it waits for {}, which does not exist", names()),
-            ),
-            OutcomeCode::Cycle => JobOutcome::refused(
-                jid,
-                OutcomeCode::Cycle,
-                format!("it would wait for itself, by {}", names()),
-            ),
-            _ => JobOutcome::refused(jid, reply.code, reply.refusal_text()),
+            code => JobOutcome::refused(jid, code, reply.refusal().sentence()),
         }
     }
 
