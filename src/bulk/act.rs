@@ -279,19 +279,15 @@ fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Sessi
 
 /// How to continue. `--limit` counts from 0 again, so the printed command has the number of remaining jobs.
 fn resume_hint(remaining: usize, session: &Session) -> String {
-    let limited = session.canonical_command().has_flag("--limit");
-    let line = if limited {
-        session.command_line_with_flag("--limit", &remaining.to_string())
-    } else {
-        session.whole_command_line()
-    };
-    match (limited, remaining, line) {
-        (true, 0, _) => "look which of these jobs have changed: the same command would take \
+    if !session.canonical_command().has_flag("--limit") {
+        return session.resume_hint();
+    }
+    let line = session.command_line_with_flag("--limit", &remaining.to_string());
+    match (remaining, line) {
+        (0, _) => "look which of these jobs have changed: the same command would take \
                          further jobs, since `--limit` counts from 0 again"
             .to_string(),
-        (true, _, Some(line)) => format!("ask for the {remaining} that are left: `{line}`"),
-        (true, _, None) => format!("run the command again with `--limit {remaining}` to go on"),
-        (false, _, Some(line)) => format!("run the same command again to go on: `{line}`"),
-        (false, _, None) => "run the same command again to go on".to_string(),
+        (_, Some(line)) => format!("ask for the {remaining} that are left: `{line}`"),
+        (_, None) => format!("run the command again with `--limit {remaining}` to go on"),
     }
 }

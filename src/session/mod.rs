@@ -307,6 +307,15 @@ impl Session {
             .map(CommandLine::shell_line_as_is)
     }
 
+    /// The hint of a command that ended early and goes on when it is typed again.
+    pub(crate) fn resume_hint(&self) -> String {
+        let again = "run the same command again to go on";
+        match self.whole_command_line() {
+            Some(line) => format!("{again}: `{line}`"),
+            None => again.to_owned(),
+        }
+    }
+
     /// The whole command line, to be typed again, with another value of a flag that it has.
     pub(crate) fn command_line_with_flag(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.line_unless_secret.as_ref()?;

@@ -525,13 +525,11 @@ impl RoundSender<'_> {
 
     /// How to submit the rest.
     fn resume_hint(&self, session: &Session) -> String {
-        match (self.resumable, session.whole_command_line()) {
-            (true, Some(line)) => format!("run the same command again to go on: `{line}`"),
-            (true, None) => "run the same command again to go on".to_owned(),
-            (false, _) => "the same command would put them again; with `--jid-from` or \
-                           `--journal` it goes on"
-                .to_owned(),
+        if self.resumable {
+            return session.resume_hint();
         }
+        "the same command would put them again; with `--jid-from` or `--journal` it goes on"
+            .to_owned()
     }
 }
 

@@ -93,12 +93,7 @@ pub(crate) fn run_revert(
         return Ok(Exit::Ok);
     };
     let message = format!("{} after {} of {changes}", error.message(), count(tried));
-    Err(
-        Error::new(error.kind(), message).hint(match session.whole_command_line() {
-            Some(line) => format!("run the same command again to continue: `{line}`"),
-            None => "run the same command again to continue".to_owned(),
-        }),
-    )
+    Err(Error::new(error.kind(), message).hint(session.resume_hint()))
 }
 
 fn show_totals(sum: BulkTotals, session: &mut Session) -> Result<(), Error> {

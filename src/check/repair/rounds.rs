@@ -201,10 +201,7 @@ impl ApprovedRepair<'_> {
             "{} after {count} of {all} findings were repaired",
             error.message_without_effect()
         );
-        let hint = match session.whole_command_line() {
-            Some(line) => format!("run the same command again to continue: `{line}`"),
-            None => "run the same command again to continue".to_owned(),
-        };
+        let hint = session.resume_hint();
         Error::new(error.kind(), reason).hint(error.hint_text().unwrap_or(&hint))
     }
 }
