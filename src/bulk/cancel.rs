@@ -65,7 +65,7 @@ pub(crate) fn cancel_jobs(
     let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
     if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_question())
     {
-        plan.below = dependents_outside_plan(&plan, &edges, now, session)?;
+        plan.cascaded_dependents = dependents_outside_plan(&plan, &edges, now, session)?;
     }
     if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
@@ -75,7 +75,7 @@ pub(crate) fn cancel_jobs(
         return show_dry_run(plan, dependents, &edges, session);
     }
     let affected = name_affected_dependents(dependents, &plan, &edges);
-    let consent = confirm_cancel(&plan, plan.below.len(), &affected, session)?;
+    let consent = confirm_cancel(&plan, plan.cascaded_dependents.len(), &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
@@ -260,10 +260,13 @@ fn name_affected_dependents(
     let direct = edges.values().flatten();
     let all: BTreeSet<&Name> = if dependents == DependentsPolicy::Refuse {
         return String::new();
-    } else if plan.below.is_empty() {
+    } else if plan.cascaded_dependents.is_empty() {
         direct.filter(|jid| !named.contains(jid)).collect()
     } else {
-        plan.below.iter().map(|job| &job.jid).collect()
+        plan.cascaded_dependents
+            .iter()
+            .map(|job| &job.jid)
+            .collect()
     };
     let names: Vec<String> = all
         .iter()
@@ -283,7 +286,7 @@ fn confirm_cancel(
     affected: &str,
     session: &mut Session,
 ) -> Result<Consent, Error> {
-    let count = plan.jobs.len() + plan.below.len();
+    let count = plan.jobs.len() + plan.cascaded_dependents.len();
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
         TargetSource::OneJid => count > 1,
@@ -297,7 +300,7 @@ fn confirm_cancel(
         return Ok(session.ui.implicit_consent());
     }
     let what = describe_cancel(plan, count, below, affected, session)?;
-    let details = |page: &RenderOptions| plan.question_details(page, "");
+    let details = |options: &RenderOptions| plan.question_details(options, "");
     if count > MAX_WITHOUT_TYPED_NUMBER {
         session.ui.confirm_typed(&what, &count.to_string(), details)
     } else {
@@ -352,14 +355,14 @@ fn show_dry_run(
         }
         plan.jobs = deleted;
     }
-    let below = plan.below.len();
+    let below = plan.cascaded_dependents.len();
     let count = plan.jobs.len() + below;
     let affected = name_affected_dependents(dependents, &plan, edges);
     if count > 0 && (plan.targeting != TargetSource::OneJid || !affected.is_empty()) {
         let what = describe_cancel(&plan, count, below, &affected, session)?;
         session
             .ui
-            .print_dry_run_plan(&what, |page| plan.question_details(page, ""));
+            .print_dry_run_plan(&what, |options| plan.question_details(options, ""));
     }
     plan.run_in_slices(session, |_, _, _| Ok(Vec::new()).into())
 }

@@ -21,19 +21,19 @@ mod order;
 mod outcome;
 pub(crate) mod pace;
 mod plan;
-mod report;
 pub(crate) mod requeue;
 pub(crate) mod restart;
 mod running;
 pub(crate) mod save;
 mod slice;
+mod tally;
 
 pub(crate) use action::{BulkAction, JobSlice};
 pub(crate) use options::BulkOptions;
 pub(crate) use outcome::JobOutcome;
 pub(crate) use plan::BulkPlan;
-pub(crate) use report::BulkTally;
 pub(crate) use slice::{SliceOutcome, failed_call_outcome};
+pub(crate) use tally::BulkTally;
 
 /// Maximum number of jobs changed between two checks of the clock and of signals.
 pub(crate) const SLICE: usize = 200;

@@ -176,7 +176,7 @@ fn ask_for_approval(result: &ScanResult, session: &mut Session) -> Result<(), Er
     );
     let headline = result.check.scan_headline();
     session.ui.note(&headline);
-    let details = |page: &_| plan_text(items, page);
+    let details = |options: &_| plan_text(items, options);
     let deleted = count_deletions(items);
     let what = match deleted {
         0 => what,

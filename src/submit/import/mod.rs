@@ -107,7 +107,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     let order = contents.jobs_in_put_order(file.source_name())?;
     let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
     let resumes = bulk_options.continues_earlier_report();
-    let has_report = bulk_options.report.is_some();
+    let has_report = bulk_options.ledger.is_some();
     if resumes && options.existing == ExistingPolicy::Refuse {
         // Jobs that exist now were put by the earlier run, which may have ended before it reported all of them.
         options.existing = ExistingPolicy::Skip;
