@@ -256,7 +256,7 @@ impl OutcomeRecorder {
         let done = self.tally.done_count();
         let stopped_by = stopped_by.map(|error| match error.kind() {
             // The hint of the error, to inspect the job, helps only with a single job.
-            Kind::Unknown if !is_one_jid => error.hint(resume_hint(remaining, session)),
+            Kind::OutcomeUnknown if !is_one_jid => error.hint(resume_hint(remaining, session)),
             _ if done > 0 && blocks_writes(&error) => {
                 let render_options = session.ui.render_options();
                 let (done, all) = (

@@ -79,7 +79,7 @@ impl SliceOutcome {
 /// The outcome of a job whose call ended in an error.
 pub(crate) fn failed_call_outcome(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let (code, why) = match error.kind() {
-        Kind::Unknown => (OutcomeCode::Unknown, LOST.into()),
+        Kind::OutcomeUnknown => (OutcomeCode::Unknown, LOST.into()),
         _ => (OutcomeCode::Server, error.message()),
     };
     JobOutcome::refused(&job.jid, code, &*why).with_snapshot(job)

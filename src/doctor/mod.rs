@@ -94,13 +94,15 @@ fn check_of_error(error: &Error) -> DoctorCheck {
         Kind::Tls | Kind::Config => DoctorCheck::Tls,
         Kind::Auth | Kind::NoPerm => DoctorCheck::Login,
         Kind::ClusterPrefix => DoctorCheck::Prefix,
-        Kind::Usage if matches!(error.cause(), Some(Cause::Address { .. })) => DoctorCheck::Address,
+        Kind::Usage if matches!(error.cause(), Some(Cause::WrongAddressKind { .. })) => {
+            DoctorCheck::Address
+        }
         // A database that does not exist.
         Kind::Usage => DoctorCheck::Login,
         Kind::Unreachable
         | Kind::Timeout
         | Kind::Protocol
-        | Kind::Refused
+        | Kind::ConnectionRefused
         | Kind::NoMaster
         | Kind::ClusterDown => DoctorCheck::Connect,
         _ => DoctorCheck::Server,
@@ -118,7 +120,7 @@ fn default_hint(kind: Kind) -> &'static str {
             "QLESS_REDIS_PASSWORD, `--password-file FILE` or `--askpass` gives another password"
         }
         Kind::Usage => "`redis-cli CONFIG GET databases` shows how many it has",
-        Kind::Refused => {
+        Kind::ConnectionRefused => {
             "`redis-cli CONFIG GET maxclients` and `CONFIG GET protected-mode` show its limits"
         }
         Kind::Loading => "`redis-cli INFO persistence` shows how far it is",

@@ -213,7 +213,7 @@ fn read_pop_facts(
         .collect();
     let mut pops = match core.pop_facts(now, &pops) {
         Ok(pops) => pops.into_iter(),
-        Err(error) if error.kind() == Kind::Damaged => {
+        Err(error) if error.kind() == Kind::WrongKeyType => {
             // This names the queue and its key.
             let names: BTreeSet<&Name> = pops.iter().map(|(queue, _)| *queue).collect();
             let names: Vec<Name> = names.into_iter().cloned().collect();

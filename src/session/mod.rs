@@ -626,7 +626,8 @@ pub(crate) fn hash_tag_warning_and_remedy(prefix: &str) -> (String, String) {
 
 /// Adds a hint to an error about the wrong kind of address or a wrong prefix: the command line that works.
 pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> Error {
-    let (Some(Cause::Address { redis, prefix }), Some(line)) = (error.cause().cloned(), line)
+    let (Some(Cause::WrongAddressKind { redis, prefix }), Some(line)) =
+        (error.cause().cloned(), line)
     else {
         return error;
     };

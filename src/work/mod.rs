@@ -367,7 +367,7 @@ fn subscribe_to_notices(
             let core = core.unconnected_copy();
             Ok(Some(PutWatch::start(core, events, waker.clone())?))
         }
-        Err(error) if error.cause() == Some(&Cause::OwnLimit) => Err(error),
+        Err(error) if error.cause() == Some(&Cause::ProcessLimit) => Err(error),
         Err(error) => {
             let poll = "new jobs are found by polling, lost locks by heartbeats";
             session

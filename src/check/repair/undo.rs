@@ -82,7 +82,7 @@ impl UndoWriter {
 
     /// Writes that a batch was not repaired, unless that is unknown: then its plan counts as done.
     pub(crate) fn write_failed(&mut self, error: &Error) -> Result<(), Error> {
-        if error.kind() != Kind::Unknown {
+        if error.kind() != Kind::OutcomeUnknown {
             self.write_line(UndoStep::Done(Vec::new()), false)?;
             self.ledger.write_lines()?;
         }

@@ -138,7 +138,7 @@ impl Verifier {
             .verify_items(core, &findings, location, items, is_typical);
         let reply = match verified {
             // One of the items requires a key of a wrong type: verify the halves alone, until it is found.
-            Err(error) if error.kind() == Kind::Damaged => {
+            Err(error) if error.kind() == Kind::WrongKeyType => {
                 let words = location.kind.words_per_item();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {

@@ -124,7 +124,7 @@ impl Core {
             let call = Call::new(calls::LOOK_JOBS).arg(fields).args(slice);
             let reply = self.call_for_reply(now, call)?.result;
             match reply {
-                Err(error) if error.cause() == Some(&Cause::TooMuch) && slice.len() > 1 => {
+                Err(error) if error.cause() == Some(&Cause::RepliesTooLarge) && slice.len() > 1 => {
                     size.set_to_half_of(slice.len());
                 }
                 Err(error) => return Err(error),

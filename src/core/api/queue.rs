@@ -94,7 +94,9 @@ impl Core {
         let call = Call::new(calls::LOOK_QUEUES);
         let mut queues = match self.rows_by_name_or_all(now, &call, &Index::Queues, names) {
             Ok(queues) => queues,
-            Err(error) if error.kind() == Kind::Damaged => self.queues_one_by_one(now, names)?,
+            Err(error) if error.kind() == Kind::WrongKeyType => {
+                self.queues_one_by_one(now, names)?
+            }
             Err(error) => return Err(error),
         };
         add_head_waits(now, &mut queues, names.is_empty());
@@ -233,7 +235,7 @@ pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], sorts_by_name: b
 /// Refuses a list with a queue that cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     match unreadable_sentence(queues) {
-        Some(message) => Err(Error::new(Kind::Damaged, message).hint(CHECK)),
+        Some(message) => Err(Error::new(Kind::WrongKeyType, message).hint(CHECK)),
         None => Ok(()),
     }
 }

@@ -218,7 +218,7 @@ impl ReadCommand {
 impl ReplyForm {
     fn read_reply(self, result: Result<Value, Error>) -> Result<ReadReply, Error> {
         let value = match result {
-            Err(error) if error.kind() == Kind::Damaged => return Ok(ReadReply::Wrong),
+            Err(error) if error.kind() == Kind::WrongKeyType => return Ok(ReadReply::Wrong),
             result => result?,
         };
         let bytes = |Bytes(text)| text;

@@ -206,7 +206,7 @@ impl Core {
                 now,
                 put_recurring_call(&words, &job.coordination, pause_note),
             ) {
-                Err(error) if error.kind() == Kind::Unknown => error,
+                Err(error) if error.kind() == Kind::OutcomeUnknown => error,
                 result => return result,
             };
             let found = self.recurring_jobs(now, std::slice::from_ref(&job.jid));

@@ -394,7 +394,7 @@ impl Core {
                 Ok(ThrottleWithJids { throttle, .. }) => {
                     throttles.extend(throttle.exists().then_some(throttle))
                 }
-                Err(error) if error.kind() == Kind::Damaged => wrong.push(id.clone()),
+                Err(error) if error.kind() == Kind::WrongKeyType => wrong.push(id.clone()),
                 Err(error) => return Err(error),
             }
         }

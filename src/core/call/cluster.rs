@@ -368,7 +368,7 @@ fn is_next_node_worth_trying(error: &Error) -> bool {
         Kind::Unreachable
             | Kind::Timeout
             | Kind::Protocol
-            | Kind::Refused
+            | Kind::ConnectionRefused
             | Kind::Loading
             | Kind::Busy
             | Kind::Stale

@@ -13,7 +13,7 @@ pub(crate) enum Fault {
     /// The server is not there. The text is the system's message.
     Unreachable(io::ErrorKind, String),
     /// A limit of this process, user or machine keeps it from connecting.
-    OwnLimit(Box<Error>),
+    ProcessLimit(Box<Error>),
     /// The deadline passed.
     TimedOut,
     /// The connection ended.
@@ -52,6 +52,6 @@ impl Fault {
 
 impl From<Error> for Fault {
     fn from(limit: Error) -> Fault {
-        Fault::OwnLimit(Box::new(limit))
+        Fault::ProcessLimit(Box::new(limit))
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn unexpected_reply_to(call: &str, only_reads: bool, why: impl Displa
             .hint("is it a Redis server, and the right port?");
     }
     let message = format!("{message}; the change may or may not have happened");
-    Error::new(Kind::Unknown, message)
+    Error::new(Kind::OutcomeUnknown, message)
 }
 
 /// Refuses a reply that has not one row for each item of the call: an item without a row would look like one that does

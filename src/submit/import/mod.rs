@@ -195,10 +195,10 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         exit => exit,
     });
     ended.map_err(|error| match (error.kind(), options.existing) {
-        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, _) if has_report => {
+        (Kind::Interrupted | Kind::Terminated | Kind::OutcomeUnknown, _) if has_report => {
             error.hint("the same command imports the rest")
         }
-        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {
+        (Kind::Interrupted | Kind::Terminated | Kind::OutcomeUnknown, ExistingPolicy::Refuse) => {
             error.hint("the same command with `--if-absent` imports the rest")
         }
         // With the same report, the import would skip the jobs that it calls done and the server has lost.

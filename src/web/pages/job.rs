@@ -60,7 +60,7 @@ pub(in crate::web) fn content(
     job.neighbors = core.first_neighbors(page.now, &job, MAX_NEIGHBORS)?;
     let explanation = match explain::explain_single_job(core, page.now, &job) {
         // The job can be shown although a key of its queue is damaged.
-        Err(error) if error.kind() == Kind::Damaged => None,
+        Err(error) if error.kind() == Kind::WrongKeyType => None,
         explanation => Some(explanation?),
     };
     let title = headline_sentence(page, &job);
