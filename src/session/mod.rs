@@ -21,7 +21,7 @@ use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::{Core, CoreSettings};
-use crate::core::script::{USUAL, with_hash_tag};
+use crate::core::script::{USUAL_PREFIX, with_hash_tag};
 use crate::env;
 use crate::error::{Cause, Error, Kind};
 use crate::input::jids::JidArgs;
@@ -342,7 +342,7 @@ impl Session {
 
     /// The prefix of all keys.
     pub(crate) fn prefix(&self) -> &str {
-        self.globals.prefix.as_deref().unwrap_or(USUAL)
+        self.globals.prefix.as_deref().unwrap_or(USUAL_PREFIX)
     }
 
     /// The core if it has been opened.
@@ -543,7 +543,7 @@ impl Session {
             .and_then(|prefixes| prefixes.first());
         let prefix = globals.prefix.or(values.prefix).or(first.cloned());
         let settings = CoreSettings {
-            prefix: prefix.unwrap_or_else(|| USUAL.into()),
+            prefix: prefix.unwrap_or_else(|| USUAL_PREFIX.into()),
             timeout: globals
                 .timeout
                 .or(values.timeout)

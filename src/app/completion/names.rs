@@ -19,7 +19,7 @@ use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::call::local::LocalServer;
 use crate::core::call::{Core, CoreSettings};
-use crate::core::script::USUAL;
+use crate::core::script::USUAL_PREFIX;
 use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
@@ -87,7 +87,10 @@ fn names_on_server(
 ) -> Option<Vec<Candidate>> {
     let file_name = cache_file_name(kind)?;
     let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
-    let prefix = globals.prefix.clone().unwrap_or_else(|| USUAL.into());
+    let prefix = globals
+        .prefix
+        .clone()
+        .unwrap_or_else(|| USUAL_PREFIX.into());
     let cache = Cache::for_server(&target.to_string(), &prefix);
     if let Some(names) = cache
         .as_ref()

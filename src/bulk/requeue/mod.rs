@@ -64,8 +64,11 @@ impl RequeueTarget {
         keeps_retries: impl Fn(&JobSnapshot) -> bool,
     ) -> SliceOutcome {
         let mut outcomes = Vec::with_capacity(slice.jobs.len());
-        for keep in [false, true] {
-            let jobs = slice.jobs.iter().filter(|job| keeps_retries(job) == keep);
+        for keeps_remaining in [false, true] {
+            let jobs = slice
+                .jobs
+                .iter()
+                .filter(|job| keeps_retries(job) == keeps_remaining);
             let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
                 .map(|job| (job, when(job).due_moment_unless_now(job, slice)))
                 .collect();
@@ -76,7 +79,7 @@ impl RequeueTarget {
                 verb: self.verb,
                 to: self.to.as_ref(),
                 priority: self.priority,
-                keep,
+                keeps_remaining,
             };
             match core.requeue_jobs(slice.now, &call, slice.note, &jobs) {
                 Ok(replies) => {

@@ -52,7 +52,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     let open = |path| UndoWriter::open(path, &options.command, *dry_run, session);
     let undo = options.undo.map(open).transpose()?;
     let now = session.connect()?;
-    let server = session.core()?.server_health(now);
+    let server = session.core()?.server_risks(now);
     if server.primary.is_some() && !*dry_run {
         let address = session.destination()?;
         return Err(Error::new(
@@ -71,7 +71,10 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     if *dry_run {
         return dry_run::run_dry_run(check, undo.is_some(), first, &interrupt, session);
     }
-    if let Some(policy) = server.policy.filter(|policy| policy != "noeviction") {
+    if let Some(policy) = server
+        .eviction_policy
+        .filter(|policy| policy != "noeviction")
+    {
         session.ui.warn(&format!(
             "maxmemory-policy is {policy}: the server may cause the same findings again"
         ));

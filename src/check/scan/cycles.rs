@@ -115,7 +115,7 @@ impl Scanner<'_> {
                 }
                 let ask = ReadCommand::scan_set(key, START, scanner.members_per_page(1));
                 let first = scanner.core.run_read(scanner.now, ask)?;
-                if matches!(first, ReadReply::Wrong) {
+                if matches!(first, ReadReply::WrongType) {
                     continue;
                 }
                 let mut list: Vec<Vec<u8>> = Vec::new();

@@ -78,7 +78,7 @@ impl Scanner<'_> {
                 self.add_key_candidate(&key)?;
             }
             let mut count = 0;
-            let page = page.unwrap_or(ReadReply::Wrong);
+            let page = page.unwrap_or(ReadReply::WrongType);
             self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
                 for dependency in members {
@@ -120,7 +120,7 @@ impl Scanner<'_> {
             // A job that is missing or has ended should have no dependents: each one becomes a candidate.
             let finished = missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
             let mut count = 0;
-            let page = page.unwrap_or(ReadReply::Wrong);
+            let page = page.unwrap_or(ReadReply::WrongType);
             self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
                 for dependent in members {

@@ -31,7 +31,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         for mut job in jobs {
             for extra in std::mem::take(&mut job.extra_reads) {
-                let reply = replies.next().unwrap_or(ReadReply::Wrong);
+                let reply = replies.next().unwrap_or(ReadReply::WrongType);
                 self.apply_extra_reply(&mut job, extra, reply)?;
             }
             self.add_job_candidate(&job)?;

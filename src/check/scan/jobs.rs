@@ -252,7 +252,7 @@ impl Scanner<'_> {
             let hash = self.hash_history(jid);
             self.unmatched.match_pair(hash, MatchSide::Lower);
         }
-        if matches!(history, ReadReply::Wrong) {
+        if matches!(history, ReadReply::WrongType) {
             let key = self.keys.companion_key(Companion::History, jid);
             self.add_key_candidate(&key)?;
         }

@@ -8,7 +8,7 @@ use super::repair_queue::RepairQueue;
 use super::verifier::Verifier;
 use crate::bulk::pace::Pace;
 use crate::check::scan::{ScanCounts, ScanScope};
-use crate::core::api::check::ServerHealth;
+use crate::core::api::check::ServerRisks;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -68,7 +68,7 @@ pub(crate) fn run_check(
     let now = session.now();
     let stopwatch = session.clock().start_stopwatch();
     let (core, ui) = session.core_and_ui()?;
-    let server = core.server_health(now);
+    let server = core.server_risks(now);
     let keys = server.keys;
     let verify_options = VerifyOptions {
         filter: options.filter.clone(),
@@ -277,7 +277,7 @@ fn extent_text(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
 /// The error of a scan of a replica. A replica may lack changes of its primary: its
 /// scan is never complete, except with `--read-only`, which scans the replica itself.
 fn replica_error(
-    server: &ServerHealth,
+    server: &ServerRisks,
     extent: impl Fn() -> String,
     session: &mut Session,
 ) -> Result<Option<Error>, Error> {
@@ -286,7 +286,7 @@ fn replica_error(
     };
     let address = session.core()?.address();
     let extent = extent();
-    Ok(if !primary.up {
+    Ok(if !primary.is_up {
         Some(Error::new(
             Kind::Stale,
             format!("{extent}: replica `{address}` has lost its primary and may be stale"),

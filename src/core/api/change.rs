@@ -55,7 +55,7 @@ fn type_by_key_name(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
     match keys.family_of_key(key) {
         _ if key == keys.job_key(finding_item.as_bytes()) => KeyType::Hash,
         KeyFamily::Job(_) | KeyFamily::Recurring(_) => KeyType::Hash,
-        KeyFamily::Values | KeyFamily::Counters(_) => KeyType::Hash,
+        KeyFamily::DayDurations | KeyFamily::DayCounters(_) => KeyType::Hash,
         KeyFamily::Config | KeyFamily::Pauses | KeyFamily::PausedRecurring => KeyType::Hash,
         KeyFamily::IdentifierPatterns => KeyType::Hash,
         KeyFamily::Companion(Companion::History, _) | KeyFamily::Group(_) => KeyType::List,

@@ -119,7 +119,7 @@ pub struct RequeueOptions<'a> {
     pub to: Option<&'a Name>,
     pub priority: Option<i64>,
     /// Whether the remaining retries stay as they are.
-    pub keep: bool,
+    pub keeps_remaining: bool,
 }
 
 /// Which command requeues jobs, for errors.
@@ -225,7 +225,7 @@ impl Core {
             .iter()
             .map(|(job, _)| job.stored.as_str())
             .collect();
-        let mut options = serde_json::json!({ "from": from, "keep": how.keep });
+        let mut options = serde_json::json!({ "from": from, "keep": how.keeps_remaining });
         if let Some(priority) = how.priority {
             options["priority"] = priority.into();
         }
@@ -295,7 +295,9 @@ impl Core {
             });
         }
         if repeated {
-            outcomes.iter_mut().for_each(GuardReply::correct_cancel);
+            outcomes
+                .iter_mut()
+                .for_each(GuardReply::reconcile_repeated_cancel);
         }
         Ok(outcomes)
     }

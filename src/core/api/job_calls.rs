@@ -2,7 +2,7 @@
 //! tracking, revoked lock. Each job has its own outcome.
 //!
 //! A job is changed only if it is still as its mark says. A job without a mark does not exist; some
-//! commands change its leftovers all the same.
+//! commands change its leftovers anyway.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -133,7 +133,7 @@ impl Core {
                     .map(|key| ReadCommand::sorted_set_size(key))
                     .collect();
                 let replies = self.run_reads(now, counts)?.into_iter().zip(sets);
-                let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::Wrong));
+                let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::WrongType));
                 let wrong_keys: Vec<Name> = wrong.map(|(_, key)| Name::from(key)).collect();
                 if wrong_keys.is_empty() {
                     return Err(error);

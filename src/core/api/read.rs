@@ -48,7 +48,7 @@ pub enum ReadReply {
     /// The hash has too many fields to be read whole.
     Large,
     /// The key has another type.
-    Wrong,
+    WrongType,
 }
 
 /// Reads that were sent ahead.
@@ -179,7 +179,6 @@ impl ReadCommand {
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
     }
 
-    /// A string.
     pub fn string_value(key: &[u8]) -> ReadCommand {
         ReadCommand::new(ReplyForm::Text, "GET").arg(key)
     }
@@ -218,7 +217,7 @@ impl ReadCommand {
 impl ReplyForm {
     fn read_reply(self, result: Result<Value, Error>) -> Result<ReadReply, Error> {
         let value = match result {
-            Err(error) if error.kind() == Kind::WrongKeyType => return Ok(ReadReply::Wrong),
+            Err(error) if error.kind() == Kind::WrongKeyType => return Ok(ReadReply::WrongType),
             result => result?,
         };
         let bytes = |Bytes(text)| text;

@@ -381,7 +381,7 @@ impl Core {
         let mut replies = self.run_reads(now, reads.collect())?.into_iter();
         let mut wrong: Vec<Name> = Vec::new();
         ids.retain(|id| {
-            let is_wrong = matches!(replies.next(), Some(ReadReply::Wrong));
+            let is_wrong = matches!(replies.next(), Some(ReadReply::WrongType));
             // A key of another type is no fault if it is the list of another throttle, as its suffix says.
             if is_wrong && reserved_throttle_suffix(id.as_bytes()).is_none() {
                 wrong.push(id.clone());
@@ -429,7 +429,7 @@ impl Core {
         ];
         let replies = self.run_reads(now, reads)?.into_iter();
         let is_wrong: Vec<bool> = replies
-            .map(|reply| matches!(reply, ReadReply::Wrong))
+            .map(|reply| matches!(reply, ReadReply::WrongType))
             .collect();
         let is_wrong = match is_wrong.as_slice() {
             [own, locks, pending, no_locks, no_pending] => {

@@ -74,7 +74,7 @@ impl Core {
             }
         }
         details.sort_by_key(|job| job.state != Some(State::Stalled));
-        let of = |stalled: bool| {
+        let jids_with_stalled = |stalled: bool| {
             let jobs = details
                 .iter()
                 .filter(|job| (job.state == Some(State::Stalled)) == stalled);
@@ -83,8 +83,8 @@ impl Core {
         Ok(Some(WorkerJobs {
             name: name.clone(),
             last_seen,
-            jobs: of(false),
-            stalled: of(true),
+            jobs: jids_with_stalled(false),
+            stalled: jids_with_stalled(true),
             details,
         }))
     }

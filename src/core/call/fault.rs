@@ -29,7 +29,7 @@ pub(crate) enum Fault {
     /// The server's error message is not UTF-8, so the crate cannot read it.
     InvalidUtf8,
     /// A process of another user listens on the socket of a private server.
-    Stranger,
+    ForeignServer,
     /// The server speaks TLS, and this end does not.
     RequiresTls,
     /// There is no encrypted connection.

@@ -89,7 +89,7 @@ impl LocalServer {
         }
         match local_socket::connect_to_own_server(&self.dir) {
             Ok(_) => Ok(true),
-            Err(Fault::Stranger) => Err(foreign_server_error(&sanitized_path(&self.dir))),
+            Err(Fault::ForeignServer) => Err(foreign_server_error(&sanitized_path(&self.dir))),
             Err(_) => Ok(false),
         }
     }
@@ -164,7 +164,9 @@ impl LocalServer {
         let _lock = self.take_start_lock(deadline)?;
         let mut stream = match local_socket::connect_to_own_server(&self.dir) {
             Ok(stream) => stream,
-            Err(Fault::Stranger) => return Err(foreign_server_error(&sanitized_path(&self.dir))),
+            Err(Fault::ForeignServer) => {
+                return Err(foreign_server_error(&sanitized_path(&self.dir)));
+            }
             Err(_) => return Ok(false),
         };
         let failed = |error: io::Error| match error.kind() {

@@ -17,7 +17,7 @@ pub(super) fn connect_to_own_server(dir: &Path) -> Result<UnixStream, Fault> {
     if is_own_server(&stream) {
         Ok(stream)
     } else {
-        Err(Fault::Stranger)
+        Err(Fault::ForeignServer)
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             }
             _ => "if it is restarting, try again; is it a Redis server?",
         }),
-        Fault::Stranger => local::foreign_server_error(&place),
+        Fault::ForeignServer => local::foreign_server_error(&place),
         Fault::RequiresTls => {
             Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
         }

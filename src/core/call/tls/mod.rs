@@ -5,8 +5,8 @@
 
 pub(super) mod fault;
 mod files;
-mod session;
 mod silence;
+mod tls_session;
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -21,7 +21,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, SignatureScheme, StreamOwned};
 
 use self::fault::TlsFault;
-pub(crate) use self::session::TlsSession;
+pub(crate) use self::tls_session::TlsSession;
 use crate::address::tls::Tls;
 use crate::core::call::fault::Fault;
 use crate::error::Error;
