@@ -12,7 +12,7 @@ use crate::session::silent_primary_message;
 use crate::text::{Sanitized, format_bytes, format_count, format_duration};
 
 /// The hint for a server without an append-only file.
-const APPEND: &str = "`redis-cli CONFIG SET appendonly yes` writes each change to disk";
+const APPEND_ONLY_HINT: &str = "`redis-cli CONFIG SET appendonly yes` writes each change to disk";
 
 pub(super) fn replication_item(
     report: &ServerReport,
@@ -34,7 +34,10 @@ pub(super) fn replication_item(
             0 => "no replicas".to_owned(),
             count => format_count(count, "replica", "replicas"),
         };
-        let item = if report.good_replicas.is_some_and(|good| good < required) {
+        let item = if report
+            .in_sync_replicas
+            .is_some_and(|in_sync| in_sync < required)
+        {
             let error = core.refusal_error("NOREPLICAS");
             DoctorItem::error(check, &error, default_hint(error.kind()))
         } else if required > 0 {
@@ -180,7 +183,7 @@ fn snapshots_item(
     } else {
         "neither append-only file nor snapshots: a restart loses all jobs".to_owned()
     };
-    DoctorItem::warning(DoctorCheck::Persistence, what, APPEND)
+    DoctorItem::warning(DoctorCheck::Persistence, what, APPEND_ONLY_HINT)
 }
 
 pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettings>) -> DoctorItem {

@@ -15,8 +15,8 @@ use crate::name::Name;
 /// How many seconds the next job may wait while pops are possible before the reason is that no worker pops.
 const MAX_NEXT_WAIT: f64 = 10.0;
 
-/// The seconds that take the place of [`MAX_NEXT_WAIT`] if any queue has workers: they may poll seldom.
-const LONG_PATIENCE: f64 = 60.0;
+/// The seconds that take the place of [`MAX_NEXT_WAIT`] if any queue has workers, which may poll seldom.
+const MAX_NEXT_WAIT_WITH_WORKERS: f64 = 60.0;
 
 /// Maximum number of jobs that the evidence names.
 const MAX_NAMED: usize = 10;
@@ -126,7 +126,7 @@ pub(super) fn job_reasons(
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
         ) && !reasons.iter().any(DelayReason::blocks_pop);
         add_queue_reasons(facts, can_run, now, &mut reasons);
-        // The beginning of data does not tell.
+        // Data that was read in part cannot be validated.
         if job.data_length.is_none() && Json::parse(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
@@ -160,7 +160,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     let mut reasons = Vec::new();
     add_queue_reasons(facts, true, now, &mut reasons);
     let gets_job = facts.next.is_some();
-    let unless_popped = |reason: DelayReason| {
+    let downgrade_if_job_is_available = |reason: DelayReason| {
         if gets_job {
             reason.into_delay_only()
         } else {
@@ -172,7 +172,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
             .throttles
             .iter()
             .map(throttle_full_reason)
-            .map(unless_popped),
+            .map(downgrade_if_job_is_available),
     );
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = ReasonEvidence {
@@ -204,15 +204,15 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
         let fix = CommandLine::new("workers");
         reasons.push(DelayReason::new(ReasonCode::Grace, evidence, fix));
     }
-    let are_next = !gets_job || queue.waiting == 0;
-    if are_next && queue.scheduled > 0 {
+    let may_be_reason = !gets_job || queue.waiting == 0;
+    if may_be_reason && queue.scheduled > 0 {
         let code = ReasonCode::Scheduled;
         let scheduled = count(code, queue.scheduled, State::Scheduled, facts.due);
-        reasons.push(unless_popped(scheduled));
+        reasons.push(downgrade_if_job_is_available(scheduled));
     }
-    if are_next && queue.depends > 0 {
+    if may_be_reason && queue.depends > 0 {
         let depends = count(ReasonCode::Depends, queue.depends, State::Depends, None);
-        reasons.push(unless_popped(depends));
+        reasons.push(downgrade_if_job_is_available(depends));
     }
     if queue.throttled > 0 && facts.throttles.is_empty() {
         // The throttles of these jobs have free slots, so they are only delayed: each of the next pops checks some of
@@ -319,12 +319,16 @@ fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
 /// asks would have got the next job, or extended an expired lock.
 fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     let waited = now.since(facts.ready?);
-    let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
-    let long = if unseen { MAX_NEXT_WAIT } else { LONG_PATIENCE };
+    let not_seen_since_ready = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
+    let long = if not_seen_since_ready {
+        MAX_NEXT_WAIT
+    } else {
+        MAX_NEXT_WAIT_WITH_WORKERS
+    };
     if facts.held > 0 || waited < long {
         return None;
     }
-    let last = facts.seen.filter(|_| unseen);
+    let last = facts.seen.filter(|_| not_seen_since_ready);
     let evidence = ReasonEvidence {
         since: last.or(facts.ready),
         worker: facts.worker.clone().filter(|_| last.is_some()),
@@ -414,11 +418,11 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
             CommandLine::new("check --repair").flag("--only", "dependency-one-sided"),
         ));
     }
-    let of = |wanted: &dyn Fn(Option<State>) -> bool| {
+    let roots_where = |wanted: &dyn Fn(Option<State>) -> bool| {
         let roots = walk.roots.values().filter(|root| wanted(root.state));
         roots.cloned().collect::<Vec<Neighbor>>()
     };
-    let failed = of(&|state| state == Some(State::Failed));
+    let failed = roots_where(&|state| state == Some(State::Failed));
     if let Some(first) = failed.first() {
         let fix = CommandLine::new("retry").name(&first.jid);
         let failure = first.job.as_ref().and_then(|job| job.failure.clone());
@@ -432,7 +436,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         };
         reasons.push(DelayReason::new(ReasonCode::DependsFailed, evidence, fix));
     }
-    let open = of(&|state| !matches!(state, Some(State::Failed | State::Complete)));
+    let open = roots_where(&|state| !matches!(state, Some(State::Failed | State::Complete)));
     if let Some(first) = open.first() {
         let fix = CommandLine::new("explain").name(&first.jid);
         reasons.push(DelayReason::new(
@@ -441,7 +445,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
             fix,
         ));
     }
-    if reasons.is_empty() && !walk.is_cut {
+    if reasons.is_empty() && !walk.is_incomplete {
         // The job depends on nothing, or only on completed jobs: its release was lost. A check of its queue alone
         // does not repair this if only the other job lists the dependency.
         let fix = CommandLine::new("check --repair");

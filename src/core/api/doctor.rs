@@ -26,7 +26,7 @@ pub(crate) struct ServerReport {
     pub append_failed: bool,
     pub replicas: u64,
     /// The replicas that are near enough to count, if the server requires some.
-    pub good_replicas: Option<u64>,
+    pub in_sync_replicas: Option<u64>,
     /// The address of the primary, if this is a replica.
     pub primary: Option<String>,
     /// How long the primary has been silent.
@@ -176,7 +176,7 @@ fn read_report(info: &InfoText) -> ServerReport {
         is_loading: info.field_is("loading", "1"),
         append_failed: facts.append_only && info.field_is("aof_last_write_status", "err"),
         replicas: info.number("connected_slaves").unwrap_or(0),
-        good_replicas: info.number("min_slaves_good_slaves"),
+        in_sync_replicas: info.number("min_slaves_good_slaves"),
         primary,
         lag: info.replica_lag(),
         connections: info.number("connected_clients"),
