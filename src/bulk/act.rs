@@ -162,7 +162,7 @@ impl OutcomeRecorder {
         let is_one_jid = pending.targeting == TargetSource::OneJid;
         let all = pending.jobs.len();
         let matched = all + pending.not_tried;
-        let interrupt = Interrupt::listen();
+        let interrupt = Interrupt::handle_signals();
         let mut pace = Pace::new(session.share_of_rate(self.options.rate));
         // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         let size = pace.slice_size(if self.options.fail_fast { 1 } else { SLICE });

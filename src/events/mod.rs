@@ -49,7 +49,7 @@ pub(crate) fn run(
     limits: &EventLimits,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     interrupt.end_after_signal(TIME_AFTER_SIGNAL)?;
     let mut watcher = EventWatcher {
         filter,

@@ -310,7 +310,10 @@ impl Session {
     /// The whole command line, to be typed again, with another value of a flag that it has.
     pub(crate) fn command_line_with_flag(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.line_unless_secret.as_ref()?;
-        Some(line.with_changed_value(flag, value).shell_line_as_is())
+        Some(
+            line.with_changed_typed_value(flag, value)
+                .shell_line_as_is(),
+        )
     }
 
     /// The label of the context in use.

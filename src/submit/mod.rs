@@ -243,7 +243,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             file,
             to_set: maxima.as_put_maxima(),
             maxima,
-            interrupt: Interrupt::listen(),
+            interrupt: Interrupt::handle_signals(),
             progress: session.ui.progress(jobs as u64),
             pace,
             tally,

@@ -330,7 +330,7 @@ fn note_queue_peculiarities(
     }
     let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
     for Queue { name, .. } in paused.iter().take(MAX_NAMED) {
-        let unpause = CommandLine::new("unpause").name(name);
+        let unpause = CommandLine::new("unpause").with_name(name);
         let wait = unpause
             .fill_sentence("; its jobs wait for {}")
             .unwrap_or_default();

@@ -45,9 +45,9 @@ impl DueTime {
         };
         match self {
             DueTime::Now if job.later.is_zero() => None,
-            DueTime::Now => Some(from.after(job.later)),
-            DueTime::After(delay) => Some(from.after(delay).after(job.later)),
-            DueTime::At(at) => Some(at.after(job.later)),
+            DueTime::Now => Some(from.plus(job.later)),
+            DueTime::After(delay) => Some(from.plus(delay).plus(job.later)),
+            DueTime::At(at) => Some(at.plus(job.later)),
             DueTime::Still(at) => Some(at),
         }
     }

@@ -57,8 +57,8 @@ impl MoveOptions {
     fn refuse_held_or_there(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
-            let by_force = CommandLine::new("move --force").flag("--to", &self.to);
-            let by_force = by_force.name(&job.jid);
+            let by_force = CommandLine::new("move --force").with_flag("--to", &self.to);
+            let by_force = by_force.with_name(&job.jid);
             return Some(
                 wrong_state_outcome(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
             );

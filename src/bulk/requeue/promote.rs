@@ -40,9 +40,11 @@ fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
-        b"failed" => CommandLine::new("retry").name(&job.jid).fill_sentence("{}"),
+        b"failed" => CommandLine::new("retry")
+            .with_name(&job.jid)
+            .fill_sentence("{}"),
         b"depends" => {
-            let release = CommandLine::new("depends --off-all").name(&job.jid);
+            let release = CommandLine::new("depends --off-all").with_name(&job.jid);
             release.fill_sentence("let it wait no longer: {}")
         }
         _ => {

@@ -61,7 +61,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         )
         .hint("point `--redis` at its primary; `--read-only` scans the replica itself"));
     }
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     let first = run::run_check(check, true, "scan", &interrupt, session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
@@ -151,7 +151,9 @@ fn note_skipped(skipped_by_scope: usize, too_many_dependencies: &[Name], session
         session.ui.note(SKIPPED_BY_QUEUE);
     }
     for job in too_many_dependencies.iter().take(3) {
-        let depends = CommandLine::new("depends").flag("--on", "JID").name(job);
+        let depends = CommandLine::new("depends")
+            .with_flag("--on", "JID")
+            .with_name(job);
         let set = depends.fill_sentence(": set all of them with {}, with a `--on` for each");
         session.ui.note(&format!(
             "note: {job} lost more dependencies than one call can verify{}",

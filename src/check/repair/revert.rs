@@ -139,7 +139,7 @@ fn revert_file(
 ) -> Result<(), Error> {
     let now = core.now();
     let mut reverter = Reverter {
-        interrupt: Interrupt::listen(),
+        interrupt: Interrupt::handle_signals(),
         pace: Pace::new(rate),
         batch_sizes: BatchSizes::new(core.measure_round_trip(now)),
         keys: Keys::new(core.prefix()),

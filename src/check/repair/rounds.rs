@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_remains_after_a_later_round_was_interrupted_is_counted_from_the_last_scan() {
-        let (filter, interrupt) = (FindingFilter::default(), Interrupt::listen());
+        let (filter, interrupt) = (FindingFilter::default(), Interrupt::handle_signals());
         let sizes = BatchSizes::default();
         let options = CheckOptions {
             queues: Vec::new(),

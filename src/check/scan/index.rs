@@ -113,11 +113,11 @@ impl Scanner<'_> {
             ItemKind::Group => self.unmatched.add_entry(hash) == MatchResult::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !self.can_become_due(score)
+                self.first_pass && !self.score_can_become_due(score)
             }
             ItemKind::Scheduled => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !score.is_nan() && !self.can_become_due(score)
+                self.first_pass && !score.is_nan() && !self.score_can_become_due(score)
             }
             ItemKind::Completed => {
                 self.unmatched.add_entry(hash);
@@ -249,8 +249,8 @@ impl Scanner<'_> {
     }
 
     /// Whether a time of a schedule will come.
-    pub(super) fn can_become_due(&self, due: f64) -> bool {
-        self.now.can_become_due(due)
+    pub(super) fn score_can_become_due(&self, due: f64) -> bool {
+        self.now.score_can_become_due(due)
     }
 
     fn is_queue_candidate(&self, queue: &QueueToScan, sets: &[IndexedSet]) -> bool {

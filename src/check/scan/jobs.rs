@@ -177,7 +177,7 @@ impl Scanner<'_> {
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
         job.is_candidate |=
-            text(12).is_some() && !number(12).is_some_and(|due| self.can_become_due(due));
+            text(12).is_some() && !number(12).is_some_and(|due| self.score_can_become_due(due));
         job.is_candidate |= text(16).is_some();
         match number(4) {
             Some(priority) => job.priority = priority,

@@ -188,9 +188,9 @@ pub(crate) fn report_findings(
         let repairable =
             |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;
         if check.items.iter().any(repairable) {
-            let mut plan = own.clone().word("--repair");
+            let mut plan = own.clone().with_word("--repair");
             if !own.has_flag("--dry-run") {
-                plan = plan.word("--dry-run");
+                plan = plan.with_word("--dry-run");
             }
             let plan = plan.shell_line().unwrap_or_else(|| plan.shell_line_as_is());
             let hint = format!("show the plan: {plan}");

@@ -184,7 +184,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         importer.import_slice(core, now, jobs)
     });
     if held {
-        let unpause = CommandLine::new("unpause").names(&pauses.hold);
+        let unpause = CommandLine::new("unpause").with_names(&pauses.hold);
         session
             .ui
             .hint_if(unpause.fill_sentence("nothing runs there until {}"));

@@ -204,7 +204,7 @@ fn change_buttons(page: &Page, job: &Job) -> Markup {
                 }
                 @if job.tracked { (button("untrack", "Untrack", false)) } @else { (button("track", "Track", false)) }
             }
-            (page.command_block(&CommandLine::new(verb).name(&job.jid)))
+            (page.command_block(&CommandLine::new(verb).with_name(&job.jid)))
         }
     }
 }
@@ -521,7 +521,7 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
     let main = html! {
         p.crumb { a href=(page.link("recurring")) { "Recurring" } " / " span.mono { (job.jid) } }
         h1 { (title) }
-        div.acts { (page.command_block(&CommandLine::new("recur get").name(&job.jid))) }
+        div.acts { (page.command_block(&CommandLine::new("recur get").with_name(&job.jid))) }
         div.two.even {
             section {
                 h2 { "Template" }
