@@ -278,7 +278,7 @@ impl<'a> Scanner<'a> {
             reads_whole: false,
             job_fields: PackedFields::new(&jobs::FIELDS),
             template_fields: PackedFields::new(&templates::FIELDS),
-            state_fields: PackedFields::new(&edges::FIELDS),
+            state_fields: PackedFields::new(&edges::STATE_FIELDS),
             pipeline: ReadPipeline::default(),
             max_ahead,
             bytes_and_jobs: (0, 0),

@@ -5,7 +5,7 @@ use super::candidates::{DueCandidates, LocatedCandidates};
 use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
-use super::unlisted::FailedJobsBySearch;
+use super::unlisted::FailedJobsSplit;
 use super::verdicts::Verdicts;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
@@ -95,7 +95,7 @@ impl Verifier {
             return self.verify_items(core, location, &items);
         }
         let group = &location.name;
-        let jobs = FailedJobsBySearch::find_unlisted(core, group, items, |count| {
+        let jobs = FailedJobsSplit::find_unlisted(core, group, items, |count| {
             self.progress.keep_pace(count)
         })?;
         self.verify_items(core, location, &jobs.to_search)?;
