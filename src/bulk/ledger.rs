@@ -237,7 +237,7 @@ impl Ledger {
         }
     }
 
-    /// The path of the file, harmless on a terminal.
+    /// The path of the file, sanitized.
     pub(crate) fn display_path(&self) -> String {
         Sanitized(self.path.as_os_str().as_encoded_bytes()).to_string()
     }

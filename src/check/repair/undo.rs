@@ -304,7 +304,7 @@ impl UndoFile {
         })
     }
 
-    /// The path, harmless for a terminal.
+    /// The path, sanitized.
     pub(crate) fn shown_path(&self) -> &str {
         &self.shown
     }
@@ -479,8 +479,8 @@ mod tests {
             }
         }
         // Without the name of its field, the checksum of the first line is not looked for.
-        let harmless = 3 * (br#","sum":"0123456789abcdef"}"#.len());
-        assert!(refused >= 3 * text.len() - harmless, "{refused}");
+        let unchecked = 3 * (br#","sum":"0123456789abcdef"}"#.len());
+        assert!(refused >= 3 * text.len() - unchecked, "{refused}");
     }
 
     #[test]

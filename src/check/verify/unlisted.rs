@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::batch::RepairBatch;
-use crate::core::api::read::{PAGE as READ_PAGE, ReadCommand, ReadReply, START};
+use crate::core::api::read::{PAGE, ReadCommand, ReadReply, START};
 use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
@@ -130,7 +130,7 @@ impl FailureLists {
         while let Some(from) = cursor {
             // A key of another type lists no groups: search without them. It is a finding of its own.
             let ReadReply::Page(next, groups) =
-                core.run_read(now, ReadCommand::scan_set(&listed, &from, READ_PAGE))?
+                core.run_read(now, ReadCommand::scan_set(&listed, &from, PAGE))?
             else {
                 break;
             };

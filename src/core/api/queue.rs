@@ -26,6 +26,13 @@ use crate::name::Name;
 /// in one round trip.
 const READY_PER_CALL: usize = 10_000;
 
+/// The queues that match patterns, by whether they can be read.
+pub struct MatchedQueues {
+    pub readable: Vec<Queue>,
+    /// The queues with a key of another type.
+    pub unreadable: Vec<Queue>,
+}
+
 impl Core {
     /// The number of jobs in a queue.
     pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
@@ -152,19 +159,23 @@ impl Core {
     /// name, or all known queues if there is no pattern. A plain name of no queue is an error, and so
     /// is a queue that cannot be read.
     pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
-        let (queues, unreadable) = self.queues_like_and_unreadable(now, patterns)?;
-        require_readable(&unreadable)?;
-        Ok(queues)
+        let matched = self.queues_like_and_unreadable(now, patterns)?;
+        require_readable(&matched.unreadable)?;
+        Ok(matched.readable)
     }
 
-    /// The queues that match patterns, and separately those that cannot be read.
+    /// The queues that match patterns, and separately the queues that cannot be read.
     pub fn queues_like_and_unreadable(
         &mut self,
         now: Moment,
         patterns: &[Pattern],
-    ) -> Result<(Vec<Queue>, Vec<Queue>), Error> {
+    ) -> Result<MatchedQueues, Error> {
         let queues = self.matching_queues(now, patterns)?.into_iter();
-        Ok(queues.partition(|queue| queue.wrong_keys.is_empty()))
+        let (readable, unreadable) = queues.partition(|queue| queue.wrong_keys.is_empty());
+        Ok(MatchedQueues {
+            readable,
+            unreadable,
+        })
     }
 
     fn matching_queues(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {

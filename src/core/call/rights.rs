@@ -313,7 +313,7 @@ pub(crate) struct MissingRights {
     /// The uses of these commands, in words.
     pub uses: Vec<&'static str>,
     /// Whether the settings of the server can be read, which no call needs.
-    pub may_read_settings: bool,
+    pub may_read_config: bool,
 }
 
 /// The command that reads the settings of the server.
@@ -323,13 +323,13 @@ impl MissingRights {
     /// Sorts the commands that a test names by what needs them.
     pub(super) fn from_names(names: &[Name]) -> MissingRights {
         let mut missing = MissingRights {
-            may_read_settings: true,
+            may_read_config: true,
             ..MissingRights::default()
         };
         for name in names {
             let name = name.lossless_text();
             if name == SETTINGS {
-                missing.may_read_settings = false;
+                missing.may_read_config = false;
                 continue;
             }
             let is_named = |part: &[&str]| part.contains(&&*name);
