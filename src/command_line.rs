@@ -21,7 +21,6 @@ use crate::text;
 pub struct CommandLine {
     /// The command and its flags.
     words: Vec<LeadingWord>,
-    /// The names in the command.
     names: Vec<Name>,
 }
 
@@ -135,8 +134,8 @@ impl CommandLine {
         words.collect::<Vec<String>>().join(" ")
     }
 
-    /// The command line with the value of one flag replaced where the user typed it. A flag of [`CommandLine::with_flag`]
-    /// keeps its value.
+    /// The command line with the value of one flag replaced where the user typed it. A flag of
+    /// [`CommandLine::with_flag`] keeps its value.
     pub(crate) fn with_changed_typed_value(&self, flag: &str, value: &str) -> CommandLine {
         let joined = Name::from(format!("{flag}={value}"));
         let start = [flag.as_bytes(), b"="].concat();
@@ -194,7 +193,6 @@ impl CommandLine {
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
-    /// Whether the command's first word is this one.
     pub(crate) fn has_first_word(&self, word: &str) -> bool {
         let first = self.words.first().map(|first| first.text.as_bytes());
         first == Some(word.as_bytes())

@@ -37,7 +37,6 @@ const MAX_WITHOUT_TYPED_NUMBER: usize = 1000;
 /// Maximum number of dependents that the question names.
 const MAX_NAMED: usize = 10;
 
-/// Refuses a complete job.
 pub(crate) fn refuse_complete(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.has_stored_state("complete") {
         Some(

@@ -60,9 +60,7 @@ pub(super) enum TargetSource {
     OneJid,
     /// Several jids, or a list of them.
     Jids,
-    /// A file.
     File,
-    /// A selector.
     Selector,
 }
 

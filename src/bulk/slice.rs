@@ -10,7 +10,6 @@ use crate::model::bulk::OutcomeCode;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// The outcome of a slice.
 #[derive(Debug, Default)]
 pub(crate) struct SliceOutcome {
     pub outcomes: Vec<JobOutcome>,

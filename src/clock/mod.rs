@@ -113,7 +113,6 @@ impl Stopwatch {
     }
 }
 
-/// The time of this host.
 pub(crate) fn host_time() -> Moment {
     Moment::from_micros(jiff::Timestamp::now().as_microsecond())
 }

@@ -9,7 +9,6 @@ use crate::graph::walk::{WalkLimits, walk_jobs};
 use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
 
-/// The limits of a walk.
 const LIMITS: WalkLimits = WalkLimits {
     jobs: 5_000,
     depth: None,

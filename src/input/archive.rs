@@ -223,7 +223,6 @@ pub(crate) struct ArchivedPause {
     pub by: Option<Name>,
 }
 
-/// Parses a line.
 pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
     let line = ParsedObject::parse(text, FieldRules::Document)?;
     let kind = read_line_kind(&line)?;

@@ -41,7 +41,6 @@ pub(crate) struct InputText {
     pub what: String,
 }
 
-/// An open input.
 struct OpenInput {
     from: Box<dyn Read>,
     /// The name of the input for messages.

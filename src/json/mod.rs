@@ -32,7 +32,6 @@ impl Json {
         Some(Json(text.into_owned()))
     }
 
-    /// A string.
     pub(crate) fn from_text(text: &str) -> Json {
         Json(serde_json::Value::from(text).to_string())
     }

@@ -35,7 +35,6 @@ use crate::text::format_count;
 const SKIPPED_BY_QUEUE: &str =
     "note: a job that lost its dependencies is repaired only without `--queue`";
 
-/// The options of a repair.
 #[derive(Debug)]
 pub(crate) struct RepairOptions<'a> {
     pub check: CheckOptions,

@@ -255,7 +255,6 @@ impl Reverter<'_> {
         self.revert_in_batches(&changes)
     }
 
-    /// Reverts changes in batches.
     fn revert_in_batches(&mut self, changes: &[Change]) -> Result<(), Error> {
         let mut rest = changes;
         while !rest.is_empty() {
@@ -266,7 +265,6 @@ impl Reverter<'_> {
         Ok(())
     }
 
-    /// Reverts changes in one call.
     fn revert_in_one_call(&mut self, changes: &[Change]) -> Result<(), Error> {
         if changes.is_empty() {
             return Ok(());

@@ -21,7 +21,6 @@ use crate::text::{Sanitized, format_count, with_thousands_separators};
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
 
-/// An approved repair.
 pub(super) struct ApprovedRepair<'a> {
     pub options: &'a CheckOptions,
     pub repair_name: String,

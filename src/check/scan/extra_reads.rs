@@ -175,7 +175,6 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a score of a waiting job fits its priority.
 fn score_fits_priority(job: &ScannedJob, score: f64) -> bool {
     if score == f64::INFINITY {
         return job.state == b"stalled";

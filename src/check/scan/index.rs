@@ -160,7 +160,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans lanes, and the sets of throttles.
     pub(super) fn scan_lanes_and_throttles(
         &mut self,
         sets: &[(ItemKind, Vec<u8>)],

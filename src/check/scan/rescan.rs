@@ -155,7 +155,6 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The jobs that exist.
     fn existing_jobs(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let reads = jids.iter().map(|jid| {
             let key = self.keys.job_key(jid.as_bytes());

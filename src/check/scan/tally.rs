@@ -37,7 +37,6 @@ impl FailedTally {
         Some(self.counts.entry(day_and_queue).or_default())
     }
 
-    /// Counts a failed job.
     pub(super) fn count_failed_job(&mut self, failed_at: f64, queue: &[u8], jid: &[u8]) {
         const DAY: f64 = 86_400.0;
         let day = failed_at - (failed_at - (failed_at / DAY).floor() * DAY);

@@ -43,7 +43,6 @@ pub(super) enum MatchResult {
 pub(super) struct SaltedHasher(RandomState);
 
 impl SaltedHasher {
-    /// The hash of a location.
     pub(super) fn hash_location(&self, kind: u8, name: &[u8]) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u8(kind);

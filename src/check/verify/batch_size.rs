@@ -36,7 +36,6 @@ impl BatchSizes {
         *self.sizes.get(&kind).unwrap_or(&1)
     }
 
-    /// Adjusts the size by the duration of a call.
     pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, elapsed: Duration) {
         self.shortest_round_trip = self.shortest_round_trip.min(elapsed);
         let elapsed = elapsed - self.shortest_round_trip;

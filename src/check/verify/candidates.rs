@@ -24,7 +24,6 @@ pub(super) enum DueCandidates {
     All,
 }
 
-/// Candidates by location.
 #[derive(Debug, Default)]
 pub(super) struct LocatedCandidates {
     waiting: HashMap<Location, Vec<Name>>,

@@ -33,7 +33,6 @@ pub(crate) struct CheckOptions {
     pub fail_on: Severity,
 }
 
-/// The result of a scan.
 #[derive(Debug)]
 pub(crate) struct ScanResult {
     pub check: CheckReport,

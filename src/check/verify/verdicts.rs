@@ -179,7 +179,6 @@ impl Verdicts {
         }
     }
 
-    /// The first job of each queue.
     fn first_jobs_of_queues(
         &mut self,
         core: &mut Core,

@@ -35,7 +35,6 @@ impl Verifier {
         }
     }
 
-    /// The counts of the scan.
     pub(crate) fn scan_counts(&self) -> ScanCounts {
         self.progress.counts
     }

@@ -4,7 +4,6 @@ use crate::core::script::keys::{Companion, KeyFamily, Keys};
 use crate::model::verdict::Change;
 use crate::name::Name;
 
-/// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyType {
     Hash,

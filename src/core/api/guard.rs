@@ -58,7 +58,6 @@ impl<D> GuardReply<D> {
         }
     }
 
-    /// The names in the detail.
     pub fn detail_names(&self) -> impl Iterator<Item = &Name> {
         self.detail.iter().flatten()
     }

@@ -35,7 +35,6 @@ pub enum CallOutcome<T> {
 pub struct HasChanged(pub bool);
 
 impl Core {
-    /// Sets the priority of jobs.
     pub fn set_priority(
         &mut self,
         now: Moment,
@@ -94,7 +93,6 @@ impl Core {
         self.call_all(now, &calls)
     }
 
-    /// Revokes the locks of running jobs.
     pub fn revoke_locks(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> PerJob<()> {
         let call = |job: &JobSnapshot| Call::new(calls::TIMEOUT).arg(&job.jid);
         self.call_for_each_job(now, note, jobs, call, |_| ())
@@ -121,7 +119,6 @@ impl Core {
         self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
-    /// Appends to a job's history.
     pub fn append_to_history(
         &mut self,
         now: Moment,

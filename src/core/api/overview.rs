@@ -113,7 +113,6 @@ struct StatusReply {
 /// A group, its number of jobs, and its number of recent failures.
 type GroupRow = (Name, u64, u64);
 
-/// Reads the text of INFO.
 pub(super) fn read_server_info(info: &InfoText) -> ServerFacts {
     let text = |name: &str| info.field(name).unwrap_or_default().to_owned();
     let number = |name: &str| info.number(name).unwrap_or(0);

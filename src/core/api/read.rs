@@ -19,14 +19,12 @@ const MAX_WHOLE: usize = 64;
 /// The name of a read in errors.
 const READ: &str = "a plain read";
 
-/// One read.
 #[derive(Clone, Debug)]
 pub struct ReadCommand {
     call: Call,
     form: ReplyForm,
 }
 
-/// The form of a reply.
 #[derive(Clone, Copy, Debug)]
 enum ReplyForm {
     Texts,
@@ -37,7 +35,6 @@ enum ReplyForm {
     Whole(&'static [&'static str]),
 }
 
-/// The reply to a read.
 #[derive(Debug)]
 pub enum ReadReply {
     Texts(Vec<Option<Vec<u8>>>),
@@ -164,7 +161,6 @@ impl ReadCommand {
         read.arg(from.to_string()).arg(to.to_string())
     }
 
-    /// Fields of a hash.
     pub fn hash_fields(key: &[u8], names: &PackedFields) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.words.clone());

@@ -356,7 +356,6 @@ fn recur_call(verb: &'static str, jid_index: usize) -> Call {
 }
 
 impl Template {
-    /// Whether the stored template is this one.
     fn is_stored_as(&self, found: &Recurring) -> bool {
         let number = |stored: &Option<Number>| stored.map(|number| number.0);
         found.queue.as_ref() == Some(&self.queue)

@@ -28,7 +28,6 @@ const THROTTLES_PER_ROUND: usize = 100;
 /// The number of keys that one step of a scan examines.
 const KEYS_PER_STEP: usize = 1000;
 
-/// The jobs of a throttle that are shown.
 const MAX_JOBS_SHOWN: usize = 100;
 
 /// Maximum number of held jobs that one call returns to their queues.
@@ -623,7 +622,6 @@ fn escape_glob(text: &[u8]) -> Vec<u8> {
     glob
 }
 
-/// Reads a JSON array of names.
 fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
     let names = Json::parse(&text).and_then(|names| names.names());
     names.ok_or_else(|| reply::unexpected_reply("throttle.*", "not a list of jids"))

@@ -74,7 +74,6 @@ pub(crate) struct CallSpec {
 }
 
 impl CallSpec {
-    /// The spec of a call that reads.
     pub(crate) const fn for_read(name: &'static str) -> CallSpec {
         CallSpec {
             name,

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::fault::Fault;
 
-/// The path of the socket.
 pub(super) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("redis.sock")
 }

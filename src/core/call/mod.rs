@@ -641,7 +641,6 @@ fn no_outcome_error() -> Error {
     Error::internal("a call without outcome")
 }
 
-/// The error, if the reply is one.
 fn server_error(reply: &Value) -> Option<ServerError> {
     match reply {
         Value::ServerError(error) => Some(ServerError {

@@ -14,7 +14,6 @@ use crate::json::Json;
 use crate::lenient;
 use crate::name::Name;
 
-/// Reads the reply to a call.
 pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Result<T, Error> {
     T::deserialize(ValueDeserializer(reply)).map_err(|why| unexpected_reply(call, why))
 }
@@ -60,7 +59,6 @@ pub(crate) fn read_json_object(
     fields.ok_or_else(|| unexpected_reply(call, "not a JSON object"))
 }
 
-/// Reads a reply that is a JSON array.
 pub(crate) fn read_json_array(call: &str, Bytes(text): &Bytes) -> Result<Vec<Json>, Error> {
     let items = Json::parse(text).and_then(|json| json.array());
     items.ok_or_else(|| unexpected_reply(call, "not a JSON array"))

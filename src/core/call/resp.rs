@@ -98,7 +98,6 @@ impl ReplyBudget<'_> {
     }
 }
 
-/// Reads a value.
 fn read_value<R: Read>(
     wire: &mut BufReader<R>,
     budget: &mut ReplyBudget,

@@ -11,7 +11,6 @@ use super::request::Call;
 use super::{Value, reply, server_error};
 use crate::error::Error;
 
-/// The reply to a call.
 pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
@@ -92,7 +91,6 @@ impl RoundTrip {
             .find(|reply| has_error_code(reply, codes))
     }
 
-    /// Drops the errors that have one of these codes.
     pub(super) fn drop_error_replies(&mut self, codes: &[&str]) {
         for reply in &mut self.replies {
             if reply

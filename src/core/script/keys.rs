@@ -106,7 +106,7 @@ pub enum KeyFamily<'a> {
     Unknown,
 }
 
-/// The keys that are one each.
+/// The keys whose names are whole keys.
 const SINGLE: [(&str, KeyFamily<'static>); 17] = [
     (QUEUES, KeyFamily::Queues),
     (PAUSED, KeyFamily::Paused),
@@ -227,7 +227,7 @@ impl Keys {
         self.join_key(STATS, day_and_queue, "")
     }
 
-    /// A key without the prefix.
+    /// A key without the prefix, or the whole key if it has another one.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         self.strip_prefix(key).unwrap_or(key)
     }
@@ -247,7 +247,6 @@ impl Keys {
         id.into_iter().chain(owner)
     }
 
-    /// The family of a key.
     pub fn family_of_key<'a>(&self, key: &'a [u8]) -> KeyFamily<'a> {
         let Some(key) = self.strip_prefix(key) else {
             return KeyFamily::Unknown;

@@ -14,7 +14,6 @@ use crate::error::{Cause, EffectOnData, Error, Kind};
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// The error for a refused call.
 pub(crate) fn call_refused(
     refused: &ServerError,
     call: &Call,
