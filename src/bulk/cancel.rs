@@ -98,8 +98,8 @@ pub(crate) fn cancel_jobs(
                     continue;
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
-                    // The reply that names the deleted dependents was lost: those that are missing now count as
-                    // deleted.
+                    // The reply that names the deleted dependents was lost, so the dependents that are
+                    // missing now count as deleted.
                     keep_missing_jids(core, now, dependents_at_any_depth(&edges, &job.jid))
                 });
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {

@@ -1,7 +1,7 @@
 //! Changing many jobs: list, plan, confirm, act in slices, report.
 //!
-//! A command reads the jobs that it was given and puts those that it may change into a
-//! [`BulkPlan`]. The others are excluded: that is an error if one job was named, else an item of
+//! A command reads the jobs that it was given and puts the jobs that it may change into a
+//! [`BulkPlan`]. The other jobs are excluded: that is an error if one job was named, else an item of
 //! the report. [`BulkPlan::run_in_slices`] changes the rest in slices. Each change is guarded by the job's
 //! snapshot.
 

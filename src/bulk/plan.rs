@@ -95,7 +95,7 @@ impl BulkPlan {
         )
     }
 
-    /// A plan for the jobs that are named or selected, without those that `refuse` refuses. A selector
+    /// A plan for the jobs that are named or selected, without the jobs that `refuse` refuses. A selector
     /// without a state means jobs in one of `states`.
     pub(crate) fn from_targets(
         session: &mut Session,
@@ -252,7 +252,7 @@ impl BulkPlan {
         self.excluded.push(ExcludedJob { outcome, preceding });
     }
 
-    /// Whether an earlier run with the same report has done this job; if so, skips it.
+    /// Skips the job if an earlier run with the same report has done it. Tells whether it did.
     fn skip_if_done(&mut self, jid: &Name) -> bool {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(ledger)) = (done, &self.options.ledger) {

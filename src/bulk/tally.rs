@@ -94,7 +94,7 @@ impl BulkTally {
         self.vanished += 1;
     }
 
-    /// Counts one job; writes it if the format lists each job as it happens.
+    /// Counts one job, and writes it if the format lists each job as it happens.
     pub(crate) fn add_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         let JobOutcome {
             item,

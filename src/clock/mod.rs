@@ -1,4 +1,4 @@
-//! The current time: that of the server, continued by the monotonic clock, or pinned by QLESS_NOW.
+//! The server's time, continued by the monotonic clock, or the time that QLESS_NOW pins.
 
 pub(crate) mod duration;
 pub(crate) mod moment;

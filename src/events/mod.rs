@@ -162,7 +162,7 @@ impl EventWatcher<'_> {
     }
 
     /// Subscribes as soon as the server can be reached; `None` if the stream ends before. If no member can be
-    /// reached, the error of the first attempt is that of the command.
+    /// reached, the command ends with the error of the first attempt.
     fn subscribe_again(
         &self,
         first: Error,

@@ -11,7 +11,7 @@ use crate::error::{Error, Kind};
 use crate::fs::open;
 use crate::text::Sanitized;
 
-/// The inputs of one command; stdin can be read only once.
+/// The inputs of one command. It can read stdin only once.
 pub(crate) struct InputSource {
     /// The name of the input that is read from stdin.
     claimed_by: Option<&'static str>,

@@ -18,9 +18,9 @@ pub(crate) const PROMOTE: Verb = Verb {
     raw: false,
 };
 
-/// Runs scheduled jobs now, and those that an older core left in the schedule in state `waiting`. The core
-/// refuses a job that waits in its lane as it refuses one with dependencies; since `depends --off-all`
-/// does not release it, it gets a refusal of its own.
+/// Runs scheduled jobs now, also the `waiting` jobs that an older core left in the schedule. The core refuses a job
+/// that waits in its lane as it refuses one with dependencies. It gets a refusal of its own, because
+/// `depends --off-all` does not release it.
 pub(crate) fn promote_action() -> BulkAction<'static> {
     let promote = BulkAction::new(&PROMOTE, |core, slice| {
         let target = RequeueTarget {

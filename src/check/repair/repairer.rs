@@ -128,7 +128,7 @@ impl Repairer {
     }
 
     /// Repairs groups of items in one call. If a right is missing, or a key that is required has a
-    /// wrong type, repairs those that do not require it.
+    /// wrong type, it repairs the groups that do not require it.
     fn repair_groups(
         &mut self,
         core: &mut Core,

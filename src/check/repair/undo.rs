@@ -62,7 +62,7 @@ impl UndoWriter {
         self.ledger.write_head(session)
     }
 
-    /// Writes the plan of a batch to the disk. Returns false if the plan has no changes; then nothing is written.
+    /// Writes the plan of a batch to the disk. A plan without changes is not written, and the result is false.
     pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
         let plan = changes_by_finding(verdicts, RepairStatus::Repairable);
         if plan.is_empty() {

@@ -50,7 +50,7 @@ const MAX_ENTRIES: usize = 1000;
 /// A job of more bytes is verified in a call of its own.
 const LARGE_JOB: usize = 20_000;
 
-/// Maximum size of a history that the client checks itself; the core verifies longer ones.
+/// Maximum size of a history that the client checks itself. The core verifies longer ones.
 const MAX_HISTORY_BYTES: usize = 1_000_000;
 
 impl Scanner<'_> {

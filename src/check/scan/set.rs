@@ -138,7 +138,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans sets; the first pages of several sets together, the further pages one at a time. The server reads
+    /// Scans the first pages of several sets together, and their further pages one at a time. The server reads
     /// further pages while one is examined.
     pub(super) fn scan_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages_per_round_trip(SETS_PER_READ)) {

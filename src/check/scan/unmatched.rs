@@ -1,7 +1,7 @@
 //! The index entries that no job has matched so far, 8 bytes for each.
 //!
 //! A slot has a salted hash of the entry. The table takes up to 32 MiB. If it is full, it drops the
-//! upper half of its hashes, and another pass of the scan covers those.
+//! upper half of its hashes, and another pass of the scan covers them.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};

@@ -48,7 +48,7 @@ impl Change {
 }
 
 /// The type that the core gives a key of this name. The key of the job `finding_item` is recognized first,
-/// because its name may look like that of another job's companion.
+/// because its name may look like a companion key of another job.
 fn type_by_key_name(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
     let key = key.as_bytes();
     match keys.family_of_key(key) {

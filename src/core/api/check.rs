@@ -35,7 +35,7 @@ enum CheckMode {
 
 impl Core {
     /// Verifies items of one location. `finding_filter` is empty for all findings, else ids separated by
-    /// commas. `-id` excludes a finding; an id approves its repair.
+    /// commas. `-id` excludes a finding. An id approves its repair.
     pub fn verify_items(
         &mut self,
         now: Moment,

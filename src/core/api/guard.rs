@@ -156,7 +156,7 @@ pub enum DependentsPolicy {
 pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
-    /// Snapshots of jobs, `None` for those that do not exist.
+    /// Snapshots of jobs, `None` for each that does not exist.
     pub fn job_snapshots(
         &mut self,
         now: Moment,
@@ -175,7 +175,7 @@ impl Core {
         Ok(snapshots)
     }
 
-    /// The dependents of those jobs that have any.
+    /// The dependents of the jobs that have any, by job.
     pub fn dependents_by_job(
         &mut self,
         now: Moment,
@@ -269,8 +269,8 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Deletes the first of the jobs: as many as one call deletes, at least one. Each of them has an outcome, with the
-    /// further jobs that were deleted or released.
+    /// Deletes the first of the jobs, at least one and no more than one call can delete. Each of them has an outcome,
+    /// with the further jobs that were deleted or released.
     pub fn cancel_jobs(
         &mut self,
         now: Moment,
@@ -301,7 +301,7 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Adds dependencies to a job: all of these, or none. Returns also those that are complete already.
+    /// Adds dependencies to a job: all of these, or none. The outcome names the ones that are complete already.
     pub fn add_dependencies(
         &mut self,
         now: Moment,

@@ -42,8 +42,8 @@ impl Core {
         })
     }
 
-    /// For how many seconds each named queue, in their order, has had a job that a pop would consider:
-    /// without those that a throttle or a lane holds.
+    /// For how many seconds each named queue, in their order, has had a job that a pop would consider: a job that no
+    /// throttle or lane holds.
     pub(crate) fn seconds_with_poppable_jobs(
         &mut self,
         now: Moment,
@@ -91,8 +91,7 @@ impl Core {
         Ok(queues)
     }
 
-    /// The named queues in their order, or all known ones by name, also those that cannot be
-    /// read.
+    /// The named queues in their order, or all known ones by name, even the queues that cannot be read.
     pub fn queues_with_unreadable(
         &mut self,
         now: Moment,
@@ -155,9 +154,9 @@ impl Core {
         Ok(queues)
     }
 
-    /// The queues that match patterns: each plain name in its order, the matches of a glob by
-    /// name, or all known queues if there is no pattern. A plain name of no queue is an error, and so
-    /// is a queue that cannot be read.
+    /// The queues that match patterns, in the order of the patterns. The matches of a glob are in the order of their
+    /// names. Without a pattern, all known queues match. A plain name of no queue is an error, and so is a queue that
+    /// cannot be read.
     pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
         let matched = self.queues_like_and_unreadable(now, patterns)?;
         require_readable(&matched.unreadable)?;

@@ -50,8 +50,8 @@ pub struct ExportedTemplate<'t> {
     pub backlog: &'t str,
     pub tags: &'t [Name],
     pub coordination: &'t Coordination<'t>,
-    /// The note about the pause, if the job is to be paused because the stored template or the exported one
-    /// is; `None` if neither is paused.
+    /// The note about the pause of the stored or the exported template, which the job gets, too. `None` if neither is
+    /// paused.
     pub pause: Option<&'t [u8]>,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct ListedThrottles {
 }
 
 impl ListedThrottles {
-    /// Adds throttles, or replaces those with the same ids.
+    /// Adds throttles, or replaces throttles with the same ids.
     pub(crate) fn add_throttles(
         &mut self,
         throttles: Vec<Throttle>,
@@ -176,7 +176,7 @@ impl Core {
         let after = self.return_held_jobs(now, id, 0)?;
         let mut returned = before.held.saturating_sub(after.held);
         loop {
-            // A returned job takes its slot only when it is popped: subtract those that are on their way.
+            // A returned job takes its slot only when it is popped: subtract the jobs that are on their way.
             let free = u64::try_from(after.free);
             let free = free.map_or(u64::MAX, |free| free.saturating_sub(returned));
             let woken = self.return_held_jobs(now, id, free.min(WOKEN_PER_CALL))?;
@@ -214,7 +214,7 @@ impl Core {
         self.call(now, call)
     }
 
-    /// The jids of jobs that hold a slot of a throttle, the oldest holder first, or of those
+    /// The jids of the jobs that hold a slot of a throttle, the oldest holder first, or of the jobs
     /// that wait for one, the next one first.
     pub(crate) fn throttle_jids(
         &mut self,
@@ -341,8 +341,8 @@ impl Core {
         Ok(throttles.map(|(_, id)| id).collect())
     }
 
-    /// The throttles that have a maximum, holders, or jobs that wait, by id, and those that cannot be read. Reads
-    /// the names of all keys.
+    /// The throttles that have a maximum, holders, or jobs that wait, by id, and the throttles that cannot be read.
+    /// Reads the names of all keys.
     pub(crate) fn all_throttles(
         &mut self,
         now: Moment,
@@ -365,8 +365,8 @@ impl Core {
         self.existing_throttles(now, ids.into_iter().collect())
     }
 
-    /// The throttles with these ids of which anything is stored, and those that cannot be read with their keys of a
-    /// wrong type.
+    /// The throttles with these ids of which anything is stored, and the throttles that cannot be read, with their keys
+    /// of a wrong type.
     pub(crate) fn existing_throttles(
         &mut self,
         now: Moment,

@@ -124,7 +124,7 @@ pub struct Core {
     connection: Option<Connection>,
     /// The number of connections opened so far.
     connections: u64,
-    /// The number of those that broke.
+    /// The number of connections that broke.
     losses: u64,
     /// Requests that were sent ahead.
     ahead: ahead::OutstandingRequests,
@@ -332,7 +332,7 @@ impl Core {
         error::refusal_with_code(code, &self.target)
     }
 
-    /// Asks which commands the user is not allowed to run, of those that calls with these settings may need.
+    /// Asks which commands that calls with these settings may need the user is not allowed to run.
     pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
         let (read_only, one_primary) = (self.read_only, self.has_untagged_prefix_in_cluster());
         let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());

@@ -1,4 +1,4 @@
-//! The specs of calls that are made by name: those of `qless api`, and of the commands that print the
+//! The specs of calls that are made by name: the calls of `qless api`, and of the commands that print the
 //! core's reply as it is.
 
 use serde::Deserialize;
@@ -78,7 +78,7 @@ struct GivenPutPolicy {
 }
 
 impl GivenPutPolicy {
-    /// An unreadable policy counts as the one that forbids repetition; the core will refuse it.
+    /// An unreadable policy counts as one that forbids repetition, because the core will refuse it.
     fn from_json(policy: &[u8]) -> GivenPutPolicy {
         serde_json::from_slice(policy).unwrap_or(GivenPutPolicy {
             replace: true,

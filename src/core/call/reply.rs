@@ -18,8 +18,8 @@ pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Resul
     T::deserialize(ValueDeserializer(reply)).map_err(|why| unexpected_reply(call, why))
 }
 
-/// The error for a reply of an unexpected form. The core sends no such reply, so the fault is the server's and not
-/// that of this program. If the call may change something, its effect is not known.
+/// The error for a reply of an unexpected form. The core sends no such reply, so the server is at fault, not this
+/// program. If the call may change something, its effect is not known.
 pub(crate) fn unexpected_reply(call: &str, why: impl Display) -> Error {
     let spec = calls::ALL.iter().find(|spec| spec.name == call);
     let only_reads = spec.is_none_or(|spec| spec.only_reads());

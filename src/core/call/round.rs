@@ -15,7 +15,7 @@ pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
     pub(super) spec: CallSpec,
-    /// The first arguments of a call that may change something, up to those that name its subject.
+    /// The first arguments of a call that may change something, up to the ones that name its subject.
     pub(super) subject_args: Vec<Vec<u8>>,
     pub result: Result<Value, Error>,
     /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of

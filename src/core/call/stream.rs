@@ -1,4 +1,4 @@
-//! The bytes of a connection: a socket, or TLS on top of it; and the replies that they make up.
+//! The bytes of a connection, over a socket or TLS on top of it, and the replies that they make up.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};

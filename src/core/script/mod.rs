@@ -204,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// The lines that differ between two scripts of as many lines.
+    /// The lines that differ between two scripts of the same length.
     fn differences(one: &Script, other: &Script) -> Vec<(String, String)> {
         let (one, other) = (one.script_text(), other.script_text());
         assert_eq!(one.lines().count(), other.lines().count());

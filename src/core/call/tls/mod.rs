@@ -38,7 +38,7 @@ pub(crate) struct TlsClient {
 
 impl TlsClient {
     /// Reads the files: the CAs, and the client's certificate and key. Without `Tls::ca`, the CAs
-    /// are those of the system.
+    /// of the system are trusted.
     pub(crate) fn new(tls: &Tls, host: &str) -> Result<TlsClient, Error> {
         let name = parse_server_name(host)?;
         let provider = Arc::new(ring::default_provider());
