@@ -352,7 +352,7 @@ impl Ledger {
             }
         };
         self.refuse_device(&file)?;
-        // Some file systems have no locks; there the user must not start two runs.
+        // Some file systems have no locks. There the user must not start two runs.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(self.unwritable_error(&io::Error::new(
                 ErrorKind::WouldBlock,

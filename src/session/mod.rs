@@ -20,7 +20,7 @@ use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::call::{Core, CoreSettings};
+use crate::core::call::{ConnectionSettings, Core};
 use crate::core::script::{USUAL_PREFIX, with_hash_tag};
 use crate::env;
 use crate::error::{Cause, Error, Kind};
@@ -396,7 +396,7 @@ impl Session {
     }
 
     /// Connects once, for a command that reports why there is no connection.
-    pub(crate) fn connect_once(&self, settings: CoreSettings) -> Result<Core, Error> {
+    pub(crate) fn connect_once(&self, settings: ConnectionSettings) -> Result<Core, Error> {
         Core::connect_once(settings).map_err(|error| self.with_corrected_line(error))
     }
 
@@ -545,7 +545,7 @@ impl Session {
             .as_ref()
             .and_then(|prefixes| prefixes.first());
         let prefix = globals.prefix.or(values.prefix).or(first.cloned());
-        let settings = CoreSettings {
+        let settings = ConnectionSettings {
             prefix: prefix.unwrap_or_else(|| USUAL_PREFIX.into()),
             timeout: globals
                 .timeout
@@ -557,7 +557,7 @@ impl Session {
         Ok(Core::connect(settings)?.version().to_owned())
     }
 
-    fn core_settings(&mut self) -> Result<CoreSettings, Error> {
+    fn core_settings(&mut self) -> Result<ConnectionSettings, Error> {
         let target = self.target_with_tls()?;
         self.settings_with_password(target)
     }
@@ -574,7 +574,7 @@ impl Session {
     pub(crate) fn settings_with_password(
         &mut self,
         mut target: Target,
-    ) -> Result<CoreSettings, Error> {
+    ) -> Result<ConnectionSettings, Error> {
         if !matches!(target.address, Address::Local { .. }) {
             let context = self.file.as_ref().and_then(|file| file.context.as_ref());
             password::fill_password(&mut target, &self.globals, context, &mut self.ui)?;
@@ -582,8 +582,8 @@ impl Session {
         Ok(self.core_settings_for(target))
     }
 
-    fn core_settings_for(&self, target: Target) -> CoreSettings {
-        CoreSettings {
+    fn core_settings_for(&self, target: Target) -> ConnectionSettings {
+        ConnectionSettings {
             target,
             prefix: self.prefix().to_string(),
             name: format!("qless-{}", self.command_name()),

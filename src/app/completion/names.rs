@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::call::local::LocalServer;
-use crate::core::call::{Core, CoreSettings};
+use crate::core::call::{ConnectionSettings, Core};
 use crate::core::script::USUAL_PREFIX;
 use crate::error::Error;
 use crate::model::job::Job;
@@ -127,7 +127,7 @@ fn names_on_server(
             tls::fill_tls(&mut target, &globals.tls, &globals.given.tls, &mut ui).ok()?;
         }
     }
-    let settings = CoreSettings {
+    let settings = ConnectionSettings {
         target,
         prefix,
         name: "qless-completion".into(),

@@ -18,7 +18,7 @@ pub(crate) mod retry;
 #[derive(Clone, Debug)]
 pub(crate) struct RequeueTarget {
     pub verb: RequeueVerb,
-    /// The queue; each job's own queue if there is none.
+    /// The queue. Without one, each job goes to its own queue.
     pub to: Option<Name>,
     pub priority: Option<i64>,
 }
@@ -35,7 +35,7 @@ pub(crate) enum DueTime {
 }
 
 impl DueTime {
-    /// When a job is due; `None` is immediately. If the jobs are spread over a time, delays
+    /// When a job is due, `None` if immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
     fn due_moment_unless_now(self, job: &JobSnapshot, slice: &JobSlice) -> Option<Moment> {
         let from = if job.later.is_zero() {
@@ -54,8 +54,8 @@ impl DueTime {
 }
 
 impl RequeueTarget {
-    /// Puts the jobs of a slice back, each when `when` says. A job keeps its remaining retries if
-    /// `keeps_retries` says so; else it gets fresh ones.
+    /// Puts the jobs of a slice back, each when `when` says. A job for which `keeps_retries` is true keeps its
+    /// remaining retries. Another job gets fresh ones.
     fn requeue_slice(
         &self,
         core: &mut Core,

@@ -1,5 +1,5 @@
 //! Dependency cycles. Each edge is stored as two short hashes. Edges on no cycle are pruned from
-//! their ends; any that remain are read again by name.
+//! their ends. The edges that remain are read again by name.
 
 use std::collections::{HashMap, HashSet};
 

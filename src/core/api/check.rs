@@ -61,7 +61,7 @@ impl Core {
     }
 
     /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
-    /// the name of the repair; the names of keys that it sets aside contain it.
+    /// the name of the repair, which the names of the keys that it sets aside contain.
     pub fn repair_items(
         &mut self,
         now: Moment,

@@ -1,8 +1,8 @@
 //! Changes of many jobs in one round trip, each by a command of the reference: priority, tags,
 //! tracking, revoked lock. Each job has its own outcome.
 //!
-//! A job is changed only if it is still as its mark says. A job without a mark does not exist; some
-//! commands change its leftovers anyway.
+//! A job is changed only if it is still as its mark says. A job without a mark does not exist, but some
+//! commands change its leftovers.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -29,7 +29,7 @@ pub enum CallOutcome<T> {
     Refused(GuardReply),
 }
 
-/// Whether a call changed anything; true if its reply was lost and it was applied.
+/// Whether a call changed anything. It did if its reply was lost and it was applied.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub struct HasChanged(pub bool);

@@ -27,6 +27,7 @@ use crate::name::Name;
 const READY_PER_CALL: usize = 10_000;
 
 /// The queues that match patterns, by whether they can be read.
+#[derive(Debug)]
 pub struct MatchedQueues {
     pub readable: Vec<Queue>,
     /// The queues with a key of another type.

@@ -66,9 +66,9 @@ use crate::error::{Error, Kind};
 use crate::name::Name;
 use crate::trace::Trace;
 
-/// The settings for opening the core.
+/// The settings of a connection to the core.
 #[derive(Debug)]
-pub struct CoreSettings {
+pub struct ConnectionSettings {
     pub target: Target,
     pub prefix: String,
     /// The name of the connection in `CLIENT LIST`.
@@ -144,12 +144,15 @@ pub struct Core {
 
 impl Core {
     /// Connects and logs in.
-    pub fn connect(settings: CoreSettings) -> Result<Core, Error> {
+    pub fn connect(settings: ConnectionSettings) -> Result<Core, Error> {
         Core::connect_within(settings, Duration::MAX)
     }
 
     /// Connects and logs in within this time, if it is shorter than the timeout.
-    pub(crate) fn connect_within(settings: CoreSettings, limit: Duration) -> Result<Core, Error> {
+    pub(crate) fn connect_within(
+        settings: ConnectionSettings,
+        limit: Duration,
+    ) -> Result<Core, Error> {
         let timeout = settings.timeout;
         let mut core = Core::unconnected_with_tls(settings)?;
         core.timeout = timeout.min(limit);
@@ -160,14 +163,14 @@ impl Core {
 
     /// Connects and logs in with one attempt. Neither this call nor later ones wait for a server that is not ready or
     /// lost.
-    pub(crate) fn connect_once(settings: CoreSettings) -> Result<Core, Error> {
+    pub(crate) fn connect_once(settings: ConnectionSettings) -> Result<Core, Error> {
         let mut core = Core::unconnected_with_tls(settings)?;
         core.waits_for_lost_server = false;
         core.dial_once(Instant::now() + core.timeout)?;
         Ok(core)
     }
 
-    fn unconnected_with_tls(settings: CoreSettings) -> Result<Core, Error> {
+    fn unconnected_with_tls(settings: ConnectionSettings) -> Result<Core, Error> {
         let tls = match (&settings.target.tls, settings.target.first_node()) {
             (Some(tls), Some(node)) => Some(TlsClient::new(tls, &node.host)?),
             _ => None,
@@ -175,7 +178,7 @@ impl Core {
         Ok(Core::unconnected(settings, tls))
     }
 
-    fn unconnected(settings: CoreSettings, tls: Option<TlsClient>) -> Core {
+    fn unconnected(settings: ConnectionSettings, tls: Option<TlsClient>) -> Core {
         Core {
             target: settings.target,
             route: Route::default(),
