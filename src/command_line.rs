@@ -21,7 +21,6 @@ use crate::text;
 pub struct CommandLine {
     /// The command and its flags.
     words: Vec<LeadingWord>,
-    /// The names in the command.
     names: Vec<Name>,
 }
 
@@ -36,36 +35,38 @@ impl CommandLine {
     /// A command line that begins with these fixed words, such as `recur run` or `retry --completed`.
     pub(crate) fn new(words: &str) -> CommandLine {
         let words = words.split_ascii_whitespace();
-        words.fold(CommandLine::default(), CommandLine::word)
+        words.fold(CommandLine::default(), CommandLine::with_word)
     }
 
     /// Adds a word as it is: a flag, or an argument before `--`.
-    pub(crate) fn word(mut self, word: impl Into<Name>) -> CommandLine {
+    pub(crate) fn with_word(mut self, word: impl Into<Name>) -> CommandLine {
         let (text, value) = (word.into(), None);
         self.words.push(LeadingWord { text, value });
         self
     }
 
-    /// Adds a flag with its value.
-    pub(crate) fn flag(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
+    /// Adds a flag with its value, which is quoted for a shell apart from the flag.
+    pub(crate) fn with_flag(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
         let (text, value) = (Name::from(flag), Some(value.into()));
         self.words.push(LeadingWord { text, value });
         self
     }
 
     /// Adds a flag that takes a pattern, with this name escaped so that no other name matches.
-    pub(crate) fn exact_pattern(self, flag: &str, name: &Name) -> CommandLine {
-        self.flag(flag, name::escape_wildcards(name))
+    pub(crate) fn with_exact_pattern(self, flag: &str, name: &Name) -> CommandLine {
+        self.with_flag(flag, name::escape_wildcards(name))
     }
 
     /// Adds an argument.
-    pub(crate) fn name(mut self, name: impl Into<Name>) -> CommandLine {
+    pub(crate) fn with_name(mut self, name: impl Into<Name>) -> CommandLine {
         self.names.push(name.into());
         self
     }
 
-    /// Adds several arguments.
-    pub(crate) fn names<'n>(mut self, names: impl IntoIterator<Item = &'n Name>) -> CommandLine {
+    pub(crate) fn with_names<'n>(
+        mut self,
+        names: impl IntoIterator<Item = &'n Name>,
+    ) -> CommandLine {
         self.names.extend(names.into_iter().cloned());
         self
     }
@@ -133,8 +134,9 @@ impl CommandLine {
         words.collect::<Vec<String>>().join(" ")
     }
 
-    /// The command line with the value of one flag replaced.
-    pub(crate) fn with_changed_value(&self, flag: &str, value: &str) -> CommandLine {
+    /// The command line with the value of one flag replaced where the user typed it. A flag of
+    /// [`CommandLine::with_flag`] keeps its value.
+    pub(crate) fn with_changed_typed_value(&self, flag: &str, value: &str) -> CommandLine {
         let joined = Name::from(format!("{flag}={value}"));
         let start = [flag.as_bytes(), b"="].concat();
         let mut line = self.clone();
@@ -153,11 +155,11 @@ impl CommandLine {
 
     /// The command line with a global flag set to this value, whether or not it was given before.
     pub(crate) fn with_global_flag(&self, flag: &str, value: &str) -> CommandLine {
-        let line = self.with_changed_value(flag, value);
+        let line = self.with_changed_typed_value(flag, value);
         if line != *self {
             return line;
         }
-        let mut line = CommandLine::default().flag(flag, value);
+        let mut line = CommandLine::default().with_flag(flag, value);
         line.words.extend(self.words.iter().cloned());
         line.names.clone_from(&self.names);
         line
@@ -169,7 +171,7 @@ impl CommandLine {
         let first = self.words.first().map(|word| word.text.as_bytes());
         for (flag, value) in destination_flags(first.unwrap_or_default()) {
             if !self.has_flag(flag) {
-                line = line.flag(flag, value);
+                line = line.with_flag(flag, value);
             }
         }
         line.words.extend(self.words.iter().cloned());
@@ -191,7 +193,6 @@ impl CommandLine {
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
-    /// Whether the command's first word is this one.
     pub(crate) fn has_first_word(&self, word: &str) -> bool {
         let first = self.words.first().map(|first| first.text.as_bytes());
         first == Some(word.as_bytes())
@@ -239,7 +240,7 @@ thread_local! {
 }
 
 /// Sets the flag that names the server of this thread. Every command that the thread prints from now on gets it.
-pub(crate) fn set_server_of_thread(flag: &'static str, value: &str) {
+pub(crate) fn set_server_flag_of_thread(flag: &'static str, value: &str) {
     SERVER_OF_THREAD.set(Some((flag, Name::from(value))));
 }
 
@@ -374,7 +375,7 @@ mod tests {
 
     #[test]
     fn an_ordinary_name_needs_nothing() {
-        let command = CommandLine::new("retry --completed").name("a1:b/c");
+        let command = CommandLine::new("retry --completed").with_name("a1:b/c");
         let (line, argv) = both(command);
         assert_eq!(line, "qless retry --completed a1:b/c");
         assert_eq!(argv, ["qless", "retry", "--completed", "a1:b/c"]);
@@ -393,10 +394,10 @@ mod tests {
             "{",
             "\\",
         ] {
-            let argv = CommandLine::new("get").name(name).runnable_argv();
+            let argv = CommandLine::new("get").with_name(name).runnable_argv();
             assert_eq!(argv[2..], ["--".into(), Name::from(name)], "{name}");
         }
-        let (line, _) = both(CommandLine::new("key").name("mail").name("-y"));
+        let (line, _) = both(CommandLine::new("key").with_name("mail").with_name("-y"));
         assert_eq!(line, "qless key -- mail -y");
     }
 
@@ -404,8 +405,8 @@ mod tests {
     fn a_command_that_no_process_can_run_is_not_printed() {
         for name in ["a\0b", ""] {
             for command in [
-                CommandLine::new("get").name("a").name(name),
-                CommandLine::new("jobs").exact_pattern("--queue", &name.into()),
+                CommandLine::new("get").with_name("a").with_name(name),
+                CommandLine::new("jobs").with_exact_pattern("--queue", &name.into()),
             ] {
                 assert_eq!(command.shell_line(), None);
                 assert_eq!(command.fill_sentence("see {}"), None);
@@ -413,18 +414,20 @@ mod tests {
             }
         }
         let within = CommandLine::new("get")
-            .name("{}")
+            .with_name("{}")
             .fill_sentence("{} shows it");
         assert_eq!(within.as_deref(), Some("`qless get -- '{}'` shows it"));
     }
 
     #[test]
     fn the_value_of_a_flag_stands_behind_an_equals_sign() {
-        let command = CommandLine::new("depends").flag("--off", "--all").name("b");
+        let command = CommandLine::new("depends")
+            .with_flag("--off", "--all")
+            .with_name("b");
         let (line, argv) = both(command);
         assert_eq!(line, "qless depends --off=--all b");
         assert_eq!(argv, ["qless", "depends", "--off=--all", "b"]);
-        let command = CommandLine::new("jobs").exact_pattern("--queue", &"a*".into());
+        let command = CommandLine::new("jobs").with_exact_pattern("--queue", &"a*".into());
         let (line, argv) = both(command);
         assert_eq!(line, "qless jobs --queue='a\\*'");
         assert_eq!(argv, ["qless", "jobs", "--queue=a\\*"]);

@@ -7,7 +7,6 @@
 pub struct Consent(());
 
 impl Consent {
-    /// Grants consent.
     pub fn grant() -> Consent {
         Consent(())
     }

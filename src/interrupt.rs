@@ -48,12 +48,12 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     /// Handles signals from now on. Before that, they end the process. All parts of the program share what came.
-    pub(crate) fn listen() -> Interrupt {
+    pub(crate) fn handle_signals() -> Interrupt {
         static SHARED: OnceLock<Interrupt> = OnceLock::new();
-        SHARED.get_or_init(Interrupt::handle_signals).clone()
+        SHARED.get_or_init(Interrupt::install_handlers).clone()
     }
 
-    fn handle_signals() -> Interrupt {
+    fn install_handlers() -> Interrupt {
         let interrupt = Interrupt {
             interrupted: Arc::default(),
             terminated: Arc::default(),

@@ -61,7 +61,7 @@ pub mod internals {
     pub use crate::core::api::finish_and_pop::FinishAndPopReply;
     pub use crate::core::api::popped_jobs::read_popped_jobs;
     pub use crate::core::call::rights::{AclForm, acl_lines};
-    pub use crate::core::call::{Core, CoreSettings};
+    pub use crate::core::call::{ConnectionSettings, Core};
     pub use crate::core::script::Script;
     pub use crate::error::{Error, Kind};
     pub use crate::model::queue::ReadyQueues;

@@ -1,4 +1,4 @@
-//! Text for people: foreign text made harmless, and the forms of ages, durations, numbers and
+//! Text for people: foreign text sanitized, and the forms of ages, durations, numbers and
 //! shortened texts. `view::table` lays out columns.
 
 use std::fmt::{Display, Write as _};
@@ -27,7 +27,7 @@ pub(crate) fn clean_text(text: impl AsRef<[u8]>) -> String {
 }
 
 /// Text from outside: a server's message, a path, a word of the configuration file. Its `Display`
-/// is harmless on a terminal, as [`clean_line`] makes it.
+/// is sanitized by [`clean_line`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sanitized<T>(pub(crate) T);
 

@@ -1,5 +1,5 @@
-//! Threads. Where the system starts no further one, these functions return an error: those of `std::thread`
-//! panic, and `clippy.toml` forbids them.
+//! Threads. Where the system starts no further one, these functions return an error. The functions of `std::thread`
+//! would panic, so `clippy.toml` forbids them.
 
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 

@@ -107,7 +107,7 @@ fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine 
             break;
         };
         (command, matches) = (found, below);
-        own = own.word(name);
+        own = own.with_word(name);
     }
     let is_left_out =
         |arg: &Arg| arg.is_global_set() || arg.get_help_heading() == Some(shared::BULK);
@@ -123,13 +123,13 @@ fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine 
             let (word, is_plain) = plain::word_and_had_plain_mark(value.to_owned());
             let value = Name::from(word.as_os_str());
             own = match &long {
-                Some(long) => own.flag(long, value),
-                None if is_plain || !plain::has_special_meaning(&word) => own.name(value),
-                None => own.word(value),
+                Some(long) => own.with_flag(long, value),
+                None if is_plain || !plain::has_special_meaning(&word) => own.with_name(value),
+                None => own.with_word(value),
             };
         }
         if let (false, Some(long)) = (takes_values, long) {
-            own = own.word(long.as_str());
+            own = own.with_word(long.as_str());
         }
     }
     own
@@ -164,7 +164,7 @@ fn line_unless_secret(args: &[OsString]) -> Option<CommandLine> {
     let mut words = args.iter().skip(1);
     words.try_fold(CommandLine::default(), |line, arg| match secret(arg) {
         Some(()) => None,
-        None => Some(line.word(arg.as_os_str())),
+        None => Some(line.with_word(arg.as_os_str())),
     })
 }
 

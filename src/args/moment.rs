@@ -157,7 +157,7 @@ impl TypedMoment {
     pub(crate) fn resolve(&self, now: Moment) -> Moment {
         match self {
             TypedMoment::At(moment) => *moment,
-            TypedMoment::In(duration) => now.after(*duration),
+            TypedMoment::In(duration) => now.plus(*duration),
             TypedMoment::Clock(time) => {
                 next_time_of_day(None, *time, now, TimeZone::system()).unwrap_or(now)
             }

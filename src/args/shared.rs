@@ -491,7 +491,7 @@ impl RunTimeFlags {
     /// The moment; `None` means immediately.
     pub(crate) fn given_due_moment(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
-            (Some(delay), _) => Some(now.after(delay)),
+            (Some(delay), _) => Some(now.plus(delay)),
             (None, Some(at)) => Some(at.resolve(now)),
             (None, None) => None,
         }

@@ -179,7 +179,7 @@ pub(crate) fn suggest_working_prefix(error: Error, wrong: &str) -> Error {
     if !wrong.contains(['{', '}']) || prefix(&tagged).is_err() {
         return error;
     }
-    error.caused_by(Cause::Address {
+    error.caused_by(Cause::WrongAddressKind {
         redis: None,
         prefix: Some(tagged),
     })

@@ -35,7 +35,7 @@ impl BulkPlan {
         let not_tried = self.drop_after_known_failure();
         let totals = BulkTotals::new(self.options.verb.word, self.is_dry_run(), matched);
         let mut recorder = OutcomeRecorder {
-            report: BulkTally::new(
+            tally: BulkTally::new(
                 &session.ui,
                 self.options.verb,
                 targeting,
@@ -45,35 +45,35 @@ impl BulkPlan {
             options: self.options,
         };
         for outcome in std::mem::take(&mut self.already_done) {
-            recorder.report.add_outcome(&mut session.ui, outcome)?;
+            recorder.tally.add_outcome(&mut session.ui, outcome)?;
         }
         if recorder.options.dry_run {
             for ExcludedJob { outcome, .. } in self.excluded {
-                recorder.report.add_outcome(&mut session.ui, outcome)?;
+                recorder.tally.add_outcome(&mut session.ui, outcome)?;
             }
             for job in &self.jobs {
                 let outcome = self.running.add_run_details(JobOutcome::planned(job));
-                recorder.report.add_outcome(&mut session.ui, outcome)?;
+                recorder.tally.add_outcome(&mut session.ui, outcome)?;
             }
-            for job in &self.below {
+            for job in &self.cascaded_dependents {
                 let outcome = JobOutcome::planned(job).mark_cascaded();
-                recorder.report.add_outcome(&mut session.ui, outcome)?;
+                recorder.tally.add_outcome(&mut session.ui, outcome)?;
             }
             return recorder
-                .report
+                .tally
                 .write_totals(&mut session.ui, not_tried, None);
         }
-        if let Some(ledger) = &mut recorder.options.report {
+        if let Some(ledger) = &mut recorder.options.ledger {
             ledger.write_head(session)?;
         }
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.record_outcome(&mut session.ui, outcome)?;
         }
-        // Dependents that are changed with the jobs are recorded before the change, too.
-        for job in &self.below {
-            recorder.write_to_report(&JobOutcome::planned(job))?;
+        // The file also names the dependents before they are changed, so that a crash hides no change.
+        for job in &self.cascaded_dependents {
+            recorder.write_to_ledger(&JobOutcome::planned(job))?;
         }
-        recorder.flush_report()?;
+        recorder.flush_ledger()?;
         let jobs = PendingJobs {
             targeting: self.targeting,
             jobs: self.jobs,
@@ -82,7 +82,7 @@ impl BulkPlan {
         };
         let (remaining, stopped_by) = recorder.change_and_count_untried(session, jobs, change)?;
         recorder
-            .report
+            .tally
             .write_totals(&mut session.ui, remaining, stopped_by)
     }
 
@@ -116,19 +116,19 @@ struct PendingJobs {
 
 /// Records outcomes: in the report file first, then on the streams.
 struct OutcomeRecorder {
-    report: BulkTally,
+    tally: BulkTally,
     options: BulkOptions,
 }
 
 impl OutcomeRecorder {
     fn record_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
-        self.write_to_report(&outcome)?;
-        self.report.add_outcome(ui, outcome)
+        self.write_to_ledger(&outcome)?;
+        self.tally.add_outcome(ui, outcome)
     }
 
     /// Records the outcome in the file only.
-    fn write_to_report(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
-        if let Some(ledger) = &mut self.options.report {
+    fn write_to_ledger(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
+        if let Some(ledger) = &mut self.options.ledger {
             ledger.add_line(&json::compact_line(&outcome.item).map_err(Error::internal)?);
         }
         Ok(())
@@ -137,16 +137,16 @@ impl OutcomeRecorder {
     /// Records the jobs that are about to be changed, and makes room for their outcomes.
     fn record_planned(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
         for job in jobs {
-            self.write_to_report(&JobOutcome::planned(job))?;
+            self.write_to_ledger(&JobOutcome::planned(job))?;
         }
-        match &mut self.options.report {
+        match &mut self.options.ledger {
             Some(ledger) => ledger.flush_and_reserve(),
             None => Ok(()),
         }
     }
 
-    fn flush_report(&mut self) -> Result<(), Error> {
-        match &mut self.options.report {
+    fn flush_ledger(&mut self) -> Result<(), Error> {
+        match &mut self.options.ledger {
             Some(ledger) => ledger.flush(),
             None => Ok(()),
         }
@@ -159,22 +159,22 @@ impl OutcomeRecorder {
         mut pending: PendingJobs,
         mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<(usize, Option<Error>), Error> {
-        let single = pending.targeting == TargetSource::OneJid;
+        let is_one_jid = pending.targeting == TargetSource::OneJid;
         let all = pending.jobs.len();
         let matched = all + pending.not_tried;
-        let interrupt = Interrupt::listen();
+        let interrupt = Interrupt::handle_signals();
         let mut pace = Pace::new(session.share_of_rate(self.options.rate));
         // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         let size = pace.slice_size(if self.options.fail_fast { 1 } else { SLICE });
         let mut progress = session.ui.progress(all as u64);
         let mut remaining = matched;
         let mut stopped_by = None;
-        let mut restarts = if single || all == 0 {
+        let mut restarts = if is_one_jid || all == 0 {
             None
         } else {
             Some(RestartWatch::begin(session)?)
         };
-        for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
+        for (slice_index, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait_before_slice(slice.len(), &interrupt);
             if let Some(kind) = interrupt.kind_of_received_signal() {
                 stopped_by = Some(interrupt_error(kind, matched, remaining, session));
@@ -189,8 +189,8 @@ impl OutcomeRecorder {
             let core = session.core()?;
             let now = core.now();
             if !pending.spread.is_zero() {
-                for (job, at) in slice.iter_mut().zip(at * size..) {
-                    job.later = pending.spread.mul_f64(at as f64 / all as f64);
+                for (job, index) in slice.iter_mut().zip(slice_index * size..) {
+                    job.later = pending.spread.mul_f64(index as f64 / all as f64);
                 }
             }
             let mut changed = change(core, now, slice);
@@ -198,11 +198,11 @@ impl OutcomeRecorder {
             if let Some(error) = &stopped_by {
                 changed.add_missing_outcomes(slice, error);
             }
-            if let (true, Some(error)) = (single, &stopped_by) {
+            if let (true, Some(error)) = (is_one_jid, &stopped_by) {
                 for outcome in &changed.outcomes {
-                    self.write_to_report(outcome)?;
+                    self.write_to_ledger(outcome)?;
                 }
-                self.flush_report()?;
+                self.flush_ledger()?;
                 return Err(error.clone());
             }
             let mut failed = false;
@@ -210,12 +210,12 @@ impl OutcomeRecorder {
                 let result = outcome.item.result;
                 failed |= result == ItemTally::Failed;
                 if outcome.item.code == OutcomeCode::Gone && !outcome.cascaded {
-                    self.report.count_vanished();
+                    self.tally.count_vanished_given_job();
                 }
                 let refused = matches!(result, ItemTally::Skipped | ItemTally::Failed);
-                if single && refused {
-                    self.write_to_report(&outcome)?;
-                    self.flush_report()?;
+                if is_one_jid && refused {
+                    self.write_to_ledger(&outcome)?;
+                    self.flush_ledger()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
                 // Only jobs that still exist can be lost: a job without a state was deleted.
@@ -227,7 +227,7 @@ impl OutcomeRecorder {
                 self.record_outcome(&mut session.ui, outcome)?;
             }
             if let Some(restarts) = &mut restarts {
-                restarts.check_loss_after_round(session.core()?, self.report.done_count());
+                restarts.check_loss_after_round(session.core()?, self.tally.done_count());
             }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()
@@ -235,7 +235,7 @@ impl OutcomeRecorder {
                 stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
             // The file is flushed before stdout: the reader of stdout may have ended.
-            if let Err(error) = self.flush_report() {
+            if let Err(error) = self.flush_ledger() {
                 stopped_by.get_or_insert(error);
             }
             session.ui.flush_stdout()?;
@@ -251,15 +251,18 @@ impl OutcomeRecorder {
         if let Some(restarts) = restarts {
             let again = resume_hint(remaining, session);
             stopped_by =
-                restarts.check_at_end(stopped_by, self.report.done_count(), again, session)?;
+                restarts.check_at_end(stopped_by, self.tally.done_count(), again, session)?;
         }
-        let done = self.report.done_count();
+        let done = self.tally.done_count();
         let stopped_by = stopped_by.map(|error| match error.kind() {
             // The hint of the error, to inspect the job, helps only with a single job.
-            Kind::Unknown if !single => error.hint(resume_hint(remaining, session)),
+            Kind::OutcomeUnknown if !is_one_jid => error.hint(resume_hint(remaining, session)),
             _ if done > 0 && blocks_writes(&error) => {
-                let page = session.ui.render_options();
-                let (done, all) = (page.count(done as u64), page.count(matched as u64));
+                let render_options = session.ui.render_options();
+                let (done, all) = (
+                    render_options.count(done as u64),
+                    render_options.count(matched as u64),
+                );
                 let stopped = error.stopped_after(&done, &all);
                 stopped.further_hint(&resume_hint(remaining, session))
             }
@@ -270,8 +273,8 @@ impl OutcomeRecorder {
 }
 
 fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Session) -> Error {
-    let page = session.ui.render_options();
-    let count = |number: usize| page.count(number as u64);
+    let render_options = session.ui.render_options();
+    let count = |number: usize| render_options.count(number as u64);
     let (done, all) = (count(matched - remaining), count(matched));
     Error::new(kind, format!("interrupted after {done} of {all}"))
         .hint(resume_hint(remaining, session))

@@ -63,7 +63,7 @@ pub(crate) fn bury_action<'a>(
                 .with_already_as_asked(job.has_failed_in_group(&why.group));
             let fail = command_if_running.filter(|_| job.has_stored_state("running"));
             let fail = fail.and_then(|fail| {
-                let fail = fail.clone().name(&job.jid);
+                let fail = fail.clone().with_name(&job.jid);
                 fail.fill_sentence("fail it for its worker: {}")
             });
             Some(if fail.is_some() {

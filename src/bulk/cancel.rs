@@ -37,7 +37,6 @@ const MAX_WITHOUT_TYPED_NUMBER: usize = 1000;
 /// Maximum number of dependents that the question names.
 const MAX_NAMED: usize = 10;
 
-/// Refuses a complete job.
 pub(crate) fn refuse_complete(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.has_stored_state("complete") {
         Some(
@@ -65,7 +64,7 @@ pub(crate) fn cancel_jobs(
     let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
     if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_question())
     {
-        plan.below = dependents_outside_plan(&plan, &edges, now, session)?;
+        plan.cascaded_dependents = dependents_outside_plan(&plan, &edges, now, session)?;
     }
     if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
@@ -75,7 +74,7 @@ pub(crate) fn cancel_jobs(
         return show_dry_run(plan, dependents, &edges, session);
     }
     let affected = name_affected_dependents(dependents, &plan, &edges);
-    let consent = confirm_cancel(&plan, plan.below.len(), &affected, session)?;
+    let consent = confirm_cancel(&plan, plan.cascaded_dependents.len(), &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
@@ -99,8 +98,8 @@ pub(crate) fn cancel_jobs(
                     continue;
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
-                    // The reply that names the deleted dependents was lost: those that are missing now count as
-                    // deleted.
+                    // The reply that names the deleted dependents was lost, so the dependents that are
+                    // missing now count as deleted.
                     keep_missing_jids(core, now, dependents_at_any_depth(&edges, &job.jid))
                 });
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
@@ -260,10 +259,13 @@ fn name_affected_dependents(
     let direct = edges.values().flatten();
     let all: BTreeSet<&Name> = if dependents == DependentsPolicy::Refuse {
         return String::new();
-    } else if plan.below.is_empty() {
+    } else if plan.cascaded_dependents.is_empty() {
         direct.filter(|jid| !named.contains(jid)).collect()
     } else {
-        plan.below.iter().map(|job| &job.jid).collect()
+        plan.cascaded_dependents
+            .iter()
+            .map(|job| &job.jid)
+            .collect()
     };
     let names: Vec<String> = all
         .iter()
@@ -283,7 +285,7 @@ fn confirm_cancel(
     affected: &str,
     session: &mut Session,
 ) -> Result<Consent, Error> {
-    let count = plan.jobs.len() + plan.below.len();
+    let count = plan.jobs.len() + plan.cascaded_dependents.len();
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
         TargetSource::OneJid => count > 1,
@@ -297,7 +299,7 @@ fn confirm_cancel(
         return Ok(session.ui.implicit_consent());
     }
     let what = describe_cancel(plan, count, below, affected, session)?;
-    let details = |page: &RenderOptions| plan.question_details(page, "");
+    let details = |options: &RenderOptions| plan.question_details(options, "");
     if count > MAX_WITHOUT_TYPED_NUMBER {
         session.ui.confirm_typed(&what, &count.to_string(), details)
     } else {
@@ -352,14 +354,14 @@ fn show_dry_run(
         }
         plan.jobs = deleted;
     }
-    let below = plan.below.len();
+    let below = plan.cascaded_dependents.len();
     let count = plan.jobs.len() + below;
     let affected = name_affected_dependents(dependents, &plan, edges);
     if count > 0 && (plan.targeting != TargetSource::OneJid || !affected.is_empty()) {
         let what = describe_cancel(&plan, count, below, &affected, session)?;
         session
             .ui
-            .print_dry_run_plan(&what, |page| plan.question_details(page, ""));
+            .print_dry_run_plan(&what, |options| plan.question_details(options, ""));
     }
     plan.run_in_slices(session, |_, _, _| Ok(Vec::new()).into())
 }

@@ -13,7 +13,7 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
         OutcomeCode::Gone | OutcomeCode::MissingDependency => Kind::NotFound,
         OutcomeCode::Invalid | OutcomeCode::Ok => Kind::Error,
         OutcomeCode::Server => Kind::Server,
-        OutcomeCode::Unknown => Kind::Unknown,
+        OutcomeCode::Unknown => Kind::OutcomeUnknown,
         OutcomeCode::StateChanged
         | OutcomeCode::Complete
         | OutcomeCode::NotHolder

@@ -57,7 +57,7 @@ pub(crate) struct ExportStart {
 }
 
 impl LedgerHead {
-    /// The first line of a ledger of this command; [`Ledger::write_head`] adds the server.
+    /// The first line of a ledger of this command. [`Ledger::write_head`] adds the server.
     pub(crate) fn new(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
@@ -175,7 +175,7 @@ impl Ledger {
         self.before.is_some()
     }
 
-    /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write_lines`] writes it.
+    /// Adds a line. The next [`Ledger::flush`] or [`Ledger::write_lines`] writes it.
     pub(crate) fn add_line(&mut self, line: &[u8]) {
         let line = line.trim_ascii_end();
         if self.has_checksums() {
@@ -237,7 +237,7 @@ impl Ledger {
         }
     }
 
-    /// The path of the file, harmless on a terminal.
+    /// The path of the file, sanitized.
     pub(crate) fn display_path(&self) -> String {
         Sanitized(self.path.as_os_str().as_encoded_bytes()).to_string()
     }
@@ -308,7 +308,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Reads the first line of an earlier run; refuses that of another command.
+    /// Reads the first line of an earlier run. It refuses a file of another command.
     fn check_earlier_head(&mut self, line: &[u8]) -> Result<(), Error> {
         let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
@@ -352,7 +352,7 @@ impl Ledger {
             }
         };
         self.refuse_device(&file)?;
-        // Some file systems have no locks; there the user must not start two runs.
+        // Some file systems have no locks. There the user must not start two runs.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(self.unwritable_error(&io::Error::new(
                 ErrorKind::WouldBlock,

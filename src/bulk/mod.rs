@@ -1,7 +1,7 @@
 //! Changing many jobs: list, plan, confirm, act in slices, report.
 //!
-//! A command reads the jobs that it was given and puts those that it may change into a
-//! [`BulkPlan`]. The others are excluded: that is an error if one job was named, else an item of
+//! A command reads the jobs that it was given and puts the jobs that it may change into a
+//! [`BulkPlan`]. The other jobs are excluded: that is an error if one job was named, else an item of
 //! the report. [`BulkPlan::run_in_slices`] changes the rest in slices. Each change is guarded by the job's
 //! snapshot.
 
@@ -21,19 +21,19 @@ mod order;
 mod outcome;
 pub(crate) mod pace;
 mod plan;
-mod report;
 pub(crate) mod requeue;
 pub(crate) mod restart;
 mod running;
 pub(crate) mod save;
 mod slice;
+mod tally;
 
 pub(crate) use action::{BulkAction, JobSlice};
 pub(crate) use options::BulkOptions;
 pub(crate) use outcome::JobOutcome;
 pub(crate) use plan::BulkPlan;
-pub(crate) use report::BulkTally;
 pub(crate) use slice::{SliceOutcome, failed_call_outcome};
+pub(crate) use tally::BulkTally;
 
 /// Maximum number of jobs changed between two checks of the clock and of signals.
 pub(crate) const SLICE: usize = 200;

@@ -45,7 +45,7 @@ pub(crate) fn swapped_arguments_note(
     let names = [queue.clone(), klass.clone()];
     let found = session.core()?.queues(now, &names)?;
     let exist: Vec<bool> = found.iter().map(Queue::exists).collect();
-    let meant = CommandLine::new("put").name(klass).name(queue);
+    let meant = CommandLine::new("put").with_name(klass).with_name(queue);
     Ok(match exist.as_slice() {
         [false, true] => meant.fill_sentence(&format!(
             "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"

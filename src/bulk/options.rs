@@ -30,7 +30,7 @@ pub(crate) struct BulkOptions {
     /// The note that each changed job gets in its history.
     pub note: Vec<u8>,
     /// `--report`
-    pub report: Option<Ledger>,
+    pub ledger: Option<Ledger>,
     /// The jobs that an earlier run with the same report has done.
     pub already_done: HashSet<Name>,
 }
@@ -56,7 +56,7 @@ impl BulkOptions {
             )));
         }
         let mut already_done = HashSet::new();
-        let report = match &flags.report {
+        let ledger = match &flags.report {
             Some(path) => {
                 let head = LedgerHead::new("report", session)?;
                 let take = |line: &[u8]| jid_if_done(line).map(|jid| already_done.extend(jid));
@@ -77,14 +77,14 @@ impl BulkOptions {
             require_match: flags.require_match,
             replicas: flags.replicas.wait_replicas,
             note,
-            report,
+            ledger,
             already_done,
         })
     }
 
     /// Whether an earlier run of the same command began the report.
     pub(crate) fn continues_earlier_report(&self) -> bool {
-        self.report
+        self.ledger
             .as_ref()
             .is_some_and(Ledger::continues_earlier_run)
     }

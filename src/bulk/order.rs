@@ -69,7 +69,7 @@ pub(super) fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<Job
         .collect()
 }
 
-/// Puts each job after those that wait behind it in its lane.
+/// Puts each job after the jobs that wait behind it in its lane.
 pub(super) fn last_of_lane_first(
     jobs: Vec<JobSnapshot>,
     now: Moment,

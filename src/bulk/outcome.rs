@@ -7,7 +7,6 @@ use crate::model::bulk::{BulkItem, ItemDetail, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// The outcome of one job.
 #[derive(Clone, Debug)]
 pub(crate) struct JobOutcome {
     pub item: BulkItem,

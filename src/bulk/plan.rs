@@ -36,7 +36,7 @@ pub(crate) struct BulkPlan {
     pub(super) already_done: Vec<JobOutcome>,
     pub(super) jobs: Vec<JobSnapshot>,
     /// The dependents that would be changed with the jobs, as far as the plan has to know them.
-    pub(super) below: Vec<JobSnapshot>,
+    pub(super) cascaded_dependents: Vec<JobSnapshot>,
     /// On which workers the jobs run, if the action shows that.
     pub(super) running: RunningJobs,
     /// The time over which the jobs are to run.
@@ -60,9 +60,7 @@ pub(super) enum TargetSource {
     OneJid,
     /// Several jids, or a list of them.
     Jids,
-    /// A file.
     File,
-    /// A selector.
     Selector,
 }
 
@@ -97,7 +95,7 @@ impl BulkPlan {
         )
     }
 
-    /// A plan for the jobs that are named or selected, without those that `refuse` refuses. A selector
+    /// A plan for the jobs that are named or selected, without the jobs that `refuse` refuses. A selector
     /// without a state means jobs in one of `states`.
     pub(crate) fn from_targets(
         session: &mut Session,
@@ -207,7 +205,7 @@ impl BulkPlan {
             excluded: Vec::new(),
             already_done: Vec::new(),
             jobs: Vec::new(),
-            below: Vec::new(),
+            cascaded_dependents: Vec::new(),
             running: RunningJobs::default(),
             spread: Duration::ZERO,
             queue_lines: String::new(),
@@ -254,13 +252,13 @@ impl BulkPlan {
         self.excluded.push(ExcludedJob { outcome, preceding });
     }
 
-    /// Whether an earlier run with the same report has done this job; if so, skips it.
+    /// Skips the job if an earlier run with the same report has done it. Tells whether it did.
     fn skip_if_done(&mut self, jid: &Name) -> bool {
         let done = self.options.already_done.contains(jid);
-        if let (true, Some(report)) = (done, &self.options.report) {
+        if let (true, Some(ledger)) = (done, &self.options.ledger) {
             let mut item = BulkItem::new(jid, OutcomeCode::Ok);
             item.result = ItemTally::Skipped;
-            let why = format!("done already, as `{}` tells", report.display_path());
+            let why = format!("done already, as `{}` tells", ledger.display_path());
             self.already_done.push(item.with_detail(why).into());
         }
         done
@@ -274,7 +272,7 @@ impl BulkPlan {
         let verb = self.options.verb.infinitive;
         let jobs = self.describe_count_and_state(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
-        let details = |page: &RenderOptions| self.question_details(page, more);
+        let details = |render_options: &RenderOptions| self.question_details(render_options, more);
         if self.is_dry_run() {
             session.ui.print_dry_run_plan(&what, details)
         } else {
@@ -330,9 +328,12 @@ impl BulkPlan {
     }
 
     /// The jobs by queue and state, and the further effects of the plan.
-    pub(super) fn question_details(&self, page: &RenderOptions, more: &str) -> String {
-        let mut details = plan_table(self.jobs.iter().chain(&self.below), page);
-        details.push_str(&self.running.question_lines(page));
+    pub(super) fn question_details(&self, render_options: &RenderOptions, more: &str) -> String {
+        let mut details = plan_table(
+            self.jobs.iter().chain(&self.cascaded_dependents),
+            render_options,
+        );
+        details.push_str(&self.running.question_lines(render_options));
         details.push_str(more);
         let mut pace = Vec::new();
         if !self.spread.is_zero() {

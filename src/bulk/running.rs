@@ -54,14 +54,14 @@ impl RunningJobs {
     }
 
     /// The first running jobs, for a plan.
-    pub(super) fn question_lines(&self, page: &RenderOptions) -> String {
+    pub(super) fn question_lines(&self, options: &RenderOptions) -> String {
         let first = self.jids.iter().take(NAMED);
         let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
         let first: Vec<String> = first.filter_map(place).collect();
         if first.is_empty() {
             String::new()
         } else {
-            "\n".to_owned() + &count_and_first_names("running", self.jids.len(), &first, page)
+            "\n".to_owned() + &count_and_first_names("running", self.jids.len(), &first, options)
         }
     }
 }

@@ -10,7 +10,6 @@ use crate::model::bulk::OutcomeCode;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
-/// The outcome of a slice.
 #[derive(Debug, Default)]
 pub(crate) struct SliceOutcome {
     pub outcomes: Vec<JobOutcome>,
@@ -79,7 +78,7 @@ impl SliceOutcome {
 /// The outcome of a job whose call ended in an error.
 pub(crate) fn failed_call_outcome(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let (code, why) = match error.kind() {
-        Kind::Unknown => (OutcomeCode::Unknown, LOST.into()),
+        Kind::OutcomeUnknown => (OutcomeCode::Unknown, LOST.into()),
         _ => (OutcomeCode::Server, error.message()),
     };
     JobOutcome::refused(&job.jid, code, &*why).with_snapshot(job)

@@ -1,5 +1,5 @@
-//! Durations as text: as people type them, and as the core takes them. `text.rs` formats those that
-//! are shown.
+//! Durations as text: as people type them, and as the core takes them. `text.rs` formats the
+//! durations that are shown.
 
 use std::time::Duration;
 

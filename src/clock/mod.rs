@@ -1,4 +1,4 @@
-//! The current time: that of the server, continued by the monotonic clock, or pinned by QLESS_NOW.
+//! The server's time, continued by the monotonic clock, or the time that QLESS_NOW pins.
 
 pub(crate) mod duration;
 pub(crate) mod moment;
@@ -77,7 +77,7 @@ impl Clock {
             return moment;
         }
         match self.server {
-            Some((moment, at)) => moment.after(at.elapsed()),
+            Some((moment, at)) => moment.plus(at.elapsed()),
             None => host_time(),
         }
     }
@@ -89,7 +89,6 @@ impl Clock {
         }
     }
 
-    /// Whether QLESS_NOW pins the time.
     pub(crate) fn is_pinned(&self) -> bool {
         self.pinned.is_some()
     }
@@ -99,7 +98,7 @@ impl Clock {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch {
     begun: SteadyInstant,
-    /// Whether QLESS_NOW pins the time, so that none passes.
+    /// Whether no time passes, as the clock is pinned.
     is_pinned: bool,
 }
 
@@ -114,7 +113,6 @@ impl Stopwatch {
     }
 }
 
-/// The time of this host.
 pub(crate) fn host_time() -> Moment {
     Moment::from_micros(jiff::Timestamp::now().as_microsecond())
 }

@@ -45,14 +45,14 @@ impl Moment {
         self.0 as f64 / 1e6
     }
 
-    pub fn after(self, duration: Duration) -> Moment {
+    pub fn plus(self, duration: Duration) -> Moment {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
         Moment(self.0.saturating_add(micros))
     }
 
     /// Whether a job that is due at this score will ever run, seen from this moment. No core runs a job scheduled
     /// before the epoch. A score more than 1,000 years ahead is in milliseconds, or is no time.
-    pub(crate) fn can_become_due(self, due_score: f64) -> bool {
+    pub(crate) fn score_can_become_due(self, due_score: f64) -> bool {
         (0.0..=self.seconds() + MAX_DELAY).contains(&due_score)
     }
 

@@ -63,8 +63,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         message: message.bytes.into(),
     };
     let fail = CommandLine::new("fail --as-holder")
-        .flag("--group", &why.group)
-        .flag("--message", args.message.as_typed());
+        .with_flag("--group", &why.group)
+        .with_flag("--message", args.message.as_typed());
     let bury = bury::bury_action(&why, Some(&fail));
     BulkPlan::open_with_jids(session, options, &bury, &targets, &given)?.ask_and_run(bury, session)
 }

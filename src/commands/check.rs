@@ -121,11 +121,11 @@ impl Args {
     fn selecting_command(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {
-            command = command.flag("--queue", queue.as_typed());
+            command = command.with_flag("--queue", queue.as_typed());
         }
         for (flag, ids) in [("--only", &self.only), ("--skip", &self.skip)] {
             if !ids.is_empty() {
-                command = command.flag(flag, ids.join(","));
+                command = command.with_flag(flag, ids.join(","));
             }
         }
         command
@@ -167,6 +167,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session.ui.check_columns::<CheckReport>()?;
     session.connect()?;
-    let scanned = run::run_check(&options, false, "scan", &Interrupt::listen(), session)?;
+    let scanned = run::run_check(
+        &options,
+        false,
+        "scan",
+        &Interrupt::handle_signals(),
+        session,
+    )?;
     run::report_findings(scanned, true, session)
 }

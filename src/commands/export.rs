@@ -136,7 +136,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let mut writer = ExportWriter {
         to,
-        stop: Interrupt::listen(),
+        stop: Interrupt::handle_signals(),
         progress: session.ui.progress(jobs.unwrap_or(0)),
         jobs: 0,
         throttles: BTreeSet::new(),
@@ -406,7 +406,7 @@ impl ExportWriter {
             let saved = SavedThrottle {
                 id: throttle.id,
                 maximum: throttle.maximum,
-                expires: expires.map(|ttl| now.after(ttl)),
+                expires: expires.map(|ttl| now.plus(ttl)),
             };
             self.write_line(ui, &export::throttle_line(&saved)?)?;
         }

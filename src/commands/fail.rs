@@ -116,8 +116,10 @@ fn refuse_job_not_held(
         .with_already_as_asked(job.has_failed_in_group(&why.group));
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"throttled" | b"stalled" => {
-            let bury = CommandLine::new("bury").flag("--group", &why.group);
-            let bury = bury.flag("--message", &why.message).name(&job.jid);
+            let bury = CommandLine::new("bury").with_flag("--group", &why.group);
+            let bury = bury
+                .with_flag("--message", &why.message)
+                .with_name(&job.jid);
             outcome.hint_if(bury.fill_sentence("fail it without a worker: {}"))
         }
         _ => outcome,

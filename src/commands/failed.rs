@@ -207,8 +207,8 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
     );
     match first {
         Some(group) => {
-            let failed = CommandLine::new("failed").exact_pattern("--group", &group);
-            out.hint_if(failed.word("--retry-all").shell_line());
+            let failed = CommandLine::new("failed").with_exact_pattern("--group", &group);
+            out.hint_if(failed.with_word("--retry-all").shell_line());
         }
         None => {
             out.note_to_people("no failed jobs");

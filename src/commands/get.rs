@@ -216,7 +216,7 @@ fn delay_reason_beyond_state(
     let explanation = match explain::explain_single_job(session.core()?, now, job) {
         Ok(explanation) => explanation,
         // A key of the queue has a wrong type: the job is shown without a reason.
-        Err(error) if error.kind() == Kind::Damaged => return Ok(None),
+        Err(error) if error.kind() == Kind::WrongKeyType => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut reasons = explanation.reasons.into_iter();

@@ -120,7 +120,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (JidArgs::One(jid), [node, ..]) = (&given, graph.nodes.as_slice())
         && node.job.state == Some(State::Depends)
     {
-        let explain = CommandLine::new("explain").name(jid);
+        let explain = CommandLine::new("explain").with_name(jid);
         session.ui.hint_if(explain.shell_line());
     }
     refuse_missing_with_traces(&missing, now, session)

@@ -62,7 +62,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             core.require_queue(now, &args.queue).map_err(|error| {
                 let swapped = core.queues(now, slice::from_ref(&args.key));
                 let swapped = swapped.is_ok_and(|queues| queues.iter().any(Queue::exists));
-                let meant = CommandLine::new("key").name(&args.key).name(&args.queue);
+                let meant = CommandLine::new("key")
+                    .with_name(&args.key)
+                    .with_name(&args.queue);
                 let what = format!("`{}` is a queue: did you mean {{}}?", args.key);
                 match meant.fill_sentence(&what).filter(|_| swapped) {
                     Some(hint) => error.hint(hint),

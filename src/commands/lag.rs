@@ -7,7 +7,7 @@ use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::core::api::names::NAMES_PER_CALL;
-use crate::core::api::queue;
+use crate::core::api::queue::{self, MatchedQueues};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -63,7 +63,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<QueueLag>>()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
-    let (queues, unreadable) = core.queues_like_and_unreadable(now, &args.queues)?;
+    let MatchedQueues {
+        readable: queues,
+        unreadable,
+    } = core.queues_like_and_unreadable(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
     let mut exceeding = 0;
     if out.format() == Format::Raw {

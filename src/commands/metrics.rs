@@ -176,7 +176,7 @@ fn serve_metrics(
     let (choice, labels) = (args.series.series_choice(), args.series.label.clone());
     let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
     server.fail_if_never_readable()?;
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     interrupt.end_after_signal(PATIENCE)?;
     listener.serve(
         |request| server.respond(request),
@@ -209,7 +209,7 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
     socket.connect(address).map_err(unreachable)?;
     let choice = args.series.series_choice();
     let namespace = args.namespace.as_deref();
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     let mut last = None;
     for sent in 1.. {
         match read_facts(&choice, session) {

@@ -192,7 +192,9 @@ impl Args {
         let acts_on_dead = matches!(self.action, MorgueAction::Requeue | MorgueAction::Delete);
         if acts_on_dead && self.jids.is_empty() && !self.all {
             let error = Error::usage(format!("`{action}` requires jids or `--all`"));
-            let list = CommandLine::new("morgue").name(&self.queue).name("list");
+            let list = CommandLine::new("morgue")
+                .with_name(&self.queue)
+                .with_name("list");
             return Err(error.hint_if(list.fill_sentence("{} lists the dead jobs")));
         }
         if matches!(self.action, MorgueAction::Bury | MorgueAction::Drop) && !self.retrying {

@@ -52,7 +52,7 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = MoveOptions {
         to: args.to,
-        later: args.later,
+        run_time: args.later,
         force: args.force,
     };
     let action = options.bulk_action();

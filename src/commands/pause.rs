@@ -65,7 +65,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.connect()?;
     let until = match (args.for_, &args.until) {
-        (Some(wait), _) => Some(now.after(wait)),
+        (Some(wait), _) => Some(now.plus(wait)),
         (None, Some(when)) => Some(when.resolve(now)),
         (None, None) => None,
     };

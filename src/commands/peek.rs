@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })?;
     if empty {
         out.note_to_people("no job to pop");
-        let explain = CommandLine::new("explain").exact_pattern("--queue", &args.queue);
+        let explain = CommandLine::new("explain").with_exact_pattern("--queue", &args.queue);
         out.hint_if(explain.fill_sentence("{} says why"));
     }
     Ok(Exit::Ok)

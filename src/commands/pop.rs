@@ -139,7 +139,7 @@ fn pop_jobs(
     session: &mut Session,
     jids: &mut Vec<Name>,
 ) -> Result<(), Error> {
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     for queue in &args.queues {
         loop {
             let count = args
@@ -232,7 +232,7 @@ fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
 
 /// The hint that names the command which shows the jobs of a worker.
 fn hint_at_jobs_of(worker: &Name) -> Option<String> {
-    let command = CommandLine::new("workers").name(worker);
+    let command = CommandLine::new("workers").with_name(worker);
     command.fill_sentence("{} shows it")
 }
 

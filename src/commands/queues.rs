@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
-use crate::core::api::queue;
+use crate::core::api::queue::{self, MatchedQueues};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -60,7 +60,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     }
-    let (queues, unreadable) = core.queues_like_and_unreadable(now, &args.queues)?;
+    let MatchedQueues {
+        readable: queues,
+        unreadable,
+    } = core.queues_like_and_unreadable(now, &args.queues)?;
     let empty = queues.is_empty();
     out.show(&List::of_all(queues))?;
     if empty && unreadable.is_empty() {

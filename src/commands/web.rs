@@ -140,7 +140,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         first.with_history(|history| *history = kept);
     }
     server.try_snapshots()?;
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     interrupt.end_after_signal(PATIENCE)?;
     let (saved, is_failing) = (Cell::new(Instant::now()), Cell::new(false));
     listener.serve(

@@ -19,12 +19,12 @@ use crate::model::doctor::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
 use crate::session::Session;
 
 /// The timeout of each step for a screen that shows why the server cannot be read.
-const BRIEFLY: Duration = Duration::from_secs(1);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Makes all checks with at most a second for each, for a screen that has already waited for Redis.
 pub(crate) fn diagnose_with_short_timeouts(session: &mut Session) -> Result<Diagnosis, Error> {
-    let brief = Some(session.timeout().min(BRIEFLY));
-    let timeout = mem::replace(&mut session.globals.timeout, brief);
+    let short = Some(session.timeout().min(SHORT_TIMEOUT));
+    let timeout = mem::replace(&mut session.globals.timeout, short);
     let found = diagnose(session);
     session.globals.timeout = timeout;
     found
@@ -57,7 +57,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
     {
         return Err(error.clone());
     }
-    let on_the_way = [
+    let connection_items = [
         Some(connection::config_item(session)),
         Some(connection::address_item(session, &target)),
         Some(connection::connect_item(&target, core.as_ref(), &reached)),
@@ -67,7 +67,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
         Some(connection::prefix_item(session.prefix(), core.as_ref())),
     ];
     let mut checks = CheckResults::default();
-    for item in on_the_way.into_iter().flatten() {
+    for item in connection_items.into_iter().flatten() {
         match &failed {
             Some((check, error)) if *check == item.check => checks.add_error(*check, error),
             _ => checks.add_or_skip(item),
@@ -94,13 +94,15 @@ fn check_of_error(error: &Error) -> DoctorCheck {
         Kind::Tls | Kind::Config => DoctorCheck::Tls,
         Kind::Auth | Kind::NoPerm => DoctorCheck::Login,
         Kind::ClusterPrefix => DoctorCheck::Prefix,
-        Kind::Usage if matches!(error.cause(), Some(Cause::Address { .. })) => DoctorCheck::Address,
+        Kind::Usage if matches!(error.cause(), Some(Cause::WrongAddressKind { .. })) => {
+            DoctorCheck::Address
+        }
         // A database that does not exist.
         Kind::Usage => DoctorCheck::Login,
         Kind::Unreachable
         | Kind::Timeout
         | Kind::Protocol
-        | Kind::Refused
+        | Kind::ConnectionRefused
         | Kind::NoMaster
         | Kind::ClusterDown => DoctorCheck::Connect,
         _ => DoctorCheck::Server,
@@ -118,7 +120,7 @@ fn default_hint(kind: Kind) -> &'static str {
             "QLESS_REDIS_PASSWORD, `--password-file FILE` or `--askpass` gives another password"
         }
         Kind::Usage => "`redis-cli CONFIG GET databases` shows how many it has",
-        Kind::Refused => {
+        Kind::ConnectionRefused => {
             "`redis-cli CONFIG GET maxclients` and `CONFIG GET protected-mode` show its limits"
         }
         Kind::Loading => "`redis-cli INFO persistence` shows how far it is",
@@ -145,8 +147,8 @@ impl CheckResults {
             }
             Some(_) => self.items.push(item),
             None => {
-                let is_on_the_way = item.check as u8 <= DoctorCheck::Server as u8;
-                let stops = item.level == DoctorLevel::Error && is_on_the_way;
+                let is_connection_item = item.check as u8 <= DoctorCheck::Server as u8;
+                let stops = item.level == DoctorLevel::Error && is_connection_item;
                 self.stopped_by = stops.then_some(item.check);
                 self.items.push(item);
             }

@@ -1,7 +1,7 @@
 //! Whether the server accepts changes and keeps jobs: replication, eviction, memory, persistence, connections.
 
 use super::default_hint;
-use crate::core::api::doctor::{ServerReport, ServerSettings};
+use crate::core::api::doctor::{ServerConfig, ServerReport};
 use crate::core::call::Core;
 use crate::error::Kind;
 use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
@@ -12,16 +12,16 @@ use crate::session::silent_primary_message;
 use crate::text::{Sanitized, format_bytes, format_count, format_duration};
 
 /// The hint for a server without an append-only file.
-const APPEND: &str = "`redis-cli CONFIG SET appendonly yes` writes each change to disk";
+const APPEND_ONLY_HINT: &str = "`redis-cli CONFIG SET appendonly yes` writes each change to disk";
 
 pub(super) fn replication_item(
     report: &ServerReport,
-    settings: Option<&ServerSettings>,
+    config: Option<&ServerConfig>,
     core: &Core,
     read_only: bool,
 ) -> DoctorItem {
     let check = DoctorCheck::Replication;
-    let min_replicas = settings.map(|settings| settings.min_replicas);
+    let min_replicas = config.map(|config| config.min_replicas);
     let evidence = DoctorEvidence {
         role: Some(report.facts.role.clone()),
         primary: report.primary.clone(),
@@ -34,7 +34,10 @@ pub(super) fn replication_item(
             0 => "no replicas".to_owned(),
             count => format_count(count, "replica", "replicas"),
         };
-        let item = if report.good_replicas.is_some_and(|good| good < required) {
+        let item = if report
+            .in_sync_replicas
+            .is_some_and(|in_sync| in_sync < required)
+        {
             let error = core.refusal_error("NOREPLICAS");
             DoctorItem::error(check, &error, default_hint(error.kind()))
         } else if required > 0 {
@@ -117,22 +120,21 @@ pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
 /// The check whether jobs survive a restart of the server.
 pub(super) fn persistence_item(
     report: &ServerReport,
-    settings: Option<&ServerSettings>,
+    config: Option<&ServerConfig>,
     core: &Core,
 ) -> DoctorItem {
     let check = DoctorCheck::Persistence;
     let facts = &report.facts;
-    let refuses =
-        settings.is_some_and(|settings| settings.stops_writes && !settings.save.is_empty());
+    let refuses = config.is_some_and(|config| config.stops_writes && !config.save.is_empty());
     let error = core.refusal_error("MISCONF");
     let item = if report.append_failed || facts.save_failed && refuses {
         DoctorItem::error(check, &error, default_hint(error.kind()))
     } else if let Some(failed) = facts.problem_sentence(ProblemCode::Persistence) {
         DoctorItem::warning(check, failed, error.hint_text().unwrap_or_default())
     } else if facts.append_only {
-        append_only_item(settings)
+        append_only_item(config)
     } else {
-        snapshots_item(report, settings, core)
+        snapshots_item(report, config, core)
     };
     item.with_evidence(DoctorEvidence {
         append_only: Some(facts.append_only),
@@ -142,9 +144,9 @@ pub(super) fn persistence_item(
 }
 
 /// The result for a server with an append-only file.
-fn append_only_item(settings: Option<&ServerSettings>) -> DoctorItem {
+fn append_only_item(config: Option<&ServerConfig>) -> DoctorItem {
     let check = DoctorCheck::Persistence;
-    match settings.map_or("", |settings| settings.appendfsync.as_str()) {
+    match config.map_or("", |config| config.appendfsync.as_str()) {
         "always" => DoctorItem::ok(check, "append-only file, on disk before each reply"),
         "everysec" => DoctorItem::ok(
             check,
@@ -160,14 +162,10 @@ fn append_only_item(settings: Option<&ServerSettings>) -> DoctorItem {
 }
 
 /// The result for a server without an append-only file.
-fn snapshots_item(
-    report: &ServerReport,
-    settings: Option<&ServerSettings>,
-    core: &Core,
-) -> DoctorItem {
+fn snapshots_item(report: &ServerReport, config: Option<&ServerConfig>, core: &Core) -> DoctorItem {
     let last_save = report.facts.last_save;
     // If the user may not read the setting `save`, an existing snapshot shows that snapshots are made.
-    let has_snapshots = settings.map_or(last_save.is_some(), |settings| !settings.save.is_empty());
+    let has_snapshots = config.map_or(last_save.is_some(), |config| !config.save.is_empty());
     let what = if has_snapshots {
         let last = last_save.map_or_else(
             || "none since the server started".to_owned(),
@@ -180,10 +178,10 @@ fn snapshots_item(
     } else {
         "neither append-only file nor snapshots: a restart loses all jobs".to_owned()
     };
-    DoctorItem::warning(DoctorCheck::Persistence, what, APPEND)
+    DoctorItem::warning(DoctorCheck::Persistence, what, APPEND_ONLY_HINT)
 }
 
-pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettings>) -> DoctorItem {
+pub(super) fn clients_item(report: &ServerReport, config: Option<&ServerConfig>) -> DoctorItem {
     let check = DoctorCheck::Clients;
     let Some(connections) = report.connections else {
         return DoctorItem::skipped(check, "the server does not tell how many it has");
@@ -196,7 +194,7 @@ pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettin
         }
         None => format_count(connections, "connection", "connections"),
     };
-    if let Some(limit) = settings.and_then(|settings| settings.script_limit) {
+    if let Some(limit) = config.and_then(|config| config.script_limit) {
         let time = match limit.as_secs_f64() {
             0.0 => "without a limit".to_owned(),
             limit => format!("for {}", format_duration(limit.max(1.0))),

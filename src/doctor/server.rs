@@ -50,27 +50,25 @@ pub(super) fn add_server_items(
     }
     let made = core.time_core_call(now);
     let is_blocked = made.as_ref().is_err_and(would_block_next_calls);
-    let (rights, may_read_settings) = if is_blocked {
+    let (rights, may_read_config) = if is_blocked {
         (skipped_item(DoctorCheck::Rights, DoctorCheck::Core), true)
     } else {
-        rights_item_and_may_read_settings(core, now)
+        rights_item_and_may_read_config(core, now)
     };
     checks.add_or_skip(rights);
     checks.add_or_skip(core_item(made, core.script_sha()));
     match &report {
         Ok(report) => {
-            // Read the settings only with the right to: a refusal would leave an entry in the server's log of denied
-            // commands.
-            let settings = may_read_settings
-                .then(|| core.server_settings(now))
-                .flatten();
-            let settings = settings.as_ref();
+            // CONFIG is called only with the right to, since a refusal would leave an entry in the server's log of
+            // denied commands.
+            let config = may_read_config.then(|| core.server_config(now)).flatten();
+            let config = config.as_ref();
             let read_only = session.globals.read_only;
-            checks.add_or_skip(replication_item(report, settings, core, read_only));
+            checks.add_or_skip(replication_item(report, config, core, read_only));
             checks.add_or_skip(eviction_item(report));
             checks.add_or_skip(memory_item(report, core));
-            checks.add_or_skip(persistence_item(report, settings, core));
-            checks.add_or_skip(clients_item(report, settings));
+            checks.add_or_skip(persistence_item(report, config, core));
+            checks.add_or_skip(clients_item(report, config));
         }
         Err(error) => {
             for check in [
@@ -166,8 +164,8 @@ fn unreported_server_item(core: &Core) -> DoctorItem {
     DoctorItem::ok(DoctorCheck::Server, version)
 }
 
-/// The rights of the user, and whether the settings of the server may be read.
-fn rights_item_and_may_read_settings(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
+/// The rights of the user, and whether the configuration of the server may be read.
+fn rights_item_and_may_read_config(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     let check = DoctorCheck::Rights;
     if !core.scripts_can_read_rights() {
         let why = "the server does not tell: Redis before 7.0 has no test of rights";
@@ -200,7 +198,7 @@ fn rights_item_and_may_read_settings(core: &mut Core, now: Moment) -> (DoctorIte
         missing: Some([missing.needed, missing.optional].concat()),
         ..DoctorEvidence::default()
     });
-    (item, missing.may_read_settings)
+    (item, missing.may_read_config)
 }
 
 fn core_item(made: Result<Duration, Error>, sha: &str) -> DoctorItem {

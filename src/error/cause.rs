@@ -14,22 +14,22 @@ pub enum Cause {
     /// The server has as many clients as it allows.
     ClientLimit,
     /// An argument of the call is longer than the server reads. Nothing was changed.
-    TooLong,
+    ArgumentTooLong,
     /// The address is of another kind than the server. With these flags the command works.
-    Address {
+    WrongAddressKind {
         redis: Option<String>,
         prefix: Option<String>,
     },
     /// A limit of this process, user or machine: of threads, of open files.
-    OwnLimit,
+    ProcessLimit,
     /// Nothing listens where the address points.
-    NotThere,
+    NothingListens,
     /// Waiting does not help.
-    Lasting,
+    NotTransient,
     /// The nodes of a cluster name each other: wrongly configured, or for a moment while slots or masters change.
     CircularRedirection,
     /// The replies to a request take more memory than they may.
-    TooMuch,
+    RepliesTooLarge,
     /// A job that another one would depend on does not exist.
     MissingDependency,
 }

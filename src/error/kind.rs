@@ -46,7 +46,8 @@ pub enum Kind {
     /// A password is missing, wrong, or superfluous.
     Auth,
     /// The server accepts no further connections.
-    Refused,
+    #[strum(serialize = "refused")]
+    ConnectionRefused,
     /// The user lacks a right.
     #[strum(serialize = "noperm")]
     NoPerm,
@@ -79,9 +80,11 @@ pub enum Kind {
     /// The server restarted, was flushed or evicted keys after it had acknowledged changes.
     ServerRestarted,
     /// The change may or may not have happened.
-    Unknown,
+    #[strum(serialize = "unknown")]
+    OutcomeUnknown,
     /// A key has the wrong type.
-    Damaged,
+    #[strum(serialize = "damaged")]
+    WrongKeyType,
     /// A defect of `qless` or of its Lua core.
     Internal,
     /// The server is too old.
@@ -92,7 +95,7 @@ impl Kind {
     /// The exit code.
     pub const fn exit(self) -> Exit {
         match self {
-            Kind::Error | Kind::File | Kind::Damaged | Kind::Internal => Exit::Error,
+            Kind::Error | Kind::File | Kind::WrongKeyType | Kind::Internal => Exit::Error,
             Kind::Usage | Kind::Config | Kind::ClusterPrefix => Exit::Usage,
             Kind::Partial | Kind::ServerRestarted => Exit::Partial,
             Kind::NotFound => Exit::NotFound,

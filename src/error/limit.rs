@@ -22,7 +22,7 @@ pub(crate) fn limit_hint(fault: &io::Error) -> Option<&'static str> {
 pub(crate) fn no_thread_error(fault: &io::Error) -> Error {
     let why = io_message(fault);
     Error::new(Kind::Error, format!("cannot start a thread: {why}"))
-        .caused_by(Cause::OwnLimit)
+        .caused_by(Cause::ProcessLimit)
         .hint(
             "too many processes and threads run for this user (`ulimit -u`), unit or container \
              (TasksMax), or memory is limited (`ulimit -v`)",
@@ -35,5 +35,5 @@ pub(crate) fn connection_limit_error(fault: &io::Error) -> Option<Error> {
     let hint = limit_hint(fault).filter(|_| matches!(errno, Errno::MFILE | Errno::NFILE))?;
     let message = format!("cannot open a connection: {}", io_message(fault));
     let error = Error::new(Kind::Error, message);
-    Some(error.caused_by(Cause::OwnLimit).hint(hint))
+    Some(error.caused_by(Cause::ProcessLimit).hint(hint))
 }

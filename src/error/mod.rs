@@ -115,7 +115,7 @@ impl Error {
         self.after_changes()
     }
 
-    /// Adds a step that follows the one of the hint, if there is one.
+    /// Adds a second step after the hint, or the first one if there is no hint.
     pub(crate) fn further_hint(self, step: &str) -> Error {
         let hint = match &self.hint {
             Some(hint) => format!("{hint}; {step}"),

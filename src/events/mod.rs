@@ -49,16 +49,16 @@ pub(crate) fn run(
     limits: &EventLimits,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     interrupt.end_after_signal(TIME_AFTER_SIGNAL)?;
     let mut watcher = EventWatcher {
         filter,
         count: limits.count,
-        time_left: None,
+        time_left_at_start: None,
         deadline: None,
         interrupt,
         members_must_stop: session.members_must_stop_flag(),
-        share: session.stream_line_counts(),
+        line_counts: session.stream_line_counts(),
     };
     watcher.set_deadline(limits, session.now());
     let opened = session.open_within(watcher.time_to_subscribe(MIN_CONNECT_TIME));
@@ -82,12 +82,12 @@ struct EventWatcher<'e> {
     filter: &'e EventFilter,
     count: Option<u64>,
     /// How far away the deadline was when the stream began.
-    time_left: Option<Duration>,
+    time_left_at_start: Option<Duration>,
     deadline: Option<Instant>,
     interrupt: Interrupt,
     /// Set when the streams of all members must end.
     members_must_stop: Arc<AtomicBool>,
-    share: Arc<StreamLineCounts>,
+    line_counts: Arc<StreamLineCounts>,
 }
 
 /// A time for which events were missed.
@@ -101,13 +101,13 @@ struct Gap {
 impl EventWatcher<'_> {
     /// Sets the deadline, counted from `now`: the clock of this host until the server has told its time.
     fn set_deadline(&mut self, limits: &EventLimits, now: Moment) {
-        self.time_left = limits.deadline.as_ref().map(|at| at.time_left(now));
+        self.time_left_at_start = limits.deadline.as_ref().map(|at| at.time_left(now));
         self.deadline = self
-            .time_left
+            .time_left_at_start
             .and_then(|left| Instant::now().checked_add(left));
     }
 
-    /// The time until the deadline, but at least `least`; without a deadline, no limit.
+    /// The time until the deadline, raised to `least` if it is shorter. It is unlimited without a deadline.
     fn time_to_subscribe(&self, least: Duration) -> Duration {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         self.deadline.map_or(Duration::MAX, left).max(least)
@@ -162,7 +162,7 @@ impl EventWatcher<'_> {
     }
 
     /// Subscribes as soon as the server can be reached; `None` if the stream ends before. If no member can be
-    /// reached, the error of the first attempt is that of the command.
+    /// reached, the command ends with the error of the first attempt.
     fn subscribe_again(
         &self,
         first: Error,
@@ -218,7 +218,7 @@ impl EventWatcher<'_> {
         if !is_shown || !self.filter.matches(event) {
             return Ok(());
         }
-        let number = self.share.count_line();
+        let number = self.line_counts.count_line();
         if self.count.is_some_and(|count| number > count) {
             // Other members have shown all.
             return Ok(());
@@ -228,7 +228,7 @@ impl EventWatcher<'_> {
 
     /// The exit code if the stream has ended.
     fn exit_if_ended(&self) -> Result<Option<Exit>, Error> {
-        let shown = self.share.line_count();
+        let shown = self.line_counts.line_count();
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));
         }
@@ -252,7 +252,7 @@ impl EventWatcher<'_> {
             (None, _) => Ok(None),
             (Some(_), None) => Ok(Some(Exit::Ok)),
             (Some(_), Some(_)) => {
-                let time_left = self.time_left.unwrap_or_default();
+                let time_left = self.time_left_at_start.unwrap_or_default();
                 let time = format_duration_with_fraction(time_left.as_secs_f64());
                 let why = format!("the deadline of {time} passed after {}", so_far());
                 Err(Error::new(Kind::Deadline, why))
@@ -285,8 +285,8 @@ impl EventWatcher<'_> {
         session: &mut Session,
     ) -> Result<(), Error> {
         let Gap { since, .. } = gap;
-        let page = session.ui.render_options();
-        let (begun, ended) = (page.time_of_day(since), page.time_of_day(at));
+        let options = session.ui.render_options();
+        let (begun, ended) = (options.time_of_day(since), options.time_of_day(at));
         let lasted = format_duration_with_fraction(gap.unnoticed_s + gap.noticed.seconds());
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"

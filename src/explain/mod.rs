@@ -22,6 +22,14 @@ use crate::name::Name;
 /// Maximum number of jobs that are explained together.
 const MAX_JOBS: usize = 200;
 
+/// The queue and the jid whose facts are read.
+struct PopSubject<'n> {
+    /// A subject without a queue has no facts.
+    queue: Option<&'n Name>,
+    /// The job whose place in the queue is read; `None` for the queue alone.
+    jid: Option<&'n Name>,
+}
+
 /// A job or a recurring job.
 enum JobOrTemplate {
     Job(Box<Job>),
@@ -54,21 +62,21 @@ pub(crate) fn explain_jobs(
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
         let items = read_jobs_and_templates(core, now, jids)?;
-        let subjects: Vec<(Option<&Name>, Option<&Name>)> = items
+        let subjects: Vec<PopSubject> = items
             .iter()
-            .map(|item| match item {
-                Some(item) => (item.queue(), item.jid_if_job()),
-                None => (None, None),
+            .map(|item| PopSubject {
+                queue: item.as_ref().and_then(JobOrTemplate::queue),
+                jid: item.as_ref().and_then(JobOrTemplate::jid_if_job),
             })
             .collect();
         let facts = read_pop_facts(core, now, &subjects)?;
-        for (item, queue) in items.iter().zip(facts) {
+        for (item, facts) in items.iter().zip(facts) {
             explanations.push(match item {
                 Some(JobOrTemplate::Job(job)) => {
-                    Some(explain_job_with_facts(core, now, job, queue)?)
+                    Some(explain_job_with_facts(core, now, job, facts)?)
                 }
                 Some(JobOrTemplate::Recurring(recurring)) => {
-                    Some(explain_recurring(recurring, queue, now))
+                    Some(explain_recurring(recurring, facts, now))
                 }
                 None => None,
             });
@@ -108,30 +116,34 @@ pub(crate) fn explain_single_job(
     now: Moment,
     job: &Job,
 ) -> Result<Explanation, Error> {
-    let queue = read_pop_facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
-    explain_job_with_facts(core, now, job, queue.flatten())
+    let subject = PopSubject {
+        queue: job.queue.as_ref(),
+        jid: Some(&job.jid),
+    };
+    let facts = read_pop_facts(core, now, &[subject])?.pop();
+    explain_job_with_facts(core, now, job, facts.flatten())
 }
 
 fn explain_job_with_facts(
     core: &mut Core,
     now: Moment,
     job: &Job,
-    queue: Option<PopFacts>,
+    facts: Option<PopFacts>,
 ) -> Result<Explanation, Error> {
     let walk = match job.state {
         Some(State::Depends) => Some(walk::walk_dependencies(core, now, job)?),
         _ => None,
     };
-    let ordered = queue.as_ref().is_some_and(|facts| facts.ordered);
+    let ordered = facts.as_ref().is_some_and(|facts| facts.ordered);
     let before = coordination::lane_jobs_before(core, now, job, ordered)?;
     let backoff = backoff_cause(core, now, job)?;
-    let reasons = reasons::job_reasons(job, queue.as_ref(), walk.as_ref(), &before, backoff, now);
+    let reasons = reasons::job_reasons(job, facts.as_ref(), walk.as_ref(), &before, backoff, now);
     Ok(Explanation {
         jid: Some(job.jid.clone()),
         klass: job.klass.clone(),
         queue: job.queue.clone(),
         state: job.state,
-        ..build_explanation(reasons, queue.as_ref(), now)
+        ..build_explanation(reasons, facts.as_ref(), now)
     })
 }
 
@@ -151,14 +163,14 @@ fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<Backo
     })
 }
 
-fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment) -> Explanation {
-    let reasons = reasons::recurring_reasons(recurring, queue.as_ref(), now);
+fn explain_recurring(recurring: &Recurring, facts: Option<PopFacts>, now: Moment) -> Explanation {
+    let reasons = reasons::recurring_reasons(recurring, facts.as_ref(), now);
     Explanation {
         jid: Some(recurring.jid.clone()),
         klass: recurring.klass.clone(),
         queue: recurring.queue.clone(),
         recurring: true,
-        ..build_explanation(reasons, queue.as_ref(), now)
+        ..build_explanation(reasons, facts.as_ref(), now)
     }
 }
 
@@ -168,9 +180,11 @@ pub(crate) fn explain_queue(
     now: Moment,
     name: &Name,
 ) -> Result<Explanation, Error> {
-    let found = read_pop_facts(core, now, &[(Some(name), None)])?
-        .pop()
-        .flatten();
+    let subject = PopSubject {
+        queue: Some(name),
+        jid: None,
+    };
+    let found = read_pop_facts(core, now, &[subject])?.pop().flatten();
     let Some(facts) = found else {
         return Err(not_found::missing_queue_error(core, now, name)?);
     };
@@ -186,34 +200,34 @@ pub(crate) fn explain_queue(
 
 fn build_explanation(
     reasons: Vec<DelayReason>,
-    queue: Option<&PopFacts>,
+    facts: Option<&PopFacts>,
     now: Moment,
 ) -> Explanation {
-    let oldest = queue.and_then(|facts| facts.oldest);
+    let oldest = facts.and_then(|facts| facts.oldest);
     Explanation {
         runnable: !reasons.iter().any(DelayReason::blocks_pop),
-        next_jid: queue.and_then(|facts| facts.next.clone()),
-        last_pop: queue.and_then(|facts| facts.popped),
+        next_jid: facts.and_then(|facts| facts.next.clone()),
+        last_pop: facts.and_then(|facts| facts.popped),
         oldest_wait_s: oldest.map(|since| RoundedSeconds(now.since(since).max(0.0))),
         reasons,
         ..Explanation::default()
     }
 }
 
-/// For each pair of a queue and a jid, the facts about the queue and the place of the job in it; `None`
-/// without a queue or if it does not exist. The figures of a queue are those of one moment.
+/// For each subject, the facts about the queue and the place of the job in it. They are `None` without a queue or
+/// if it does not exist. The figures of a queue are read at one moment.
 fn read_pop_facts(
     core: &mut Core,
     now: Moment,
-    queues_and_jids: &[(Option<&Name>, Option<&Name>)],
+    subjects: &[PopSubject],
 ) -> Result<Vec<Option<PopFacts>>, Error> {
-    let pops: Vec<(&Name, Option<&Name>)> = queues_and_jids
+    let pops: Vec<(&Name, Option<&Name>)> = subjects
         .iter()
-        .filter_map(|(queue, jid)| queue.map(|queue| (queue, *jid)))
+        .filter_map(|subject| Some((subject.queue?, subject.jid)))
         .collect();
     let mut pops = match core.pop_facts(now, &pops) {
         Ok(pops) => pops.into_iter(),
-        Err(error) if error.kind() == Kind::Damaged => {
+        Err(error) if error.kind() == Kind::WrongKeyType => {
             // This names the queue and its key.
             let names: BTreeSet<&Name> = pops.iter().map(|(queue, _)| *queue).collect();
             let names: Vec<Name> = names.into_iter().cloned().collect();
@@ -222,8 +236,8 @@ fn read_pop_facts(
         }
         Err(error) => return Err(error),
     };
-    let facts = queues_and_jids.iter().map(|(queue, _)| {
-        let facts = queue.and_then(|_| pops.next());
+    let facts = subjects.iter().map(|subject| {
+        let facts = subject.queue.and_then(|_| pops.next());
         facts.filter(|facts| facts.queue.exists())
     });
     Ok(facts.collect())

@@ -15,8 +15,8 @@ use crate::name::Name;
 /// How many seconds the next job may wait while pops are possible before the reason is that no worker pops.
 const MAX_NEXT_WAIT: f64 = 10.0;
 
-/// The seconds that take the place of [`MAX_NEXT_WAIT`] if any queue has workers: they may poll seldom.
-const LONG_PATIENCE: f64 = 60.0;
+/// The seconds that take the place of [`MAX_NEXT_WAIT`] if any queue has workers, which may poll seldom.
+const MAX_NEXT_WAIT_WITH_WORKERS: f64 = 60.0;
 
 /// Maximum number of jobs that the evidence names.
 const MAX_NAMED: usize = 10;
@@ -46,7 +46,7 @@ pub(super) fn job_reasons(
                 since: job.since,
                 ..ReasonEvidence::default()
             },
-            CommandLine::new("retry --completed").name(jid),
+            CommandLine::new("retry --completed").with_name(jid),
         )),
         Some(State::Failed) => {
             let failure = job.failure.clone().unwrap_or_default();
@@ -57,7 +57,7 @@ pub(super) fn job_reasons(
                 worker: failure.worker,
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("retry").name(jid);
+            let fix = CommandLine::new("retry").with_name(jid);
             reasons.push(DelayReason::new(ReasonCode::Failed, evidence, fix));
         }
         Some(State::Running) => {
@@ -73,7 +73,7 @@ pub(super) fn job_reasons(
                 last_seen: facts.and_then(|facts| facts.worker_seen),
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("timeout").name(jid);
+            let fix = CommandLine::new("timeout").with_name(jid);
             reasons.push(DelayReason::new(code, evidence, fix));
         }
         Some(State::Stalled) => {
@@ -82,13 +82,13 @@ pub(super) fn job_reasons(
                 worker: worker.clone(),
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("workers").names(&worker);
+            let fix = CommandLine::new("workers").with_names(&worker);
             reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).into_delay_only());
         }
         Some(State::Throttled) if full.is_empty() => {
             // The throttle has a free slot again, so the job is only delayed: one of the next pops returns it to the
             // queue.
-            let fix = CommandLine::new("get").name(jid);
+            let fix = CommandLine::new("get").with_name(jid);
             let reason = DelayReason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
             reasons.push(reason.into_delay_only());
         }
@@ -104,7 +104,7 @@ pub(super) fn job_reasons(
                 backoff,
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("promote").name(jid);
+            let fix = CommandLine::new("promote").with_name(jid);
             reasons.push(DelayReason::new(ReasonCode::Scheduled, evidence, fix));
         }
         _ => {}
@@ -126,9 +126,9 @@ pub(super) fn job_reasons(
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
         ) && !reasons.iter().any(DelayReason::blocks_pop);
         add_queue_reasons(facts, can_run, now, &mut reasons);
-        // The beginning of data does not tell.
+        // Data that was read in part cannot be validated.
         if job.data_length.is_none() && Json::parse(job.data.as_bytes()).is_none() {
-            let fix = CommandLine::new("get --data").name(jid);
+            let fix = CommandLine::new("get --data").with_name(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
             reasons.push(invalid.into_delay_only());
         }
@@ -160,7 +160,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     let mut reasons = Vec::new();
     add_queue_reasons(facts, true, now, &mut reasons);
     let gets_job = facts.next.is_some();
-    let unless_popped = |reason: DelayReason| {
+    let downgrade_if_job_is_available = |reason: DelayReason| {
         if gets_job {
             reason.into_delay_only()
         } else {
@@ -172,14 +172,14 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
             .throttles
             .iter()
             .map(throttle_full_reason)
-            .map(unless_popped),
+            .map(downgrade_if_job_is_available),
     );
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = ReasonEvidence {
             jobs: Some(facts.late_recurring),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("recur list").name(&queue.name);
+        let fix = CommandLine::new("recur list").with_name(&queue.name);
         let late = DelayReason::new(ReasonCode::RecurringNotPolled, evidence, fix);
         reasons.push(late.into_delay_only());
     }
@@ -189,8 +189,8 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
             until,
             ..ReasonEvidence::default()
         };
-        let jobs = CommandLine::new("jobs").exact_pattern("--queue", &queue.name);
-        DelayReason::new(code, evidence, jobs.flag("--state", state.into_str()))
+        let jobs = CommandLine::new("jobs").with_exact_pattern("--queue", &queue.name);
+        DelayReason::new(code, evidence, jobs.with_flag("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
@@ -204,15 +204,15 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
         let fix = CommandLine::new("workers");
         reasons.push(DelayReason::new(ReasonCode::Grace, evidence, fix));
     }
-    let are_next = !gets_job || queue.waiting == 0;
-    if are_next && queue.scheduled > 0 {
+    let may_be_reason = !gets_job || queue.waiting == 0;
+    if may_be_reason && queue.scheduled > 0 {
         let code = ReasonCode::Scheduled;
         let scheduled = count(code, queue.scheduled, State::Scheduled, facts.due);
-        reasons.push(unless_popped(scheduled));
+        reasons.push(downgrade_if_job_is_available(scheduled));
     }
-    if are_next && queue.depends > 0 {
+    if may_be_reason && queue.depends > 0 {
         let depends = count(ReasonCode::Depends, queue.depends, State::Depends, None);
-        reasons.push(unless_popped(depends));
+        reasons.push(downgrade_if_job_is_available(depends));
     }
     if queue.throttled > 0 && facts.throttles.is_empty() {
         // The throttles of these jobs have free slots, so they are only delayed: each of the next pops checks some of
@@ -238,7 +238,7 @@ pub(super) fn recurring_reasons(
             reason: recurring.paused_reason.clone(),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("recur resume").name(&recurring.jid);
+        let fix = CommandLine::new("recur resume").with_name(&recurring.jid);
         reasons.push(DelayReason::new(ReasonCode::RecurringPaused, evidence, fix));
     }
     let is_late = recurring.next.is_some_and(|next| next <= now);
@@ -263,7 +263,7 @@ pub(super) fn recurring_reasons(
             until: recurring.next,
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("recur run").name(&recurring.jid);
+        let fix = CommandLine::new("recur run").with_name(&recurring.jid);
         (ReasonCode::Scheduled, evidence, fix)
     };
     reasons.push(DelayReason::new(code, evidence, fix));
@@ -282,7 +282,7 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
             reason: queue.paused_reason.clone(),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("unpause").name(&queue.name);
+        let fix = CommandLine::new("unpause").with_name(&queue.name);
         reasons.push(DelayReason::new(ReasonCode::Paused, evidence, fix));
     }
     let held = facts.held + facts.renewed;
@@ -295,7 +295,7 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
             ..ReasonEvidence::default()
         };
         let key = [queue.name.as_bytes(), b"-max-concurrency"].concat();
-        let fix = CommandLine::new("config set").name(key).name("N");
+        let fix = CommandLine::new("config set").with_name(key).with_name("N");
         reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
@@ -311,7 +311,7 @@ fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
         entry: entry.cloned(),
         ..ReasonEvidence::default()
     };
-    let fix = CommandLine::new("check --repair").exact_pattern("--queue", queue);
+    let fix = CommandLine::new("check --repair").with_exact_pattern("--queue", queue);
     DelayReason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
@@ -319,12 +319,16 @@ fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
 /// asks would have got the next job, or extended an expired lock.
 fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     let waited = now.since(facts.ready?);
-    let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
-    let long = if unseen { MAX_NEXT_WAIT } else { LONG_PATIENCE };
+    let not_seen_since_ready = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
+    let long = if not_seen_since_ready {
+        MAX_NEXT_WAIT
+    } else {
+        MAX_NEXT_WAIT_WITH_WORKERS
+    };
     if facts.held > 0 || waited < long {
         return None;
     }
-    let last = facts.seen.filter(|_| unseen);
+    let last = facts.seen.filter(|_| not_seen_since_ready);
     let evidence = ReasonEvidence {
         since: last.or(facts.ready),
         worker: facts.worker.clone().filter(|_| last.is_some()),
@@ -343,8 +347,8 @@ fn jobs_ahead_reason(job: &Job, facts: &PopFacts) -> DelayReason {
         ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("priority")
-        .flag("--to", "N")
-        .name(&job.jid);
+        .with_flag("--to", "N")
+        .with_name(&job.jid);
     DelayReason::new(ReasonCode::Ahead, evidence, fix).into_delay_only()
 }
 
@@ -359,9 +363,11 @@ fn throttle_full_reason(full: &FullThrottle) -> DelayReason {
         ..ReasonEvidence::default()
     };
     let fix = if full.maximum < 0 {
-        CommandLine::new("throttle set").name(&full.id).name("N")
+        CommandLine::new("throttle set")
+            .with_name(&full.id)
+            .with_name("N")
     } else {
-        CommandLine::new("throttle show").name(&full.id)
+        CommandLine::new("throttle show").with_name(&full.id)
     };
     DelayReason::new(ReasonCode::Throttled, evidence, fix)
 }
@@ -387,7 +393,9 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
             cycle: walk.cycle.clone(),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("depends").flag("--off", next).name(owner);
+        let fix = CommandLine::new("depends")
+            .with_flag("--off", next)
+            .with_name(owner);
         reasons.push(DelayReason::new(ReasonCode::DependsCycle, evidence, fix));
     }
     let evidence = |roots: Vec<Neighbor>| ReasonEvidence {
@@ -399,8 +407,8 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         let jids = walk.missing.iter().map(|(_, jid)| jid.clone());
         let roots = jids.map(|jid| Neighbor::new(jid, None)).collect();
         let fix = CommandLine::new("depends")
-            .flag("--off", missing)
-            .name(owner);
+            .with_flag("--off", missing)
+            .with_name(owner);
         reasons.push(DelayReason::new(
             ReasonCode::DependsMissing,
             evidence(roots),
@@ -411,16 +419,16 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         reasons.push(DelayReason::new(
             ReasonCode::DependsOneSided,
             evidence(walk.unlisted.values().cloned().collect()),
-            CommandLine::new("check --repair").flag("--only", "dependency-one-sided"),
+            CommandLine::new("check --repair").with_flag("--only", "dependency-one-sided"),
         ));
     }
-    let of = |wanted: &dyn Fn(Option<State>) -> bool| {
+    let roots_where = |wanted: &dyn Fn(Option<State>) -> bool| {
         let roots = walk.roots.values().filter(|root| wanted(root.state));
         roots.cloned().collect::<Vec<Neighbor>>()
     };
-    let failed = of(&|state| state == Some(State::Failed));
+    let failed = roots_where(&|state| state == Some(State::Failed));
     if let Some(first) = failed.first() {
-        let fix = CommandLine::new("retry").name(&first.jid);
+        let fix = CommandLine::new("retry").with_name(&first.jid);
         let failure = first.job.as_ref().and_then(|job| job.failure.clone());
         let (group, message) = failure
             .map(|failure| (failure.group, failure.message))
@@ -432,16 +440,16 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         };
         reasons.push(DelayReason::new(ReasonCode::DependsFailed, evidence, fix));
     }
-    let open = of(&|state| !matches!(state, Some(State::Failed | State::Complete)));
+    let open = roots_where(&|state| !matches!(state, Some(State::Failed | State::Complete)));
     if let Some(first) = open.first() {
-        let fix = CommandLine::new("explain").name(&first.jid);
+        let fix = CommandLine::new("explain").with_name(&first.jid);
         reasons.push(DelayReason::new(
             ReasonCode::Depends,
             evidence(open.clone()),
             fix,
         ));
     }
-    if reasons.is_empty() && !walk.is_cut {
+    if reasons.is_empty() && !walk.is_incomplete {
         // The job depends on nothing, or only on completed jobs: its release was lost. A check of its queue alone
         // does not repair this if only the other job lists the dependency.
         let fix = CommandLine::new("check --repair");

@@ -1,4 +1,4 @@
-//! The jobs at the end of a chain of dependencies: those that block it.
+//! The blocking jobs at the end of a chain of dependencies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,7 +9,6 @@ use crate::graph::walk::{WalkLimits, walk_jobs};
 use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
 
-/// The limits of a walk.
 const LIMITS: WalkLimits = WalkLimits {
     jobs: 5_000,
     depth: None,
@@ -18,7 +17,7 @@ const LIMITS: WalkLimits = WalkLimits {
 /// The result of a walk along the dependencies of a job.
 #[derive(Debug, Default)]
 pub(super) struct DependencyWalk {
-    /// The blocking jobs by jid: those that do not depend on others.
+    /// The jobs that do not depend on others and block the rest, by jid.
     pub roots: BTreeMap<Name, Neighbor>,
     /// Dependencies that do not exist, each with a job that depends on it.
     pub missing: Vec<(Name, Name)>,
@@ -27,7 +26,7 @@ pub(super) struct DependencyWalk {
     /// Jobs that depend on each other, the first one again at the end.
     pub cycle: Vec<Name>,
     /// Whether the walk may lack jobs: there are too many, or the job has changed since it was read.
-    pub is_cut: bool,
+    pub is_incomplete: bool,
 }
 
 /// The dependencies of a job in state `depends`; none for any other job, which does not wait for them.
@@ -39,7 +38,7 @@ fn awaited_dependencies(job: &Job) -> &[Name] {
     }
 }
 
-/// Walks from a job in state depends.
+/// Walks from a job in state `depends` along its dependencies, to the jobs that block it.
 pub(super) fn walk_dependencies(
     core: &mut Core,
     now: Moment,
@@ -61,7 +60,7 @@ pub(super) fn walk_dependencies(
         }
     }
     let mut walk = DependencyWalk {
-        is_cut: read.is_cut,
+        is_incomplete: read.has_more,
         ..DependencyWalk::default()
     };
     for (jid, found) in read.jobs {
@@ -74,7 +73,7 @@ pub(super) fn walk_dependencies(
             Some(found) if found.state == Some(State::Depends) => {
                 edges.insert(jid, found.dependencies);
             }
-            _ if jid == job.jid => walk.is_cut = true,
+            _ if jid == job.jid => walk.is_incomplete = true,
             Some(found) => {
                 let neighbor = Neighbor::new(jid.clone(), Some(found));
                 walk.roots.insert(jid, neighbor);

@@ -73,10 +73,10 @@ pub(crate) fn read_graph_of_queue(
     let left_out = search.with_edges.iter().filter(|jid| !listed.contains(jid));
     let left_out = left_out.count() as u64;
     // The walks have read further jobs of the queue, which are not omitted.
-    let own = graph.nodes.iter().map(|node| &node.job);
-    let own =
-        own.filter(|job| job.queue.as_ref() == Some(queue) && !search.read.contains(&job.jid));
-    let read = search.read.len() as u64 + own.count() as u64;
+    let further = graph.nodes.iter().map(|node| &node.job);
+    let further =
+        further.filter(|job| job.queue.as_ref() == Some(queue) && !search.read.contains(&job.jid));
+    let read = search.read.len() as u64 + further.count() as u64;
     graph.omitted_jobs = left_out + search.known.saturating_sub(read);
     graph.is_cut_by_limit |= graph.omitted_jobs > 0;
     graph.sum_omissions();
@@ -99,27 +99,27 @@ fn find_jobs_with_edges(
     queue: &Name,
     limit: usize,
 ) -> Result<QueueSearch, Error> {
-    let own = [
+    let queue_indexes = [
         Index::Depends,
         Index::Locks,
         Index::Waiting,
         Index::Scheduled,
         Index::Throttled,
     ];
-    let own = own.map(|index| (index(queue.clone()), 0));
-    let mut slices = core.index_ranges(now, &own, limit as u64)?;
+    let queue_indexes = queue_indexes.map(|index| (index(queue.clone()), 0));
+    let mut slices = core.index_ranges(now, &queue_indexes, limit as u64)?;
     let max_groups = limit.div_ceil(JOBS_PER_GROUP) as u64;
     let groups = core.index_range(now, &Index::Groups, 0, max_groups)?;
     let failed = groups.members.into_iter();
     let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
     let groups_left = groups.total.saturating_sub(failed.len() as u64);
     // Read as many jobs from all groups together as from the five sets of the queue.
-    let each = (own.len() * limit).div_ceil(failed.len().max(1));
+    let each = (queue_indexes.len() * limit).div_ceil(failed.len().max(1));
     slices.append(&mut core.index_ranges(now, &failed, each as u64)?);
     let listed: u64 = slices.iter().map(|slice| slice.total).sum();
-    let mut met = HashSet::new();
+    let mut seen = HashSet::new();
     let jids = slices.into_iter().flat_map(|slice| slice.members);
-    let mut jids: Vec<Name> = jids.filter(|jid| met.insert(jid.clone())).collect();
+    let mut jids: Vec<Name> = jids.filter(|jid| seen.insert(jid.clone())).collect();
     let (mut found, mut edges, mut rest) = (Vec::new(), 0, jids.as_slice());
     while !rest.is_empty() && found.len() < limit && edges < MAX_EDGES {
         let slice = rest;
@@ -128,11 +128,11 @@ fn find_jobs_with_edges(
             let Some(job) = job.filter(|job| job.queue.as_ref() == Some(queue)) else {
                 continue;
             };
-            let own = job.dependencies.len() + job.dependents.len();
-            if own > 0 {
+            let edges_of_job = job.dependencies.len() + job.dependents.len();
+            if edges_of_job > 0 {
                 found.push(jid.clone());
             }
-            edges += own;
+            edges += edges_of_job;
         }
     }
     let read = jids.len() - rest.len();
@@ -194,7 +194,7 @@ fn walk_both_ways(
     if request.dependents {
         dependents = walk(WalkDirection::Dependents, others - found(&dependencies))?;
         let left = others - found(&dependents);
-        if dependencies.is_cut && left > found(&dependencies) {
+        if dependencies.has_more && left > found(&dependencies) {
             dependencies = walk(WalkDirection::Dependencies, left)?;
         }
     }
@@ -226,7 +226,7 @@ fn join_walks(dependencies: Walk, dependents: Walk, max_edges: usize) -> Graph {
         edges: HashMap::new(),
         max_edges,
     };
-    builder.graph.is_cut_by_limit = dependencies.is_cut || dependents.is_cut;
+    builder.graph.is_cut_by_limit = dependencies.has_more || dependents.has_more;
     let dependencies = builder.add_nodes(dependencies, |job| NeighborJids {
         others: std::mem::take(&mut job.dependencies),
         unlisted: std::mem::take(&mut job.unlisted),
@@ -267,14 +267,14 @@ impl GraphBuilder {
     ) -> Vec<(usize, NeighborJids)> {
         let mut links = Vec::with_capacity(walk.jobs.len());
         for (jid, mut job) in walk.jobs {
-            let own = job.as_mut().map(take_neighbors).unwrap_or_default();
+            let neighbors = job.as_mut().map(take_neighbors).unwrap_or_default();
             let next = self.graph.nodes.len();
             let at = *self.positions.entry(jid.clone()).or_insert(next);
             if at == next {
                 let node = GraphNode::new(Neighbor::new(jid, job));
                 self.graph.nodes.push(node);
             }
-            links.push((at, own));
+            links.push((at, neighbors));
         }
         links
     }

@@ -25,8 +25,8 @@ pub(crate) struct WalkLimits {
 pub(crate) struct Walk {
     /// The jobs, breadth first; `None` for one that does not exist.
     pub jobs: Vec<(Name, Option<Job>)>,
-    /// Whether there are more jobs than a walk reads.
-    pub is_cut: bool,
+    /// Whether the limits of the walk left jobs out.
+    pub has_more: bool,
 }
 
 /// Reads jobs, the jobs at the other ends of their edges, and so on. `fields` must include what `edges_of`
@@ -41,18 +41,18 @@ pub(crate) fn walk_jobs(
 ) -> Result<Walk, Error> {
     let mut walk = Walk::default();
     let (mut depth, mut edges) = (0, 0);
-    let mut met: HashSet<Name> = HashSet::new();
-    let is_new = |jid: &Name, met: &mut HashSet<Name>| met.insert(jid.clone());
+    let mut seen: HashSet<Name> = HashSet::new();
+    let is_new = |jid: &Name, seen: &mut HashSet<Name>| seen.insert(jid.clone());
     let mut level: Vec<Name> = first.to_vec();
-    level.retain(|jid| is_new(jid, &mut met));
+    level.retain(|jid| is_new(jid, &mut seen));
     while !level.is_empty() && limits.depth.is_none_or(|max_depth| depth <= max_depth) {
         let left = limits.jobs.saturating_sub(walk.jobs.len());
-        walk.is_cut |= level.len() > left;
+        walk.has_more |= level.len() > left;
         level.truncate(left);
         let (mut rest, mut next) = (level.as_slice(), Vec::new());
         while !rest.is_empty() {
             if edges >= MAX_EDGES {
-                walk.is_cut = true;
+                walk.has_more = true;
                 return Ok(walk);
             }
             let slice = rest;
@@ -60,7 +60,7 @@ pub(crate) fn walk_jobs(
             for (jid, job) in slice.iter().zip(jobs) {
                 let others = job.as_ref().map_or(&[][..], edges_of);
                 edges += others.len();
-                next.extend(others.iter().filter(|jid| is_new(jid, &mut met)).cloned());
+                next.extend(others.iter().filter(|jid| is_new(jid, &mut seen)).cloned());
                 walk.jobs.push((jid.clone(), job));
             }
         }

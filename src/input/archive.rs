@@ -113,7 +113,7 @@ impl ArchivedJob<'_> {
         dup.is_some_and(|dup| dup.as_bytes() == b"merge")
     }
 
-    /// The history entries as the core stores them, and the number of those that it does not take.
+    /// The history entries as the core stores them, and the number of entries that it does not take.
     pub(crate) fn history_and_unreadable_count(&self) -> (Vec<&Name>, usize) {
         let exact = self.history_bytes.iter().flatten();
         let exact = exact.map(|Base64(entry)| entry);
@@ -223,7 +223,6 @@ pub(crate) struct ArchivedPause {
     pub by: Option<Name>,
 }
 
-/// Parses a line.
 pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
     let line = ParsedObject::parse(text, FieldRules::Document)?;
     let kind = read_line_kind(&line)?;

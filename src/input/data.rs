@@ -1,4 +1,4 @@
-//! A job's data: JSON text, a file, stdin, or pairs; validated before anything is sent.
+//! A job's data: JSON text, a file, stdin, or pairs. It is validated before anything is sent.
 
 use std::ffi::OsString;
 
@@ -36,7 +36,7 @@ pub(crate) fn refuse_too_long(data: Vec<u8>, max_bytes: usize) -> Result<Vec<u8>
     Ok(data)
 }
 
-/// Builds an object from `key=text` and `key:=json`; dots in a key nest objects.
+/// Builds an object from `key=text` and `key:=json`. Dots in a key nest objects.
 pub(crate) fn build_object(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     let mut root = Vec::new();
     for pair in pairs {

@@ -28,12 +28,12 @@ use crate::name::Name;
 /// Maximum number of tags of a job: the core refuses more, and with them the whole call.
 const MAX_TAGS: usize = 1000;
 
-/// Maximum number of options of a job without a past: five, and those that coordinate it with others.
+/// Maximum number of options of a job without a past: five, and the ones that coordinate it with others.
 const MAX_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
 
-/// A job to put: from the command line; from a line of `--from`, with the command line for absent fields; or, with its
-/// past, from a line of an export. An absent field means the default of the core or, for an existing job, the present
-/// value.
+/// A job to put: from the command line, from a line of `--from` or, with its past, from a line of an export. The
+/// command line has the fields that a line of `--from` lacks. Any other absent field means the default of the core or,
+/// for an existing job, the present value.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NewJob<'l> {
@@ -176,7 +176,7 @@ impl From<SyntaxFault> for LineFault {
 }
 
 impl<'l> NewJob<'l> {
-    /// Parses a line; its data may have up to `max_data` bytes.
+    /// Parses a line, whose data may have up to `max_data` bytes.
     pub(crate) fn parse_line(text: &'l [u8], max_data: usize) -> Result<NewJob<'l>, LineFault> {
         let mut job: NewJob = object::read_object(text)?;
         let wrong = |name: &str, what: String| {

@@ -199,7 +199,6 @@ fn unknown_default_error(name: &Name) -> Error {
     }
 }
 
-/// The error for an unknown option.
 fn unknown_option_error(key: &Name) -> Error {
     let names: Vec<Name> = GENERAL_OPTIONS.iter().map(|spec| spec.key.into()).collect();
     for option in ["heartbeat", "max-concurrency"] {

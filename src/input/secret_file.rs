@@ -31,7 +31,6 @@ pub(crate) fn read_secret(
     refuse_empty_secret(what, path, secret)
 }
 
-/// Refuses an empty secret.
 pub(crate) fn refuse_empty_secret(
     what: &str,
     path: &Path,

@@ -11,12 +11,12 @@ use crate::error::{Error, Kind};
 use crate::fs::open;
 use crate::text::Sanitized;
 
-/// The inputs of one command; stdin can be read only once.
+/// The inputs of one command. It can read stdin only once.
 pub(crate) struct InputSource {
-    /// The name of the input that was read from stdin.
-    stdin: Option<&'static str>,
+    /// The name of the input that is read from stdin.
+    claimed_by: Option<&'static str>,
     /// Whether a NUL ends each item of a list, and not a line end: `--null`.
-    null: bool,
+    is_null_separated: bool,
     /// The jids that the command is about, if they were read already.
     pub(super) jids: Option<JidArgs>,
     /// Whether several members of a context run the command, which cannot all read stdin.
@@ -41,12 +41,11 @@ pub(crate) struct InputText {
     pub what: String,
 }
 
-/// An open input.
 struct OpenInput {
     from: Box<dyn Read>,
     /// The name of the input for messages.
     what: String,
-    stdin: bool,
+    is_stdin: bool,
 }
 
 /// An item of a list.
@@ -93,13 +92,13 @@ impl ByteLimit {
 }
 
 /// Maximum length of a line of a list: twice a job with the longest data.
-const MAX_BYTES: u64 = 64 << 20;
+const MAX_ITEM_BYTES: u64 = 64 << 20;
 
 impl InputSource {
     pub(crate) fn new(is_null_separated: bool) -> InputSource {
         InputSource {
-            stdin: None,
-            null: is_null_separated,
+            claimed_by: None,
+            is_null_separated,
             jids: None,
             shared: false,
         }
@@ -109,7 +108,7 @@ impl InputSource {
     pub(crate) fn for_part(self, jids: Option<JidArgs>, stdin: StdinUse) -> InputSource {
         InputSource {
             jids,
-            stdin: (stdin == StdinUse::Jids).then_some("job ids"),
+            claimed_by: (stdin == StdinUse::Jids).then_some("job ids"),
             shared: stdin == StdinUse::Shared,
             ..self
         }
@@ -157,7 +156,7 @@ impl InputSource {
             InputArg::Stdin => self.open_stdin(what)?,
             InputArg::File(path) => OpenInput::open_file(path)?,
         };
-        let (end, unit) = if self.null {
+        let (end, unit) = if self.is_null_separated {
             (0, "item")
         } else {
             (b'\n', "line")
@@ -166,14 +165,17 @@ impl InputSource {
         let mut bytes = Vec::new();
         for number in 1.. {
             bytes.clear();
-            let read = from.by_ref().take(MAX_BYTES).read_until(end, &mut bytes);
+            let read = from
+                .by_ref()
+                .take(MAX_ITEM_BYTES)
+                .read_until(end, &mut bytes);
             if read.map_err(|fault| input.unreadable_error(&fault))? == 0 {
                 break;
             }
             let item = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
-            let taken = if bytes.len() as u64 == MAX_BYTES {
-                Err(format!("it is longer than {MAX_BYTES} bytes"))
-            } else if self.null {
+            let taken = if bytes.len() as u64 == MAX_ITEM_BYTES {
+                Err(format!("it is longer than {MAX_ITEM_BYTES} bytes"))
+            } else if self.is_null_separated {
                 take(InputItem::Exact(item))
             } else {
                 take(InputItem::Line(item))
@@ -188,17 +190,18 @@ impl InputSource {
         Ok(OpenInput {
             from: Box::new(io::stdin()),
             what: what.to_owned(),
-            stdin: true,
+            is_stdin: true,
         })
     }
 
-    /// Refuses to read stdin for two inputs.
+    /// Claims stdin for the input `what`. An error if another input has claimed it, or if several members run the
+    /// command.
     pub(crate) fn claim_stdin_for(&mut self, what: &'static str) -> Result<(), Error> {
         if self.shared {
             let error = format!("several members cannot read {what} from stdin");
             return Err(Error::usage(error).hint("name a file: `@FILE`"));
         }
-        if let Some(before) = self.stdin.replace(what) {
+        if let Some(before) = self.claimed_by.replace(what) {
             return Err(Error::usage(format!(
                 "`-` can be given once: stdin cannot be both {before} and {what}"
             )));
@@ -244,7 +247,7 @@ impl OpenInput {
         let mut input = OpenInput {
             from: Box::new(io::empty()),
             what: format!("`{}`", Sanitized(path.as_os_str().as_bytes())),
-            stdin: false,
+            is_stdin: false,
         };
         let failed = format!("cannot read {}", input.what);
         let file =
@@ -255,7 +258,7 @@ impl OpenInput {
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {
         let what = &self.what;
-        if self.stdin {
+        if self.is_stdin {
             Error::from_io(Kind::File, &format!("cannot read {what} from stdin"), fault)
         } else {
             Error::from_io(Kind::Usage, &format!("cannot read {what}"), fault)

@@ -25,7 +25,7 @@ pub(crate) struct TwoPassFile {
     what: String,
     /// The file for the second pass.
     file: File,
-    /// The offsets where the lines start and end; the end is known after the first pass.
+    /// The offsets where the lines start and end. The end is known after the first pass.
     start: u64,
     end: u64,
     /// The source of the first pass, if it is not `file`.
@@ -56,7 +56,7 @@ impl LineShare {
 /// A line with its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextLine<'l> {
-    /// The number of the line, counted from 1; empty lines count.
+    /// The number of the line, counted from 1. Empty lines count, too.
     pub number: u64,
     /// The offset of the line in the file.
     pub offset: u64,

@@ -32,7 +32,6 @@ impl Json {
         Some(Json(text.into_owned()))
     }
 
-    /// A string.
     pub(crate) fn from_text(text: &str) -> Json {
         Json(serde_json::Value::from(text).to_string())
     }
@@ -46,7 +45,7 @@ impl Json {
         self.0 == "null"
     }
 
-    /// The elements of an array; the core writes an empty one as `{}`.
+    /// The elements of an array. The core writes an empty one as `{}`.
     pub fn array(&self) -> Option<Vec<Json>> {
         if let Some(fields) = self.object() {
             return fields.is_empty().then(Vec::new);
@@ -133,7 +132,7 @@ fn strip_white_space(text: &str) -> String {
     short
 }
 
-/// The fields of an object in their order; a map would sort them.
+/// The fields of an object in their order, which a map would not keep.
 pub(crate) struct OrderedFields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// A key, borrowed if it has no escapes.

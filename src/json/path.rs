@@ -13,7 +13,7 @@ use crate::name::lossless_text;
 pub(crate) struct JsonPath(Vec<String>);
 
 impl JsonPath {
-    /// Parses a path; the error names the form that is expected.
+    /// Parses a path. The error names the form that is expected.
     pub(crate) fn parse(input: &[u8]) -> Result<JsonPath, &'static str> {
         let text = lossless_text(input);
         if let Some(pointer) = text.strip_prefix('/') {

@@ -24,7 +24,7 @@ pub(crate) struct SyntaxFault {
     pub unknown: Option<UnknownField>,
 }
 
-/// The name of an unknown field, and those that are known.
+/// The name of an unknown field, and the names that are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownField {
     pub name: String,

@@ -12,7 +12,7 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 use crate::name::escape_invalid_utf8;
 use crate::text::is_harmful;
 
-/// Writes a value over several lines, harmless on a terminal.
+/// Writes a value over several lines, sanitized.
 pub(crate) fn write_pretty<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
@@ -21,7 +21,7 @@ pub(crate) fn write_pretty<T: Serialize + ?Sized>(
     value.serialize(&mut Serializer::with_formatter(into, formatter))
 }
 
-/// Writes a value on one line, harmless on a terminal.
+/// Writes a value on one line, sanitized.
 pub(crate) fn write_compact<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
@@ -46,7 +46,7 @@ struct DocumentFormatter<F> {
     inner: F,
     /// Whether characters that JSON allows but a terminal would act on are escaped: DEL, C1 and
     /// bidirectional controls, for example.
-    is_harmless: bool,
+    sanitizes: bool,
     in_key: bool,
     /// The field that is written in each open object, innermost last.
     fields: Vec<CurrentField>,
@@ -63,10 +63,10 @@ struct CurrentField {
 }
 
 impl<F: Formatter> DocumentFormatter<F> {
-    fn new(inner: F, is_harmless: bool) -> DocumentFormatter<F> {
+    fn new(inner: F, sanitizes: bool) -> DocumentFormatter<F> {
         DocumentFormatter {
             inner,
-            is_harmless,
+            sanitizes,
             in_key: false,
             fields: Vec::new(),
         }
@@ -86,8 +86,8 @@ impl<F: Formatter> DocumentFormatter<F> {
         }
     }
 
-    fn write_harmless<W: ?Sized + Write>(&self, w: &mut W, text: &str) -> io::Result<()> {
-        if self.is_harmless {
+    fn write_sanitized<W: ?Sized + Write>(&self, w: &mut W, text: &str) -> io::Result<()> {
+        if self.sanitizes {
             write_escaped(w, text)
         } else {
             w.write_all(text.as_bytes())
@@ -140,7 +140,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         text: &str,
     ) -> io::Result<()> {
         self.note_string_part(text);
-        self.write_harmless(w, text)
+        self.write_sanitized(w, text)
     }
 
     fn write_char_escape<W: ?Sized + Write>(
@@ -169,16 +169,16 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
             field.names.push(name.to_vec());
             field.needs_bytes = true;
         }
-        self.write_harmless(w, &serde_json::to_string(&escape_invalid_utf8(name))?)
+        self.write_sanitized(w, &serde_json::to_string(&escape_invalid_utf8(name))?)
     }
 
     /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line
     /// stays one line.
     fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
-        if self.is_harmless && text.bytes().any(|byte| byte < b' ') {
+        if self.sanitizes && text.bytes().any(|byte| byte < b' ') {
             write_escaped(w, &text.replace(|c: char| c < ' ', " "))
         } else {
-            self.write_harmless(w, text)
+            self.write_sanitized(w, text)
         }
     }
 

@@ -160,7 +160,9 @@ fn add_throttle_lane_problems(facts: &SystemFacts, problems: &mut Vec<StatusProb
             held => format!("it holds {}", format_plain_count(held, "job", "jobs")),
         };
         let what = format!("throttle {id} lets no job run, and {jobs}");
-        let fix = CommandLine::new("throttle set").name(id).name("N");
+        let fix = CommandLine::new("throttle set")
+            .with_name(id)
+            .with_name("N");
         let problem = StatusProblem::new(ProblemCode::Throttle, what);
         let problem = problem.with_queue(&queue.counts.name).with_jobs(held);
         problems.push(problem.with_fix_template(fix));
@@ -177,7 +179,7 @@ fn add_throttle_lane_problems(facts: &SystemFacts, problems: &mut Vec<StatusProb
         let worker = queue.worker.clone().unwrap_or_default();
         let what = format!("lane {lane} waits for {first}, whose worker {worker} lost its lock");
         let problem = StatusProblem::new(ProblemCode::Lane, what).with_queue(&queue.counts.name);
-        let fix = CommandLine::new("timeout").name(first);
+        let fix = CommandLine::new("timeout").with_name(first);
         problems.push(problem.with_worker(&worker).with_fix(fix));
     }
 }
@@ -194,7 +196,7 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
             _ => format!(", {} in all", group.jobs),
         };
         let what = format!("{}: {failed} failed in the last {time}{all}", group.group);
-        let fix = CommandLine::new("failed").exact_pattern("--group", &group.group);
+        let fix = CommandLine::new("failed").with_exact_pattern("--group", &group.group);
         let problem = StatusProblem::new(ProblemCode::Failing, what).with_group(&group.group);
         problems.push(problem.with_jobs(group.recent).with_fix(fix));
     }
@@ -270,7 +272,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         let why = why.map_or_else(String::new, |why| format!(", {why}"));
         let time = format_duration(wait.wait_s.0);
         let what = format!("{}: the oldest job has waited {time}{why}", wait.queue);
-        let fix = CommandLine::new("explain").flag("--queue", &wait.queue);
+        let fix = CommandLine::new("explain").with_flag("--queue", &wait.queue);
         let problem = StatusProblem::new(ProblemCode::Late, what).with_queue(&wait.queue);
         problems.push(problem.with_age(wait.wait_s.0).with_fix(fix));
     }
@@ -302,7 +304,7 @@ fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
     let problem = |what: String| StatusProblem::new(ProblemCode::SilentHolder, what);
     let problem = match silent.as_slice() {
         [worker] => {
-            let fix = list.name(&worker.name);
+            let fix = list.with_name(&worker.name);
             let problem = problem(format!("worker {} is {rest}", worker.name));
             problem.with_worker(&worker.name).with_fix(fix)
         }
@@ -379,7 +381,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
         let problem = StatusProblem::new(ProblemCode::Paused, what).with_queue(&queue.name);
         let problem = problem
             .with_jobs(waiting)
-            .with_fix(CommandLine::new("unpause").name(&queue.name));
+            .with_fix(CommandLine::new("unpause").with_name(&queue.name));
         problems.push(match age {
             Some(age) => problem.with_age(age),
             None => problem,

@@ -33,7 +33,7 @@ fn queue_and_key_of_lane(lane: &Name, queue: &Name) -> (Name, Name) {
 /// The command that lists a lane. `queue` is the present queue of one of its jobs.
 pub(crate) fn lane_command(lane: &Name, queue: &Name) -> CommandLine {
     let (queue, key) = queue_and_key_of_lane(lane, queue);
-    CommandLine::new("key").name(queue).name(key)
+    CommandLine::new("key").with_name(queue).with_name(key)
 }
 
 #[cfg(test)]

@@ -33,9 +33,10 @@ pub(crate) fn counts_and_unreadable_queues(
     let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);
     let core = session.core()?;
     if known.iter().any(|state| State::QUEUED.contains(state)) {
-        let (queues, skipped) = core.queues_like_and_unreadable(now, &selector.queues)?;
-        unreadable = skipped;
-        queues
+        let matched = core.queues_like_and_unreadable(now, &selector.queues)?;
+        unreadable = matched.unreadable;
+        matched
+            .readable
             .iter()
             .for_each(|queue| queue.add_to_counts(&mut counts.queued));
     }

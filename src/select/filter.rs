@@ -237,7 +237,7 @@ impl<'a> Filter<'a> {
 
     fn is_never_due(&self, job: &Job) -> bool {
         job.due_score
-            .is_some_and(|due| !self.now.can_become_due(due))
+            .is_some_and(|due| !self.now.score_can_become_due(due))
     }
 
     fn failure_matches(&self, failure: Option<&Failure>) -> bool {

@@ -311,7 +311,7 @@ impl<'a> Selection<'a> {
         let rest: u64 = match core.index_ranges(self.now, &rest, 0) {
             Ok(parts) => parts.iter().map(|part| part.total).sum(),
             // A key of a wrong type is reported when it is read.
-            Err(error) if error.kind() == Kind::Damaged => return Ok(None),
+            Err(error) if error.kind() == Kind::WrongKeyType => return Ok(None),
             Err(error) => return Err(error),
         };
         Ok(self.total.map(|total| total + begun + rest))
@@ -391,7 +391,7 @@ fn unreadable_queue(
     error: &Error,
 ) -> Result<Option<Queue>, Error> {
     let queue = source.index.as_ref().and_then(Index::queue_of_index);
-    let (Some(queue), Kind::Damaged) = (queue, error.kind()) else {
+    let (Some(queue), Kind::WrongKeyType) = (queue, error.kind()) else {
         return Ok(None);
     };
     let mut found = core.queues_with_unreadable(now, std::slice::from_ref(queue))?;

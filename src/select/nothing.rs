@@ -7,7 +7,7 @@ use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
-use crate::core::script::USUAL;
+use crate::core::script::USUAL_PREFIX;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::model::data_filter::DataFilter;
@@ -67,7 +67,7 @@ pub(crate) fn other_prefixes(session: &Session) -> Vec<String> {
     let mut prefixes: Vec<String> = contexts
         .filter_map(|values| values.prefix.clone())
         .collect();
-    prefixes.push(USUAL.to_owned());
+    prefixes.push(USUAL_PREFIX.to_owned());
     prefixes.sort_unstable();
     prefixes.dedup();
     prefixes.retain(|prefix| prefix != session.prefix());

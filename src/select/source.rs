@@ -279,9 +279,10 @@ fn lock_sets(
     selector: &Selector,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
-    let (queues, mut skipped) = core.queues_like_and_unreadable(now, &selector.queues)?;
-    unreadable.append(&mut skipped);
-    let busy = queues
+    let mut matched = core.queues_like_and_unreadable(now, &selector.queues)?;
+    unreadable.append(&mut matched.unreadable);
+    let busy = matched
+        .readable
         .into_iter()
         .filter(|queue| queue.running + queue.stalled > 0);
     let sets = busy.map(|queue| IndexSource::new(Index::Locks(queue.name), false));
@@ -345,9 +346,9 @@ fn queue_sets(
             return Ok(sets);
         }
     }
-    let (found, mut skipped) = core.queues_like_and_unreadable(now, &selector.queues)?;
-    unreadable.append(&mut skipped);
-    let sets = found.iter().flat_map(|queue| {
+    let mut matched = core.queues_like_and_unreadable(now, &selector.queues)?;
+    unreadable.append(&mut matched.unreadable);
+    let sets = matched.readable.iter().flat_map(|queue| {
         sets(&queue.name, &|state| match state {
             Running => queue.running > 0,
             Stalled => queue.stalled > 0,

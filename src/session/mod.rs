@@ -20,8 +20,8 @@ use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::call::{Core, CoreSettings};
-use crate::core::script::{USUAL, with_hash_tag};
+use crate::core::call::{ConnectionSettings, Core};
+use crate::core::script::{USUAL_PREFIX, with_hash_tag};
 use crate::env;
 use crate::error::{Cause, Error, Kind};
 use crate::input::jids::JidArgs;
@@ -319,7 +319,10 @@ impl Session {
     /// The whole command line, to be typed again, with another value of a flag that it has.
     pub(crate) fn command_line_with_flag(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.line_unless_secret.as_ref()?;
-        Some(line.with_changed_value(flag, value).shell_line_as_is())
+        Some(
+            line.with_changed_typed_value(flag, value)
+                .shell_line_as_is(),
+        )
     }
 
     /// The label of the context in use.
@@ -351,7 +354,7 @@ impl Session {
 
     /// The prefix of all keys.
     pub(crate) fn prefix(&self) -> &str {
-        self.globals.prefix.as_deref().unwrap_or(USUAL)
+        self.globals.prefix.as_deref().unwrap_or(USUAL_PREFIX)
     }
 
     /// The core if it has been opened.
@@ -402,7 +405,7 @@ impl Session {
     }
 
     /// Connects once, for a command that reports why there is no connection.
-    pub(crate) fn connect_once(&self, settings: CoreSettings) -> Result<Core, Error> {
+    pub(crate) fn connect_once(&self, settings: ConnectionSettings) -> Result<Core, Error> {
         Core::connect_once(settings).map_err(|error| self.with_corrected_line(error))
     }
 
@@ -551,8 +554,8 @@ impl Session {
             .as_ref()
             .and_then(|prefixes| prefixes.first());
         let prefix = globals.prefix.or(values.prefix).or(first.cloned());
-        let settings = CoreSettings {
-            prefix: prefix.unwrap_or_else(|| USUAL.into()),
+        let settings = ConnectionSettings {
+            prefix: prefix.unwrap_or_else(|| USUAL_PREFIX.into()),
             timeout: globals
                 .timeout
                 .or(values.timeout)
@@ -563,7 +566,7 @@ impl Session {
         Ok(Core::connect(settings)?.version().to_owned())
     }
 
-    fn core_settings(&mut self) -> Result<CoreSettings, Error> {
+    fn core_settings(&mut self) -> Result<ConnectionSettings, Error> {
         let target = self.target_with_tls()?;
         self.settings_with_password(target)
     }
@@ -580,7 +583,7 @@ impl Session {
     pub(crate) fn settings_with_password(
         &mut self,
         mut target: Target,
-    ) -> Result<CoreSettings, Error> {
+    ) -> Result<ConnectionSettings, Error> {
         if !matches!(target.address, Address::Local { .. }) {
             let context = self.file.as_ref().and_then(|file| file.context.as_ref());
             password::fill_password(&mut target, &self.globals, context, &mut self.ui)?;
@@ -588,8 +591,8 @@ impl Session {
         Ok(self.core_settings_for(target))
     }
 
-    fn core_settings_for(&self, target: Target) -> CoreSettings {
-        CoreSettings {
+    fn core_settings_for(&self, target: Target) -> ConnectionSettings {
+        ConnectionSettings {
             target,
             prefix: self.prefix().to_string(),
             name: format!("qless-{}", self.command_name()),
@@ -635,7 +638,8 @@ pub(crate) fn hash_tag_warning_and_remedy(prefix: &str) -> (String, String) {
 
 /// Adds a hint to an error about the wrong kind of address or a wrong prefix: the command line that works.
 pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> Error {
-    let (Some(Cause::Address { redis, prefix }), Some(line)) = (error.cause().cloned(), line)
+    let (Some(Cause::WrongAddressKind { redis, prefix }), Some(line)) =
+        (error.cause().cloned(), line)
     else {
         return error;
     };

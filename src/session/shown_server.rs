@@ -1,7 +1,7 @@
 //! The server of a session, as the header of a page or of a screen names it.
 
 use super::Session;
-use crate::command_line::set_server_of_thread;
+use crate::command_line::set_server_flag_of_thread;
 use crate::error::Error;
 
 /// A server as a page or a screen names it, perhaps beside other servers.
@@ -35,7 +35,7 @@ impl ShownServer {
     /// Makes the commands that this thread prints go to this server: if it is one of several, they name it alone.
     pub(crate) fn direct_printed_commands(&self) {
         if let Some((flag, name)) = self.flag.as_ref().filter(|_| self.has_others) {
-            set_server_of_thread(flag, name);
+            set_server_flag_of_thread(flag, name);
         }
     }
 

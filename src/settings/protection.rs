@@ -8,7 +8,7 @@ use super::{ConfigFile, ContextSettings};
 use crate::address::{Address, Node, Target};
 use crate::args::globals::{AddressOrigin, Globals};
 use crate::core::call::local::LocalServer;
-use crate::core::script::USUAL;
+use crate::core::script::USUAL_PREFIX;
 use crate::fs::trust::ResolvedPath;
 
 /// A database of a server, or of servers that belong together.
@@ -104,7 +104,7 @@ pub(super) fn protecting_contexts(globals: &Globals, file: &ConfigFile) -> Vec<C
         let given = given.as_deref();
         Database::parse(given.unwrap_or(Target::DEFAULT))
     };
-    let prefix = |given: &Option<String>| given.clone().unwrap_or_else(|| USUAL.into());
+    let prefix = |given: &Option<String>| given.clone().unwrap_or_else(|| USUAL_PREFIX.into());
     let Some(database) = address(&globals.redis) else {
         return Vec::new();
     };

@@ -243,7 +243,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             file,
             to_set: maxima.as_put_maxima(),
             maxima,
-            interrupt: Interrupt::listen(),
+            interrupt: Interrupt::handle_signals(),
             progress: session.ui.progress(jobs as u64),
             pace,
             tally,
@@ -500,7 +500,7 @@ impl RoundSender<'_> {
     fn with_progress(&self, error: Error, session: &Session) -> Error {
         let (done, resume) = (self.tally.done_count(), self.resume_hint(session));
         let kind = error.kind();
-        if kind == Kind::Unknown {
+        if kind == Kind::OutcomeUnknown {
             return error.hint(resume);
         }
         if done == 0 || kind.exit() != Exit::Server {
@@ -536,7 +536,7 @@ impl RoundSender<'_> {
 /// The outcome of a job without a reply.
 fn unanswered_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
-        Kind::Unknown => OutcomeCode::Unknown,
+        Kind::OutcomeUnknown => OutcomeCode::Unknown,
         _ => OutcomeCode::Server,
     };
     LineOutcome {

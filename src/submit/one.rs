@@ -223,7 +223,7 @@ impl SinglePut<'_> {
             let why = why
                 .split_once("WRONGTYPE")
                 .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
-            return Error::new(Kind::Damaged, self.cannot_put_message(why))
+            return Error::new(Kind::WrongKeyType, self.cannot_put_message(why))
                 .hint(format!("`{CHECK}` names it"));
         }
         Error::new(Kind::Error, self.cannot_put_message(&why))

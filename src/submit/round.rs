@@ -141,7 +141,7 @@ impl PutRound {
             let mut puts = std::mem::take(&mut batch.puts).at_moment(*next_call_at);
             puts.maxima = maxima.cloned();
             calls.push(puts);
-            *next_call_at = next_call_at.after(APART);
+            *next_call_at = next_call_at.plus(APART);
         }
         core.put_batches(now, calls)
     }

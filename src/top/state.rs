@@ -448,7 +448,7 @@ impl State {
             };
             let line = match typed.trim() {
                 "" => line.clone(),
-                reason => line.clone().flag("--reason", reason),
+                reason => line.clone().with_flag("--reason", reason),
             };
             let count = *count;
             return self.ask_or_run(line, count, self.current_server().shown.is_protected);
@@ -712,26 +712,26 @@ impl State {
     fn view_command(&self) -> Option<CommandLine> {
         match self.views.last() {
             Some(View::Text { source, .. }) => Some(match source {
-                TextSource::Job(jid) => CommandLine::new("get").name(jid),
-                TextSource::ExplainJob(jid) => CommandLine::new("explain").name(jid),
+                TextSource::Job(jid) => CommandLine::new("get").with_name(jid),
+                TextSource::ExplainJob(jid) => CommandLine::new("explain").with_name(jid),
                 TextSource::ExplainQueue(queue) => {
-                    CommandLine::new("explain").flag("--queue", queue)
+                    CommandLine::new("explain").with_flag("--queue", queue)
                 }
                 TextSource::Status => CommandLine::new("status"),
             }),
             Some(View::Jobs { source, .. }) => Some(match source {
                 JobSource::Queue(queue, state) => CommandLine::new("jobs")
-                    .exact_pattern("--queue", queue)
-                    .flag("--state", state.into_str()),
+                    .with_exact_pattern("--queue", queue)
+                    .with_flag("--state", state.into_str()),
                 JobSource::Group(group) => {
-                    CommandLine::new("failed").exact_pattern("--group", group)
+                    CommandLine::new("failed").with_exact_pattern("--group", group)
                 }
-                JobSource::Worker(worker) => CommandLine::new("workers").name(worker),
+                JobSource::Worker(worker) => CommandLine::new("workers").with_name(worker),
             }),
             None => Some(match self.table {
                 Table::Queues => {
                     let queues: Vec<Name> = self.queues.iter().map(Pattern::as_typed).collect();
-                    CommandLine::new("queues").names(&queues)
+                    CommandLine::new("queues").with_names(&queues)
                 }
                 Table::Failed => CommandLine::new("failed"),
                 Table::Workers => CommandLine::new("workers"),
@@ -765,18 +765,18 @@ impl State {
         }
         let of_groups = |word: &str| {
             let line = CommandLine::new("failed");
-            let line = names
-                .iter()
-                .fold(line, |line, group| line.exact_pattern("--group", group));
+            let line = names.iter().fold(line, |line, group| {
+                line.with_exact_pattern("--group", group)
+            });
             Some(ChangeCommand {
-                line: line.word(word),
+                line: line.with_word(word),
                 asks_itself: true,
             })
         };
         // Commands about named jobs ask in a protected context, and before they cancel several.
         let asks_itself = self.current_server().shown.is_protected || key == 'C' && names.len() > 1;
         let of_jobs = |verb: &str| {
-            let line = CommandLine::new(verb).names(&names);
+            let line = CommandLine::new(verb).with_names(&names);
             Some(ChangeCommand { line, asks_itself })
         };
         let is_first = self.views.is_empty();

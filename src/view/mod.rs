@@ -128,7 +128,7 @@ impl RenderOptions {
     pub fn format_end_of_ttl(&self, ttl_s: u64) -> String {
         match self.times {
             MomentFormat::Relative => format!("in {}", text::format_duration(ttl_s as f64)),
-            _ => self.format_timestamp(self.now.after(Duration::from_secs(ttl_s))),
+            _ => self.format_timestamp(self.now.plus(Duration::from_secs(ttl_s))),
         }
     }
 

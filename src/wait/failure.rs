@@ -52,7 +52,7 @@ pub(crate) fn require_awaited_state(
     };
     Err(match job {
         Some(job) => {
-            let explain = CommandLine::new("explain").name(&job.jid);
+            let explain = CommandLine::new("explain").with_name(&job.jid);
             result.hint_if(explain.fill_sentence("{} shows why"))
         }
         None => result,
@@ -85,13 +85,13 @@ fn ended_job_error(
     let allow_gone = || match session.command_name() {
         "wait" => Some("`--allow-gone` accepts that".to_owned()),
         _ => {
-            let wait = CommandLine::new("wait --allow-gone").name(jid);
+            let wait = CommandLine::new("wait --allow-gone").with_name(jid);
             wait.fill_sentence("{} accepts that")
         }
     };
     let (sentence, hint) = match (job.result, lost_by) {
         (WaitResult::Ended(State::Failed), _) => {
-            let get = CommandLine::new("get").name(jid);
+            let get = CommandLine::new("get").with_name(jid);
             let hint = get.fill_sentence("{} shows the failure");
             (
                 format!("`{jid}` failed{}", failure_cause(jid, session)),

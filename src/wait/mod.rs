@@ -91,7 +91,7 @@ impl Waiter {
     /// Subscribes, and handles signals. The deadline counts from now.
     pub(crate) fn subscribe(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
         let begun = Instant::now();
-        let interrupt = Interrupt::listen();
+        let interrupt = Interrupt::handle_signals();
         interrupt.end_after_signal(TIME_AFTER_SIGNAL)?;
         let deadline = options.deadline.and_then(|left| begun.checked_add(left));
         let (core, ui) = session.core_and_ui()?;

@@ -37,9 +37,11 @@ impl WebServer<'_> {
             [b"api", b"v1", b"status"] => CommandLine::new("status"),
             [b"api", b"v1", b"queues"] => CommandLine::new("queues"),
             [b"api", b"v1", b"queues", _] => {
-                CommandLine::new("queues").name(escape_wildcards(&page_request.names[3]))
+                CommandLine::new("queues").with_name(escape_wildcards(&page_request.names[3]))
             }
-            [b"api", b"v1", b"jobs", _] => CommandLine::new("get").name(&page_request.names[3]),
+            [b"api", b"v1", b"jobs", _] => {
+                CommandLine::new("get").with_name(&page_request.names[3])
+            }
             [b"api", b"v1", b"failed"] => CommandLine::new("failed"),
             [b"api", b"v1", b"workers"] => CommandLine::new("workers"),
             _ => return Err(Error::not_found("there is no such document")),

@@ -142,20 +142,24 @@ impl Change {
                     "--retry-all"
                 };
                 CommandLine::new("failed")
-                    .exact_pattern("--group", group)
-                    .word(all)
+                    .with_exact_pattern("--group", group)
+                    .with_word(all)
             }
-            (Subject::Job(jid), Verb::Priority) => {
-                CommandLine::new(verb).flag("--to", value).name(jid)
+            (Subject::Job(jid), Verb::Priority) => CommandLine::new(verb)
+                .with_flag("--to", value)
+                .with_name(jid),
+            (Subject::Job(jid), Verb::Tag) => CommandLine::new(verb)
+                .with_flag("--add", value)
+                .with_name(jid),
+            (Subject::Job(jid), Verb::Untrack) => CommandLine::new("track")
+                .with_word("--remove")
+                .with_name(jid),
+            (Subject::Queue(queue), Verb::Pause) if !value.is_empty() => CommandLine::new(verb)
+                .with_flag("--reason", value)
+                .with_name(queue),
+            (Subject::Job(name) | Subject::Queue(name), _) => {
+                CommandLine::new(verb).with_name(name)
             }
-            (Subject::Job(jid), Verb::Tag) => CommandLine::new(verb).flag("--add", value).name(jid),
-            (Subject::Job(jid), Verb::Untrack) => {
-                CommandLine::new("track").word("--remove").name(jid)
-            }
-            (Subject::Queue(queue), Verb::Pause) if !value.is_empty() => {
-                CommandLine::new(verb).flag("--reason", value).name(queue)
-            }
-            (Subject::Job(name) | Subject::Queue(name), _) => CommandLine::new(verb).name(name),
         }
     }
 
@@ -254,7 +258,7 @@ impl WebServer<'_> {
                 let total = change.count_jobs(session)?;
                 let part = match total {
                     ..=MAX_PLANNED => line.clone(),
-                    _ => line.clone().flag("--limit", MAX_PLANNED.to_string()),
+                    _ => line.clone().with_flag("--limit", MAX_PLANNED.to_string()),
                 };
                 Ok((total, (self.run)(&part, RunMode::DryRun, session)))
             })?;

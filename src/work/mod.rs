@@ -330,7 +330,7 @@ fn note_queue_peculiarities(
     }
     let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
     for Queue { name, .. } in paused.iter().take(MAX_NAMED) {
-        let unpause = CommandLine::new("unpause").name(name);
+        let unpause = CommandLine::new("unpause").with_name(name);
         let wait = unpause
             .fill_sentence("; its jobs wait for {}")
             .unwrap_or_default();
@@ -367,7 +367,7 @@ fn subscribe_to_notices(
             let core = core.unconnected_copy();
             Ok(Some(PutWatch::start(core, events, waker.clone())?))
         }
-        Err(error) if error.cause() == Some(&Cause::OwnLimit) => Err(error),
+        Err(error) if error.cause() == Some(&Cause::ProcessLimit) => Err(error),
         Err(error) => {
             let poll = "new jobs are found by polling, lost locks by heartbeats";
             session

@@ -305,7 +305,7 @@ impl ServerCalls {
                         } else {
                             // The endings were written by the first call. `Unknown` keeps the worker from taking
                             // them for failed.
-                            Error::new(Kind::Unknown, error.message())
+                            Error::new(Kind::OutcomeUnknown, error.message())
                         }
                     })?;
                     (reply.jobs, reply.due_in) = (again.jobs, again.due_in);

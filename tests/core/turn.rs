@@ -7,14 +7,16 @@ use qless::internals::ending::{
     EndingAction, EndingOutcome, EndingRequest, ExtendOutcome, FailureReason, NextQueue,
 };
 use qless::internals::popped_job::PoppedJob;
-use qless::internals::{Clock, Core as Typed, CoreSettings, Error, Moment, Name, Target, Trace};
+use qless::internals::{
+    Clock, ConnectionSettings, Core as Typed, Error, Moment, Name, Target, Trace,
+};
 
 use crate::support::core::{Core, Reply};
 use crate::support::proxy::{Cut, proxy, proxy_then};
 
 /// Opens the connection of a worker.
 fn typed(url: &str) -> Typed {
-    Typed::connect(CoreSettings {
+    Typed::connect(ConnectionSettings {
         target: Target::parse(url).expect("an address"),
         prefix: "ql:".into(),
         name: "work".into(),

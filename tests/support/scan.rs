@@ -8,7 +8,7 @@ use qless::internals::Target;
 use qless::internals::Trace;
 use qless::internals::scan::{CandidateSink, ScanCounts, ScanScope, run_scan_with_slots};
 use qless::internals::verdict::{ItemKind, Location};
-use qless::internals::{Core as Plain, CoreSettings};
+use qless::internals::{ConnectionSettings, Core as Plain};
 
 use super::check_calls::{
     DEFERRED, DEFERRED_KINDS, Finding, describe_all, finding, misplaced, name_bytes, rows, same,
@@ -76,7 +76,7 @@ impl CandidateSink for ScanResult {
 
 /// Opens the connection that the binary would use.
 pub(crate) fn plain(core: &Core) -> Plain {
-    Plain::connect(CoreSettings {
+    Plain::connect(ConnectionSettings {
         target: Target::parse(&core.url()).expect("an address"),
         prefix: "ql:".into(),
         name: "walk".into(),

@@ -18,8 +18,8 @@ use crate::clock::Clock;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::call::local::LocalServer;
-use crate::core::call::{Core, CoreSettings};
-use crate::core::script::USUAL;
+use crate::core::call::{ConnectionSettings, Core};
+use crate::core::script::USUAL_PREFIX;
 use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
@@ -87,7 +87,10 @@ fn names_on_server(
 ) -> Option<Vec<Candidate>> {
     let file_name = cache_file_name(kind)?;
     let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
-    let prefix = globals.prefix.clone().unwrap_or_else(|| USUAL.into());
+    let prefix = globals
+        .prefix
+        .clone()
+        .unwrap_or_else(|| USUAL_PREFIX.into());
     let cache = Cache::for_server(&target.to_string(), &prefix);
     if let Some(names) = cache
         .as_ref()
@@ -124,7 +127,7 @@ fn names_on_server(
             tls::fill_tls(&mut target, &globals.tls, &globals.given.tls, &mut ui).ok()?;
         }
     }
-    let settings = CoreSettings {
+    let settings = ConnectionSettings {
         target,
         prefix,
         name: "qless-completion".into(),

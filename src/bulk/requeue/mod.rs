@@ -18,7 +18,7 @@ pub(crate) mod retry;
 #[derive(Clone, Debug)]
 pub(crate) struct RequeueTarget {
     pub verb: RequeueVerb,
-    /// The queue; each job's own queue if there is none.
+    /// The queue. Without one, each job goes to its own queue.
     pub to: Option<Name>,
     pub priority: Option<i64>,
 }
@@ -35,7 +35,7 @@ pub(crate) enum DueTime {
 }
 
 impl DueTime {
-    /// When a job is due; `None` is immediately. If the jobs are spread over a time, delays
+    /// When a job is due, `None` if immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
     fn due_moment_unless_now(self, job: &JobSnapshot, slice: &JobSlice) -> Option<Moment> {
         let from = if job.later.is_zero() {
@@ -45,17 +45,17 @@ impl DueTime {
         };
         match self {
             DueTime::Now if job.later.is_zero() => None,
-            DueTime::Now => Some(from.after(job.later)),
-            DueTime::After(delay) => Some(from.after(delay).after(job.later)),
-            DueTime::At(at) => Some(at.after(job.later)),
+            DueTime::Now => Some(from.plus(job.later)),
+            DueTime::After(delay) => Some(from.plus(delay).plus(job.later)),
+            DueTime::At(at) => Some(at.plus(job.later)),
             DueTime::Still(at) => Some(at),
         }
     }
 }
 
 impl RequeueTarget {
-    /// Puts the jobs of a slice back, each when `when` says. A job keeps its remaining retries if
-    /// `keeps_retries` says so; else it gets fresh ones.
+    /// Puts the jobs of a slice back, each when `when` says. A job for which `keeps_retries` is true keeps its
+    /// remaining retries. Another job gets fresh ones.
     fn requeue_slice(
         &self,
         core: &mut Core,
@@ -64,8 +64,11 @@ impl RequeueTarget {
         keeps_retries: impl Fn(&JobSnapshot) -> bool,
     ) -> SliceOutcome {
         let mut outcomes = Vec::with_capacity(slice.jobs.len());
-        for keep in [false, true] {
-            let jobs = slice.jobs.iter().filter(|job| keeps_retries(job) == keep);
+        for keeps_remaining in [false, true] {
+            let jobs = slice
+                .jobs
+                .iter()
+                .filter(|job| keeps_retries(job) == keeps_remaining);
             let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
                 .map(|job| (job, when(job).due_moment_unless_now(job, slice)))
                 .collect();
@@ -76,7 +79,7 @@ impl RequeueTarget {
                 verb: self.verb,
                 to: self.to.as_ref(),
                 priority: self.priority,
-                keep,
+                keeps_remaining,
             };
             match core.requeue_jobs(slice.now, &call, slice.note, &jobs) {
                 Ok(replies) => {

@@ -25,7 +25,7 @@ pub(crate) const MOVE: Verb = Verb {
 pub(crate) struct MoveOptions {
     pub to: Name,
     /// When the jobs run: immediately if no time is given, but not before a job's own time.
-    pub later: RunTimeFlags,
+    pub run_time: RunTimeFlags,
     /// Take running jobs from their workers.
     pub force: bool,
 }
@@ -38,8 +38,8 @@ impl MoveOptions {
             priority: None,
         };
         let action = BulkAction::new(&MOVE, move |core, slice| {
-            let at = self.later.given_due_moment(slice.begun);
-            let when = |job: &JobSnapshot| match (self.later.delay, at, job.due) {
+            let at = self.run_time.given_due_moment(slice.begun);
+            let when = |job: &JobSnapshot| match (self.run_time.delay, at, job.due) {
                 (Some(delay), ..) => DueTime::After(delay),
                 (None, Some(at), _) => DueTime::At(at),
                 (None, None, Some(due)) => DueTime::Still(due),
@@ -57,17 +57,17 @@ impl MoveOptions {
     fn refuse_held_or_there(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
-            let by_force = CommandLine::new("move --force").flag("--to", &self.to);
-            let by_force = by_force.name(&job.jid);
+            let by_force = CommandLine::new("move --force").with_flag("--to", &self.to);
+            let by_force = by_force.with_name(&job.jid);
             return Some(
                 wrong_state_outcome(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
             );
         }
-        let leaves = running
+        let changes_place = running
             || job.has_stored_state("failed")
             || job.has_stored_state("complete")
-            || self.later.is_time_given();
-        if !leaves && job.queue.as_ref() == Some(&self.to) {
+            || self.run_time.is_time_given();
+        if !changes_place && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
             let outcome = JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why);
             return Some(outcome.with_already_as_asked(true));

@@ -18,9 +18,9 @@ pub(crate) const PROMOTE: Verb = Verb {
     raw: false,
 };
 
-/// Runs scheduled jobs now, and those that an older core left in the schedule in state `waiting`. The core
-/// refuses a job that waits in its lane as it refuses one with dependencies; since `depends --off-all`
-/// does not release it, it gets a refusal of its own.
+/// Runs scheduled jobs now, also the `waiting` jobs that an older core left in the schedule. The core refuses a job
+/// that waits in its lane as it refuses one with dependencies. It gets a refusal of its own, because
+/// `depends --off-all` does not release it.
 pub(crate) fn promote_action() -> BulkAction<'static> {
     let promote = BulkAction::new(&PROMOTE, |core, slice| {
         let target = RequeueTarget {
@@ -40,9 +40,11 @@ fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
-        b"failed" => CommandLine::new("retry").name(&job.jid).fill_sentence("{}"),
+        b"failed" => CommandLine::new("retry")
+            .with_name(&job.jid)
+            .fill_sentence("{}"),
         b"depends" => {
-            let release = CommandLine::new("depends --off-all").name(&job.jid);
+            let release = CommandLine::new("depends --off-all").with_name(&job.jid);
             release.fill_sentence("let it wait no longer: {}")
         }
         _ => {

@@ -36,7 +36,7 @@ pub(crate) struct RetryOptions {
 
 impl RetryOptions {
     /// Retries the jobs of a lane in the order of their puts. A job that was taken from its worker
-    /// keeps its remaining retries; the others get fresh ones.
+    /// keeps its remaining retries. The others get fresh ones.
     pub(crate) fn bulk_action(&self) -> BulkAction<'_> {
         let target = RequeueTarget {
             verb: RequeueVerb::Retry,
@@ -58,7 +58,7 @@ impl RetryOptions {
 
     fn refuse_not_retriable(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let hint = |words: &str, sentence: &str| {
-            let command = CommandLine::new(words).name(&job.jid);
+            let command = CommandLine::new(words).with_name(&job.jid);
             command.fill_sentence(sentence)
         };
         let hint = match job.stored.as_bytes() {

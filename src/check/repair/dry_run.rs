@@ -40,9 +40,9 @@ pub(super) fn run_dry_run(
             session.destination()?
         ),
     };
-    session.ui.print_dry_run_plan(&what, |page| {
+    session.ui.print_dry_run_plan(&what, |render_options| {
         // A plan without a table begins with an empty line, which is not wanted below the first line of the dry run.
-        let plan = plan_text(&check.items, page);
+        let plan = plan_text(&check.items, render_options);
         plan.trim_start_matches('\n').to_owned()
     });
     let mut items = check.items.iter();

@@ -35,7 +35,6 @@ use crate::text::format_count;
 const SKIPPED_BY_QUEUE: &str =
     "note: a job that lost its dependencies is repaired only without `--queue`";
 
-/// The options of a repair.
 #[derive(Debug)]
 pub(crate) struct RepairOptions<'a> {
     pub check: CheckOptions,
@@ -52,7 +51,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     let open = |path| UndoWriter::open(path, &options.command, *dry_run, session);
     let undo = options.undo.map(open).transpose()?;
     let now = session.connect()?;
-    let server = session.core()?.server_health(now);
+    let server = session.core()?.server_risks(now);
     if server.primary.is_some() && !*dry_run {
         let address = session.destination()?;
         return Err(Error::new(
@@ -61,7 +60,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         )
         .hint("point `--redis` at its primary; `--read-only` scans the replica itself"));
     }
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::handle_signals();
     let first = run::run_check(check, true, "scan", &interrupt, session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
@@ -71,7 +70,10 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     if *dry_run {
         return dry_run::run_dry_run(check, undo.is_some(), first, &interrupt, session);
     }
-    if let Some(policy) = server.policy.filter(|policy| policy != "noeviction") {
+    if let Some(policy) = server
+        .eviction_policy
+        .filter(|policy| policy != "noeviction")
+    {
         session.ui.warn(&format!(
             "maxmemory-policy is {policy}: the server may cause the same findings again"
         ));
@@ -148,7 +150,9 @@ fn note_skipped(skipped_by_scope: usize, too_many_dependencies: &[Name], session
         session.ui.note(SKIPPED_BY_QUEUE);
     }
     for job in too_many_dependencies.iter().take(3) {
-        let depends = CommandLine::new("depends").flag("--on", "JID").name(job);
+        let depends = CommandLine::new("depends")
+            .with_flag("--on", "JID")
+            .with_name(job);
         let set = depends.fill_sentence(": set all of them with {}, with a `--on` for each");
         session.ui.note(&format!(
             "note: {job} lost more dependencies than one call can verify{}",
@@ -176,7 +180,7 @@ fn ask_for_approval(result: &ScanResult, session: &mut Session) -> Result<(), Er
     );
     let headline = result.check.scan_headline();
     session.ui.note(&headline);
-    let details = |page: &_| plan_text(items, page);
+    let details = |options: &_| plan_text(items, options);
     let deleted = count_deletions(items);
     let what = match deleted {
         0 => what,

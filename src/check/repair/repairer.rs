@@ -128,7 +128,7 @@ impl Repairer {
     }
 
     /// Repairs groups of items in one call. If a right is missing, or a key that is required has a
-    /// wrong type, repairs those that do not require it.
+    /// wrong type, it repairs the groups that do not require it.
     fn repair_groups(
         &mut self,
         core: &mut Core,
@@ -138,9 +138,10 @@ impl Repairer {
     ) -> Result<u64, Error> {
         let items = groups.concat();
         match self.repair_items(core, findings, location, &items) {
-            Err(error) if error.kind() == Kind::Damaged && groups.len() <= 1 => Ok(0),
+            Err(error) if error.kind() == Kind::WrongKeyType && groups.len() <= 1 => Ok(0),
             Err(error)
-                if matches!(error.kind(), Kind::NoPerm | Kind::Damaged) && groups.len() > 1 =>
+                if matches!(error.kind(), Kind::NoPerm | Kind::WrongKeyType)
+                    && groups.len() > 1 =>
             {
                 let (some, others) = groups.split_at(groups.len() / 2);
                 let repaired = self.repair_groups(core, findings, location, some)?;

@@ -134,7 +134,7 @@ fn revert_file(
 ) -> Result<(), Error> {
     let now = core.now();
     let mut reverter = Reverter {
-        interrupt: Interrupt::listen(),
+        interrupt: Interrupt::handle_signals(),
         pace: Pace::new(rate),
         batch_sizes: BatchSizes::new(core.measure_round_trip(now)),
         keys: Keys::new(core.prefix()),
@@ -250,7 +250,6 @@ impl Reverter<'_> {
         self.revert_in_batches(&changes)
     }
 
-    /// Reverts changes in batches.
     fn revert_in_batches(&mut self, changes: &[Change]) -> Result<(), Error> {
         let mut rest = changes;
         while !rest.is_empty() {
@@ -261,7 +260,6 @@ impl Reverter<'_> {
         Ok(())
     }
 
-    /// Reverts changes in one call.
     fn revert_in_one_call(&mut self, changes: &[Change]) -> Result<(), Error> {
         if changes.is_empty() {
             return Ok(());

@@ -21,7 +21,6 @@ use crate::text::{Sanitized, format_count, with_thousands_separators};
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
 
-/// An approved repair.
 pub(super) struct ApprovedRepair<'a> {
     pub options: &'a CheckOptions,
     pub repair_name: String,
@@ -217,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_remains_after_a_later_round_was_interrupted_is_counted_from_the_last_scan() {
-        let (filter, interrupt) = (FindingFilter::default(), Interrupt::listen());
+        let (filter, interrupt) = (FindingFilter::default(), Interrupt::handle_signals());
         let sizes = BatchSizes::default();
         let options = CheckOptions {
             queues: Vec::new(),

@@ -62,7 +62,7 @@ impl UndoWriter {
         self.ledger.write_head(session)
     }
 
-    /// Writes the plan of a batch to the disk. Returns false if the plan has no changes; then nothing is written.
+    /// Writes the plan of a batch to the disk. A plan without changes is not written, and the result is false.
     pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
         let plan = changes_by_finding(verdicts, RepairStatus::Repairable);
         if plan.is_empty() {
@@ -82,7 +82,7 @@ impl UndoWriter {
 
     /// Writes that a batch was not repaired, unless that is unknown: then its plan counts as done.
     pub(crate) fn write_failed(&mut self, error: &Error) -> Result<(), Error> {
-        if error.kind() != Kind::Unknown {
+        if error.kind() != Kind::OutcomeUnknown {
             self.write_line(UndoStep::Done(Vec::new()), false)?;
             self.ledger.write_lines()?;
         }
@@ -304,7 +304,7 @@ impl UndoFile {
         })
     }
 
-    /// The path, harmless for a terminal.
+    /// The path, sanitized.
     pub(crate) fn shown_path(&self) -> &str {
         &self.shown
     }
@@ -479,8 +479,8 @@ mod tests {
             }
         }
         // Without the name of its field, the checksum of the first line is not looked for.
-        let harmless = 3 * (br#","sum":"0123456789abcdef"}"#.len());
-        assert!(refused >= 3 * text.len() - harmless, "{refused}");
+        let unchecked = 3 * (br#","sum":"0123456789abcdef"}"#.len());
+        assert!(refused >= 3 * text.len() - unchecked, "{refused}");
     }
 
     #[test]

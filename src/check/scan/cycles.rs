@@ -1,5 +1,5 @@
 //! Dependency cycles. Each edge is stored as two short hashes. Edges on no cycle are pruned from
-//! their ends; any that remain are read again by name.
+//! their ends. The edges that remain are read again by name.
 
 use std::collections::{HashMap, HashSet};
 
@@ -115,7 +115,7 @@ impl Scanner<'_> {
                 }
                 let ask = ReadCommand::scan_set(key, START, scanner.members_per_page(1));
                 let first = scanner.core.run_read(scanner.now, ask)?;
-                if matches!(first, ReadReply::Wrong) {
+                if matches!(first, ReadReply::WrongType) {
                     continue;
                 }
                 let mut list: Vec<Vec<u8>> = Vec::new();

@@ -79,7 +79,7 @@ impl Scanner<'_> {
     pub(super) fn check_pause_key_types(&mut self) -> Result<(), Error> {
         for name in [keys::PAUSES, keys::PAUSED_RECURRING] {
             let key = self.keys.with_prefix(name).into_bytes();
-            if let ReadReply::Wrong = self
+            if let ReadReply::WrongType = self
                 .core
                 .run_read(self.now, ReadCommand::hash_field(&key, ""))?
             {
@@ -168,7 +168,7 @@ impl Scanner<'_> {
                 match scanner.keys.family_of_key(key) {
                     KeyFamily::Tag(tag) => tags.push(tag.to_vec()),
                     KeyFamily::Job(jid) => jobs.push(jid.to_vec()),
-                    KeyFamily::Counters(_) if scanner.tally.overflowed => {
+                    KeyFamily::DayCounters(_) if scanner.tally.overflowed => {
                         let bare = scanner.keys.without_prefix(key).to_vec();
                         scanner.add_candidate(ItemKind::Key, b"", &bare)?;
                     }

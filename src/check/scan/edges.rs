@@ -9,7 +9,7 @@ use super::unmatched::MatchSide;
 use super::{RememberedAs, Replies, Scanner};
 
 /// The fields read of a job with dependencies or dependents.
-pub(super) const FIELDS: [&str; 3] = ["state", "jid", "klass"];
+pub(super) const STATE_FIELDS: [&str; 3] = ["state", "jid", "klass"];
 
 /// Maximum number of sets whose first page is read in one round trip.
 pub(super) const SETS_PER_READ: usize = 24;
@@ -51,8 +51,8 @@ impl Scanner<'_> {
         let page = self.members_per_page(jids.len());
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
-            let own = self.keys.companion_key(sets.companion(), jid);
-            reads.push(ReadCommand::scan_set(&own, START, page));
+            let set = self.keys.companion_key(sets.companion(), jid);
+            reads.push(ReadCommand::scan_set(&set, START, page));
             reads.push(ReadCommand::hash_fields(
                 &self.keys.job_key(jid),
                 &self.state_fields,
@@ -78,7 +78,7 @@ impl Scanner<'_> {
                 self.add_key_candidate(&key)?;
             }
             let mut count = 0;
-            let page = page.unwrap_or(ReadReply::Wrong);
+            let page = page.unwrap_or(ReadReply::WrongType);
             self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
                 for dependency in members {
@@ -118,21 +118,22 @@ impl Scanner<'_> {
                 self.add_key_candidate(&key)?;
             }
             // A job that is missing or has ended should have no dependents: each one becomes a candidate.
-            let finished = missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
+            let should_have_no_dependents =
+                missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
             let mut count = 0;
-            let page = page.unwrap_or(ReadReply::Wrong);
+            let page = page.unwrap_or(ReadReply::WrongType);
             self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
                 for dependent in members {
                     let hash = scanner.hash_edge(&dependent, dependency);
                     scanner.unmatched.match_pair(hash, MatchSide::Lower);
-                    if finished && first_pass {
+                    if should_have_no_dependents && first_pass {
                         scanner.add_candidate(ItemKind::Job, b"", &dependent)?;
                     }
                 }
                 Ok(())
             })?;
-            if first_pass && (finished || count > MAX_EDGES) {
+            if first_pass && (should_have_no_dependents || count > MAX_EDGES) {
                 self.add_candidate(ItemKind::Job, b"", dependency)?;
             }
         }

@@ -31,7 +31,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         for mut job in jobs {
             for extra in std::mem::take(&mut job.extra_reads) {
-                let reply = replies.next().unwrap_or(ReadReply::Wrong);
+                let reply = replies.next().unwrap_or(ReadReply::WrongType);
                 self.apply_extra_reply(&mut job, extra, reply)?;
             }
             self.add_job_candidate(&job)?;
@@ -175,7 +175,6 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a score of a waiting job fits its priority.
 fn score_fits_priority(job: &ScannedJob, score: f64) -> bool {
     if score == f64::INFINITY {
         return job.state == b"stalled";

@@ -1,4 +1,4 @@
-//! The set of its queue that holds a job, by the state of the job. The core verifies jobs by the same table,
+//! Which set of its queue should hold a job of each state. The core verifies jobs by the same table,
 //! `lua/check/judge/homes.lua`.
 
 use crate::model::verdict::ItemKind;

@@ -111,11 +111,11 @@ impl Scanner<'_> {
             ItemKind::Group => self.unmatched.add_entry(hash) == MatchResult::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !self.can_become_due(score)
+                self.first_pass && !self.score_can_become_due(score)
             }
             ItemKind::Scheduled => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !score.is_nan() && !self.can_become_due(score)
+                self.first_pass && !score.is_nan() && !self.score_can_become_due(score)
             }
             ItemKind::Completed => {
                 self.unmatched.add_entry(hash);
@@ -158,7 +158,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans lanes, and the sets of throttles.
     pub(super) fn scan_lanes_and_throttles(
         &mut self,
         sets: &[(ItemKind, Vec<u8>)],
@@ -248,8 +247,8 @@ impl Scanner<'_> {
     }
 
     /// Whether a time of a schedule will come.
-    pub(super) fn can_become_due(&self, due: f64) -> bool {
-        self.now.can_become_due(due)
+    pub(super) fn score_can_become_due(&self, due: f64) -> bool {
+        self.now.score_can_become_due(due)
     }
 
     fn is_queue_candidate(&self, queue: &QueueToScan, sets: &[IndexedSet]) -> bool {

@@ -50,7 +50,7 @@ const MAX_ENTRIES: usize = 1000;
 /// A job of more bytes is verified in a call of its own.
 const LARGE_JOB: usize = 20_000;
 
-/// Maximum size of a history that the client checks itself; the core verifies longer ones.
+/// Maximum size of a history that the client checks itself. The core verifies longer ones.
 const MAX_HISTORY_BYTES: usize = 1_000_000;
 
 impl Scanner<'_> {
@@ -177,7 +177,7 @@ impl Scanner<'_> {
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
         job.is_candidate |=
-            text(12).is_some() && !number(12).is_some_and(|due| self.can_become_due(due));
+            text(12).is_some() && !number(12).is_some_and(|due| self.score_can_become_due(due));
         job.is_candidate |= text(16).is_some();
         match number(4) {
             Some(priority) => job.priority = priority,
@@ -252,7 +252,7 @@ impl Scanner<'_> {
             let hash = self.hash_history(jid);
             self.unmatched.match_pair(hash, MatchSide::Lower);
         }
-        if matches!(history, ReadReply::Wrong) {
+        if matches!(history, ReadReply::WrongType) {
             let key = self.keys.companion_key(Companion::History, jid);
             self.add_key_candidate(&key)?;
         }

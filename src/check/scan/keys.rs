@@ -128,8 +128,8 @@ impl Scanner<'_> {
                 self.unmatched.match_pair(hash, MatchSide::Upper);
             }
             KeyFamily::Lane(lane) => page.coordination.push((ItemKind::Lane, lane.to_vec())),
-            KeyFamily::Slots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
-            KeyFamily::Pending(id) => {
+            KeyFamily::ThrottleSlots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
+            KeyFamily::ThrottlePending(id) => {
                 page.coordination.push((ItemKind::Pending, id.to_vec()));
                 // The throttle of this key may have a free slot: the core verifies whether a job waits for it in vain.
                 page.candidates.push(key.to_vec());
@@ -149,8 +149,8 @@ impl Scanner<'_> {
                 .push((ItemKind::Worker, worker.to_vec())),
             KeyFamily::Group(group) => page.maybe_unlisted.push((ItemKind::Group, group.to_vec())),
             KeyFamily::Tag(tag) => page.maybe_unlisted.push((ItemKind::Tag, tag.to_vec())),
-            KeyFamily::Values => page.values.push(key.to_vec()),
-            KeyFamily::Counters(of) => page.counters.push(of.to_vec()),
+            KeyFamily::DayDurations => page.values.push(key.to_vec()),
+            KeyFamily::DayCounters(of) => page.counters.push(of.to_vec()),
             KeyFamily::Lost
             | KeyFamily::Unknown
             | KeyFamily::IdentifierPatterns

@@ -4,7 +4,7 @@
 //! Indexes come first: each entry is added to a table of unmatched entries (`unmatched`). Then one SCAN
 //! of all keys reads what it finds, and each job removes the entries that it should have from the
 //! table. Lanes and throttles are listed nowhere: the SCAN finds their keys, and their entries and the
-//! jobs match in either order. Missing entries, and those that remain, are candidates. If the table is
+//! jobs match in either order. Missing entries, and entries that remain, are candidates. If the table is
 //! too small, the scan begins again for the rest of the entries. The memory is bounded, whatever the
 //! size of the database.
 
@@ -105,11 +105,11 @@ pub trait CandidateSink {
     /// Notes that a scan of all keys begins. There is more than one if the tables are too small.
     fn note_pass_start(&mut self) {}
 
-    /// Notes progress: what was scanned since the last call. Sets the pace; an error ends the scan.
+    /// Notes progress: what was scanned since the last call. Sets the pace. An error ends the scan.
     fn note_keys_scanned(&mut self, core: &mut Core, since_last: ScanCounts) -> Result<(), Error>;
 
-    /// Notes the number of members read since the last call; a member that is read twice counts
-    /// twice. Sets the pace; an error ends the scan.
+    /// Notes the number of members read since the last call. A member that is read twice counts
+    /// twice. Sets the pace. An error ends the scan.
     fn note_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
     /// The maximum number of keys or members to read at once, if the pace is slow.
@@ -172,7 +172,7 @@ const MAX_CLOCK_DRIFT: f64 = 3600.0;
 /// Replies in the order of their reads.
 type Replies = std::vec::IntoIter<ReadReply>;
 
-/// Why a name is remembered; the numbers begin above the numbers of [`ItemKind`].
+/// Why a name is remembered. The numbers begin above the numbers of [`ItemKind`].
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum RememberedAs {
@@ -278,7 +278,7 @@ impl<'a> Scanner<'a> {
             reads_whole: false,
             job_fields: PackedFields::new(&jobs::FIELDS),
             template_fields: PackedFields::new(&templates::FIELDS),
-            state_fields: PackedFields::new(&edges::FIELDS),
+            state_fields: PackedFields::new(&edges::STATE_FIELDS),
             pipeline: ReadPipeline::default(),
             max_ahead,
             bytes_and_jobs: (0, 0),
@@ -395,7 +395,8 @@ impl<'a> Scanner<'a> {
         self.salt.hash_entry(location, member, bucket)
     }
 
-    /// Matches an entry. Returns false if the table lacks it; an entry that another pass covers counts as present.
+    /// Matches an entry. The result is false if the table lacks it. An entry that another pass covers counts as
+    /// present.
     fn take_entry(
         &mut self,
         kind: ItemKind,

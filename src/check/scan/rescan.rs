@@ -62,8 +62,8 @@ impl Scanner<'_> {
                     }
                     KeyFamily::Tag(tag) => _ = scanner.scan_unlisted_once(ItemKind::Tag, tag)?,
                     KeyFamily::Lane(lane) => sets.push((ItemKind::Lane, lane.to_vec())),
-                    KeyFamily::Slots(id) => sets.push((ItemKind::Slots, id.to_vec())),
-                    KeyFamily::Pending(id) => sets.push((ItemKind::Pending, id.to_vec())),
+                    KeyFamily::ThrottleSlots(id) => sets.push((ItemKind::Slots, id.to_vec())),
+                    KeyFamily::ThrottlePending(id) => sets.push((ItemKind::Pending, id.to_vec())),
                     KeyFamily::Companion(
                         which @ (Companion::History | Companion::Payloads),
                         jid,
@@ -155,7 +155,6 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The jobs that exist.
     fn existing_jobs(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let reads = jids.iter().map(|jid| {
             let key = self.keys.job_key(jid.as_bytes());

@@ -44,7 +44,6 @@ pub(super) enum ExtraRead {
     LockScore,
     /// The job's score in the list of a worker that may have lost the job.
     WorkerScore,
-    /// Whether the job has dependencies.
     HasDependencies,
     /// The count of the job's template.
     TemplateCount,

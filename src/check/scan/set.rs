@@ -43,7 +43,6 @@ pub(super) struct IndexedSet {
 /// The next read of a set.
 #[derive(Clone, Debug)]
 enum SetCursor {
-    /// By rank.
     Ranks(RankPage),
     /// A search for the rank of the witness, after this number of searches.
     Find(WitnessMember, u8),
@@ -139,7 +138,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans sets; the first pages of several sets together, the further pages one at a time. The server reads
+    /// Scans the first pages of several sets together, and their further pages one at a time. The server reads
     /// further pages while one is examined.
     pub(super) fn scan_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages_per_round_trip(SETS_PER_READ)) {
@@ -174,13 +173,11 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Sends the reads of the next page of a set.
     fn send_page(&mut self, set: &IndexedSet) -> ReadsAhead {
         let reads = set.next_reads(self.members_per_page(1) as i64);
         self.core.send_reads(self.now, reads)
     }
 
-    /// Reads the first page of each set.
     fn scan_first_pages(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
         let page = self.members_per_page(sets.len()) as i64;
         let asks: Vec<Vec<ReadCommand>> = sets.iter().map(|set| set.next_reads(page)).collect();
@@ -219,7 +216,6 @@ impl Scanner<'_> {
 }
 
 impl IndexedSet {
-    /// Whether the set has been read completely.
     pub(super) fn is_read_completely(&self) -> bool {
         matches!(self.cursor, SetCursor::Done)
     }
@@ -315,7 +311,7 @@ impl IndexedSet {
             (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(score_in_reply) == Some(witness.score);
                 self.cursor = if stays {
-                    // Read the page with the witness in its middle, since other members may have the same score.
+                    // Read the page with that member in its middle, since other members may have the same score.
                     SetCursor::Ranks(RankPage {
                         from: Some((higher + page_size / 2, witness)),
                         scores: false,
@@ -447,7 +443,6 @@ fn pair_with_scores(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
     pairs
 }
 
-/// The score in a reply.
 fn score_in_reply(reply: &ReadReply) -> Option<f64> {
     match reply {
         ReadReply::Text(score) => validate::parse_score(score.as_ref()?),
@@ -455,7 +450,6 @@ fn score_in_reply(reply: &ReadReply) -> Option<f64> {
     }
 }
 
-/// The only member in a reply, and its score.
 fn single_member_with_score(reply: &ReadReply) -> Option<(&Vec<u8>, f64)> {
     match reply {
         ReadReply::Texts(pair) => Some((

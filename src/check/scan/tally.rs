@@ -38,7 +38,6 @@ impl FailedTally {
         Some(self.counts.entry(day_and_queue).or_default())
     }
 
-    /// Counts a failed job.
     pub(super) fn count_failed_job(&mut self, failed_at: f64, queue: &[u8], jid: &[u8]) {
         let day = failed_at - (failed_at - (failed_at / SECONDS_PER_DAY).floor() * SECONDS_PER_DAY);
         let of = [format!("{day:.0}:").as_bytes(), queue].concat();

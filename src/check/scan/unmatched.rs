@@ -1,7 +1,7 @@
 //! The index entries that no job has matched so far, 8 bytes for each.
 //!
 //! A slot has a salted hash of the entry. The table takes up to 32 MiB. If it is full, it drops the
-//! upper half of its hashes, and another pass of the scan covers those.
+//! upper half of its hashes, and another pass of the scan covers them.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -43,7 +43,6 @@ pub(super) enum MatchResult {
 pub(super) struct SaltedHasher(RandomState);
 
 impl SaltedHasher {
-    /// The hash of a location.
     pub(super) fn hash_location(&self, kind: u8, name: &[u8]) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u8(kind);

@@ -47,7 +47,7 @@ pub fn is_json(text: &[u8]) -> bool {
         && first_lone_surrogate(text).is_none()
 }
 
-/// The tags of a short list of UTF-8 texts, without duplicates; the core parses any other value.
+/// The tags of a short list of UTF-8 texts, without duplicates. The core parses any other value.
 pub fn parse_plain_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());

@@ -18,16 +18,16 @@ const MAX_DURATION: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BatchSizes {
     sizes: HashMap<ItemKind, usize>,
-    /// The duration of a call that does nothing.
-    idle_round_trip: Duration,
+    /// The duration of the shortest call so far. The first one did nothing.
+    shortest_round_trip: Duration,
 }
 
 impl BatchSizes {
-    pub(crate) fn new(idle_round_trip: Duration) -> BatchSizes {
+    pub(crate) fn new(shortest_round_trip: Duration) -> BatchSizes {
         let sizes = HashMap::new();
         BatchSizes {
             sizes,
-            idle_round_trip,
+            shortest_round_trip,
         }
     }
 
@@ -36,10 +36,9 @@ impl BatchSizes {
         *self.sizes.get(&kind).unwrap_or(&1)
     }
 
-    /// Adjusts the size by the duration of a call.
     pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, elapsed: Duration) {
-        self.idle_round_trip = self.idle_round_trip.min(elapsed);
-        let elapsed = elapsed - self.idle_round_trip;
+        self.shortest_round_trip = self.shortest_round_trip.min(elapsed);
+        let elapsed = elapsed - self.shortest_round_trip;
         let size = self.sizes.entry(kind).or_insert(1);
         if elapsed > MAX_DURATION {
             let part = MAX_DURATION.as_secs_f64() / elapsed.as_secs_f64();

@@ -24,7 +24,6 @@ pub(super) enum DueCandidates {
     All,
 }
 
-/// Candidates by location.
 #[derive(Debug, Default)]
 pub(super) struct LocatedCandidates {
     waiting: HashMap<Location, Vec<Name>>,
@@ -66,14 +65,14 @@ impl LocatedCandidates {
         self.waiting.keys().next().cloned()
     }
 
-    /// Takes the candidates of a location, without those that were verified lately. `None` if none
+    /// Takes the candidates of a location, except the ones that were verified lately. `None` if none
     /// were added.
     pub(super) fn take_candidates_at(&mut self, location: &Location) -> Option<Vec<Name>> {
         let mut items = self.waiting.remove(location)?;
         self.count -= items.len();
         let bytes = items.iter().map(|item| item.as_bytes().len());
         self.bytes -= bytes.sum::<usize>();
-        // Several index entries may lead to the same candidate: drop those that were verified lately.
+        // Several index entries may lead to the same candidate, which is verified once.
         items.retain(|item| self.recent.insert(self.hasher.hash_one((location, item))));
         if self.recent.len() > MAX_HASHES {
             self.recent.clear();

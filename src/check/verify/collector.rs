@@ -85,7 +85,6 @@ impl FindingCollector {
         first
     }
 
-    /// Counts a verdict.
     pub(crate) fn count_finding(&mut self, severity: Severity, verdict: &Verdict) {
         let fits =
             |found: &ReportedFinding| found.finding.id == verdict.id && found.severity == severity;

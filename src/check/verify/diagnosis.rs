@@ -1,6 +1,6 @@
 //! Likely causes of the findings, and what the server itself may do to jobs.
 
-use crate::core::api::check::ServerHealth;
+use crate::core::api::check::ServerRisks;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::{CauseEvidence, FINDINGS, FindingId, Severity, VerdictDetail};
 use crate::model::verdict::Verdict;
@@ -11,12 +11,12 @@ use crate::text::{format_count, with_thousands_separators};
 const MAX_SECONDS: f64 = 1e11;
 
 /// The finding that the server may evict keys.
-pub(crate) fn eviction_finding(server: &ServerHealth) -> Option<Verdict> {
-    let policy = server.policy.as_deref()?;
+pub(crate) fn eviction_finding(server: &ServerRisks) -> Option<Verdict> {
+    let policy = server.eviction_policy.as_deref()?;
     if policy == "noeviction" {
         return None;
     }
-    let (known_detail, detail) = match server.limit {
+    let (known_detail, detail) = match server.max_memory {
         _ if policy.starts_with("volatile-") => (VerdictDetail::EvictsExpiring, policy.to_owned()),
         Some(1..) => (VerdictDetail::Other, policy.to_owned()),
         _ => (
@@ -32,7 +32,7 @@ pub(crate) fn eviction_finding(server: &ServerHealth) -> Option<Verdict> {
 }
 
 /// The likely causes, the likeliest first.
-pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerHealth) -> Vec<String> {
+pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerRisks) -> Vec<String> {
     let count = |id: FindingId| -> u64 {
         let same = found.iter().filter(|found| found.finding.id == id);
         same.map(|found| found.count).sum()
@@ -40,7 +40,7 @@ pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerHealth) ->
     let mut existing = found.iter().filter(|found| found.count > 0);
     let lost = existing.any(|found| found.finding.evidence == CauseEvidence::KeyLoss);
     let mut causes = Vec::new();
-    let policy = server.policy.as_deref().unwrap_or("noeviction");
+    let policy = server.eviction_policy.as_deref().unwrap_or("noeviction");
     if policy.starts_with("allkeys-") && lost {
         let evicted = match server.evicted {
             0 => String::new(),
@@ -103,12 +103,12 @@ pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerHealth) ->
     if let Some(primary) = &server.primary
         && found.iter().any(|found| found.severity >= Severity::Warn)
     {
-        causes.push(if primary.up {
+        causes.push(if primary.is_up {
             "this is a replica: it may lack the latest changes of its primary".to_owned()
         } else {
             format!(
                 "this is a replica that lost its primary {} s ago",
-                with_thousands_separators(primary.down)
+                with_thousands_separators(primary.down_seconds)
             )
         });
     }

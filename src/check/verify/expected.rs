@@ -1,5 +1,5 @@
 //! The findings that a repair expects to repair. If the reply to a call is lost, the repeated call does not find what
-//! the first one has repaired: this set has those findings, so that they are counted.
+//! the first one has repaired: this set has these findings, so that they are counted.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};

@@ -3,7 +3,6 @@
 use super::finding_filter::FindingFilter;
 use crate::name::Name;
 
-/// The options of a verification.
 #[derive(Clone, Debug)]
 pub(crate) struct VerifyOptions {
     pub filter: FindingFilter,

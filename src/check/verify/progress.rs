@@ -70,7 +70,6 @@ impl VerifyProgress {
         self.keep_pace(members)
     }
 
-    /// Clears the bar.
     pub(super) fn clear_bar(self) {
         self.bar.finish();
     }

@@ -8,7 +8,7 @@ use super::repair_queue::RepairQueue;
 use super::verifier::Verifier;
 use crate::bulk::pace::Pace;
 use crate::check::scan::{ScanCounts, ScanScope};
-use crate::core::api::check::ServerHealth;
+use crate::core::api::check::ServerRisks;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -33,7 +33,6 @@ pub(crate) struct CheckOptions {
     pub fail_on: Severity,
 }
 
-/// The result of a scan.
 #[derive(Debug)]
 pub(crate) struct ScanResult {
     pub check: CheckReport,
@@ -68,7 +67,7 @@ pub(crate) fn run_check(
     let now = session.now();
     let stopwatch = session.clock().start_stopwatch();
     let (core, ui) = session.core_and_ui()?;
-    let server = core.server_health(now);
+    let server = core.server_risks(now);
     let keys = server.keys;
     let verify_options = VerifyOptions {
         filter: options.filter.clone(),
@@ -188,9 +187,9 @@ pub(crate) fn report_findings(
         let repairable =
             |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;
         if check.items.iter().any(repairable) {
-            let mut plan = own.clone().word("--repair");
+            let mut plan = own.clone().with_word("--repair");
             if !own.has_flag("--dry-run") {
-                plan = plan.word("--dry-run");
+                plan = plan.with_word("--dry-run");
             }
             let plan = plan.shell_line().unwrap_or_else(|| plan.shell_line_as_is());
             let hint = format!("show the plan: {plan}");
@@ -277,7 +276,7 @@ fn extent_text(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
 /// The error of a scan of a replica. A replica may lack changes of its primary: its
 /// scan is never complete, except with `--read-only`, which scans the replica itself.
 fn replica_error(
-    server: &ServerHealth,
+    server: &ServerRisks,
     extent: impl Fn() -> String,
     session: &mut Session,
 ) -> Result<Option<Error>, Error> {
@@ -286,7 +285,7 @@ fn replica_error(
     };
     let address = session.core()?.address();
     let extent = extent();
-    Ok(if !primary.up {
+    Ok(if !primary.is_up {
         Some(Error::new(
             Kind::Stale,
             format!("{extent}: replica `{address}` has lost its primary and may be stale"),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::batch::RepairBatch;
-use crate::core::api::read::{PAGE as READ_PAGE, ReadCommand, ReadReply, START};
+use crate::core::api::read::{PAGE, ReadCommand, ReadReply, START};
 use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
@@ -16,23 +16,25 @@ use crate::name::Name;
 /// Maximum number of entries that the server searches for one job of a call.
 const MAX_SEARCHED: u64 = 1000;
 
-/// The number of entries read by one command, and of commands in one round trip.
-const PAGE: u64 = 1000;
-const PAGES: usize = 10;
+/// The number of entries that one command reads.
+const ENTRIES_PER_READ: u64 = 1000;
+
+/// The number of commands in one round trip.
+const READS_PER_ROUND_TRIP: usize = 10;
 
 /// The number of jobs whose marks are read in one round trip.
 const JOBS_PER_READ: usize = 2000;
 
 /// Failed jobs whose failure list may lack them, by whether the core still has to search the lists.
 #[derive(Debug, Default)]
-pub(super) struct FailedJobsBySearch {
+pub(super) struct FailedJobsSplit {
     /// Jobs that are in no list, each with its mark.
     pub unlisted: Vec<[Name; 2]>,
     /// Jobs that the server has to search for.
     pub to_search: Vec<Name>,
 }
 
-impl FailedJobsBySearch {
+impl FailedJobsSplit {
     /// Reads the marks of jobs, then all failure lists. Calls `pace` with the numbers of jobs and
     /// entries read.
     pub(super) fn find_unlisted(
@@ -40,13 +42,13 @@ impl FailedJobsBySearch {
         group: &Name,
         jids: Vec<Name>,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<FailedJobsBySearch, Error> {
+    ) -> Result<FailedJobsSplit, Error> {
         let lists = FailureLists::read_all_lengths(core, group)?;
         let total: u64 = lists.lengths.iter().sum();
         if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
-            return Ok(FailedJobsBySearch {
+            return Ok(FailedJobsSplit {
                 to_search: jids,
-                ..FailedJobsBySearch::default()
+                ..FailedJobsSplit::default()
             });
         }
         let mut marks = Vec::with_capacity(jids.len());
@@ -55,7 +57,7 @@ impl FailedJobsBySearch {
             pace(jids.len())?;
         }
         let found = lists.find_jobs(core, &jids, pace)?;
-        let mut jobs = FailedJobsBySearch::default();
+        let mut jobs = FailedJobsSplit::default();
         for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
             match (found, mark) {
                 (JobSearchResult::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
@@ -68,8 +70,8 @@ impl FailedJobsBySearch {
     }
 }
 
-/// Splits a batch of failed jobs into those that are in no list and those to search for. Another
-/// batch stays as it is.
+/// Splits a batch of failed jobs into the jobs that are in no list and the jobs to search for. Another batch stays as
+/// it is.
 pub(crate) fn split_off_unlisted_jobs(
     core: &mut Core,
     batch: RepairBatch,
@@ -80,10 +82,10 @@ pub(crate) fn split_off_unlisted_jobs(
     }
     let group = batch.location.name.clone();
     let jids: Vec<Name> = batch.groups.iter().flatten().cloned().collect();
-    let FailedJobsBySearch {
+    let FailedJobsSplit {
         unlisted,
         to_search,
-    } = FailedJobsBySearch::find_unlisted(core, &group, jids, pace)?;
+    } = FailedJobsSplit::find_unlisted(core, &group, jids, pace)?;
     let part = |location: Location, groups: VecDeque<Vec<Name>>| RepairBatch {
         stage: batch.stage,
         location,
@@ -128,7 +130,7 @@ impl FailureLists {
         while let Some(from) = cursor {
             // A key of another type lists no groups: search without them. It is a finding of its own.
             let ReadReply::Page(next, groups) =
-                core.run_read(now, ReadCommand::scan_set(&listed, &from, READ_PAGE))?
+                core.run_read(now, ReadCommand::scan_set(&listed, &from, PAGE))?
             else {
                 break;
             };
@@ -167,11 +169,18 @@ impl FailureLists {
             } else {
                 JobSearchResult::Elsewhere
             };
-            let starts: Vec<u64> = (1..=*length).rev().step_by(PAGE as usize).collect();
-            for starts in starts.chunks(PAGES) {
+            let starts: Vec<u64> = (1..=*length)
+                .rev()
+                .step_by(ENTRIES_PER_READ as usize)
+                .collect();
+            for starts in starts.chunks(READS_PER_ROUND_TRIP) {
                 let page = |start: &u64| {
                     let first = -(*start as i64);
-                    ReadCommand::list_range(key, first, (first + PAGE as i64 - 1).min(-1))
+                    ReadCommand::list_range(
+                        key,
+                        first,
+                        (first + ENTRIES_PER_READ as i64 - 1).min(-1),
+                    )
                 };
                 let replies = core.run_reads(core.now(), starts.iter().map(page).collect())?;
                 let mut count = 0;

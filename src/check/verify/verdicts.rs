@@ -74,7 +74,7 @@ impl Verdicts {
         self.lost_dependencies.push((job, dependencies));
     }
 
-    /// Reports the verdicts about items of a location, and queues those to repair.
+    /// Reports the verdicts about items of a location, and queues the verdicts to repair.
     pub(super) fn report_and_queue_verdicts(
         &mut self,
         core: &mut Core,
@@ -179,7 +179,6 @@ impl Verdicts {
         }
     }
 
-    /// The first job of each queue.
     fn first_jobs_of_queues(
         &mut self,
         core: &mut Core,

@@ -5,7 +5,7 @@ use super::candidates::{DueCandidates, LocatedCandidates};
 use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
-use super::unlisted::FailedJobsBySearch;
+use super::unlisted::FailedJobsSplit;
 use super::verdicts::Verdicts;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
@@ -35,7 +35,6 @@ impl Verifier {
         }
     }
 
-    /// The counts of the scan.
     pub(crate) fn scan_counts(&self) -> ScanCounts {
         self.progress.counts
     }
@@ -95,7 +94,7 @@ impl Verifier {
             return self.verify_items(core, location, &items);
         }
         let group = &location.name;
-        let jobs = FailedJobsBySearch::find_unlisted(core, group, items, |count| {
+        let jobs = FailedJobsSplit::find_unlisted(core, group, items, |count| {
             self.progress.keep_pace(count)
         })?;
         self.verify_items(core, location, &jobs.to_search)?;
@@ -138,7 +137,7 @@ impl Verifier {
             .verify_items(core, &findings, location, items, is_typical);
         let reply = match verified {
             // One of the items requires a key of a wrong type: verify the halves alone, until it is found.
-            Err(error) if error.kind() == Kind::Damaged => {
+            Err(error) if error.kind() == Kind::WrongKeyType => {
                 let words = location.kind.words_per_item();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {

@@ -41,7 +41,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if held > 0 {
             let held = format_count(held as u64, "job", "jobs");
             let message = format!("cannot forget `{name}`: it holds {held}");
-            let workers = CommandLine::new("workers").name(name);
+            let workers = CommandLine::new("workers").with_name(name);
             return Err(Error::conflict(message).hint_if(workers.fill_sentence("{} shows them")));
         }
         if !known.contains(name) {

@@ -4,7 +4,6 @@ use crate::core::script::keys::{Companion, KeyFamily, Keys};
 use crate::model::verdict::Change;
 use crate::name::Name;
 
-/// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyType {
     Hash,
@@ -49,13 +48,13 @@ impl Change {
 }
 
 /// The type that the core gives a key of this name. The key of the job `finding_item` is recognized first,
-/// because its name may look like that of another job's companion.
+/// because its name may look like a companion key of another job.
 fn type_by_key_name(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
     let key = key.as_bytes();
     match keys.family_of_key(key) {
         _ if key == keys.job_key(finding_item.as_bytes()) => KeyType::Hash,
         KeyFamily::Job(_) | KeyFamily::Recurring(_) => KeyType::Hash,
-        KeyFamily::Values | KeyFamily::Counters(_) => KeyType::Hash,
+        KeyFamily::DayDurations | KeyFamily::DayCounters(_) => KeyType::Hash,
         KeyFamily::Config | KeyFamily::Pauses | KeyFamily::PausedRecurring => KeyType::Hash,
         KeyFamily::IdentifierPatterns => KeyType::Hash,
         KeyFamily::Companion(Companion::History, _) | KeyFamily::Group(_) => KeyType::List,

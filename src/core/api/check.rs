@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use strum::IntoStaticStr;
 
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
@@ -22,9 +23,19 @@ use crate::model::verdict::{
 };
 use crate::name::Name;
 
+/// What `check.slice` does with the findings that are still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+enum CheckMode {
+    /// It reports them, with the changes that would repair them.
+    Look,
+    /// It repairs them.
+    Mend,
+}
+
 impl Core {
     /// Verifies items of one location. `finding_filter` is empty for all findings, else ids separated by
-    /// commas. `-id` excludes a finding; an id approves its repair.
+    /// commas. `-id` excludes a finding. An id approves its repair.
     pub fn verify_items(
         &mut self,
         now: Moment,
@@ -44,12 +55,13 @@ impl Core {
         location: &Location,
         items: &[Name],
     ) -> Result<VerdictReply, Error> {
-        let checked = self.call_check_slice(now, "look", finding_filter, run, location, items)?;
+        let checked =
+            self.call_check_slice(now, CheckMode::Look, finding_filter, run, location, items)?;
         Ok(checked.reply)
     }
 
     /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
-    /// the name of the repair; the names of keys that it sets aside contain it.
+    /// the name of the repair, which the names of the keys that it sets aside contain.
     pub fn repair_items(
         &mut self,
         now: Moment,
@@ -61,7 +73,7 @@ impl Core {
         let CheckedSlice {
             reply,
             was_repeated,
-        } = self.call_check_slice(now, "mend", finding_filter, run, location, items)?;
+        } = self.call_check_slice(now, CheckMode::Mend, finding_filter, run, location, items)?;
         let VerdictReply {
             verdicts, verified, ..
         } = reply;
@@ -75,7 +87,7 @@ impl Core {
     fn call_check_slice(
         &mut self,
         now: Moment,
-        mode: &str,
+        mode: CheckMode,
         finding_filter: &str,
         run: &str,
         location: &Location,
@@ -83,10 +95,15 @@ impl Core {
     ) -> Result<CheckedSlice, Error> {
         // A repeated repair needs no reconciliation: it does not find what the first one repaired.
         let call = match mode {
-            "mend" => Call::new(calls::CHECK_SLICE),
-            _ => Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)),
+            CheckMode::Mend => Call::new(calls::CHECK_SLICE),
+            CheckMode::Look => Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)),
         };
-        let words = [mode, finding_filter, run, location.kind.into_str()];
+        let words = [
+            mode.into_str(),
+            finding_filter,
+            run,
+            location.kind.into_str(),
+        ];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.call_for_reply(now, call)?;
         let was_repeated = reply.repeated;
@@ -142,11 +159,11 @@ pub struct RevertCounts {
 
 /// What a server reports that may endanger jobs. A fact that it does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerHealth {
+pub struct ServerRisks {
     /// `maxmemory-policy`.
-    pub policy: Option<String>,
-    /// `maxmemory`. 0 means no limit.
-    pub limit: Option<u64>,
+    pub eviction_policy: Option<String>,
+    /// `maxmemory` in bytes. 0 means no limit.
+    pub max_memory: Option<u64>,
     /// The number of keys evicted since the start.
     pub evicted: u64,
     /// The primary, if the server is a replica.
@@ -155,16 +172,17 @@ pub struct ServerHealth {
     pub keys: Option<u64>,
 }
 
+/// The link of a replica to its primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrimaryLink {
-    pub up: bool,
-    /// How long the link has been down, in seconds.
-    pub down: u64,
+    pub is_up: bool,
+    /// How long the link has been down; 0 while it is up.
+    pub down_seconds: u64,
 }
 
 impl Core {
-    /// Facts that the server reports about itself: fewer if the user is not allowed to ask.
-    pub fn server_health(&mut self, now: Moment) -> ServerHealth {
+    /// Facts that the server reports about itself. A fact that the user may not ask for is absent.
+    pub fn server_risks(&mut self, now: Moment) -> ServerRisks {
         let calls = [
             Call::redis_command("INFO").arg("memory"),
             Call::redis_command("INFO").arg("stats"),
@@ -181,15 +199,15 @@ impl Core {
         // INFO of a cluster node counts the keys of all prefixes: if possible, take the number of keys in the
         // prefix's slot.
         let keys = self.count_keys_in_slot(now).or(keys);
-        ServerHealth {
-            policy: info.field("maxmemory_policy").map(str::to_owned),
-            limit: info.number("maxmemory"),
+        ServerRisks {
+            eviction_policy: info.field("maxmemory_policy").map(str::to_owned),
+            max_memory: info.number("maxmemory"),
             evicted: info.number("evicted_keys").unwrap_or(0),
             primary: info.field_is("role", "slave").then(|| PrimaryLink {
-                up: info
+                is_up: info
                     .field("master_link_status")
                     .is_none_or(|status| status == "up"),
-                down: info.number("master_link_down_since_seconds").unwrap_or(0),
+                down_seconds: info.number("master_link_down_since_seconds").unwrap_or(0),
             }),
             keys,
         }
@@ -250,9 +268,9 @@ impl Core {
         let ReadReply::Texts(queues) = self.run_read(now, queues)? else {
             return Ok(HashSet::new());
         };
-        let works = queues.iter().flatten();
-        let works = works.map(|queue| keys.queue_key(QueueKey::Work, queue));
-        let reads = works
+        let work_sets = queues.iter().flatten();
+        let work_sets = work_sets.map(|queue| keys.queue_key(QueueKey::Work, queue));
+        let reads = work_sets
             .map(|key| ReadCommand::members_from_highest(&key, 0, 0))
             .collect();
         let firsts = self.run_reads(now, reads)?;

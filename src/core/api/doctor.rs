@@ -26,7 +26,7 @@ pub(crate) struct ServerReport {
     pub append_failed: bool,
     pub replicas: u64,
     /// The replicas that are near enough to count, if the server requires some.
-    pub good_replicas: Option<u64>,
+    pub in_sync_replicas: Option<u64>,
     /// The address of the primary, if this is a replica.
     pub primary: Option<String>,
     /// How long the primary has been silent.
@@ -35,9 +35,9 @@ pub(crate) struct ServerReport {
     pub max_connections: Option<u64>,
 }
 
-/// The settings that INFO does not report.
+/// What CONFIG reports and INFO does not.
 #[derive(Debug, Default)]
-pub(crate) struct ServerSettings {
+pub(crate) struct ServerConfig {
     pub appendfsync: String,
     /// When snapshots are made; empty if never.
     pub save: String,
@@ -63,7 +63,7 @@ pub(crate) struct QueueAndWorkerCounts {
     pub workers: u64,
 }
 
-const SETTINGS: [&str; 5] = [
+const CONFIG_NAMES: [&str; 5] = [
     "appendfsync",
     "save",
     "stop-writes-on-bgsave-error",
@@ -81,12 +81,12 @@ impl Core {
         Ok(read_report(&info))
     }
 
-    /// The settings that INFO does not report; `None` if the server does not report them either.
-    pub(crate) fn server_settings(&mut self, now: Moment) -> Option<ServerSettings> {
+    /// What CONFIG reports and INFO does not; `None` if the server does not report it.
+    pub(crate) fn server_config(&mut self, now: Moment) -> Option<ServerConfig> {
         let get = |name: &str| Call::redis_command("CONFIG").args(["GET", name]);
-        let pairs = self.call_all::<Vec<Name>>(now, &SETTINGS.map(get));
+        let pairs = self.call_all::<Vec<Name>>(now, &CONFIG_NAMES.map(get));
         let pairs: Vec<Vec<Name>> = pairs.into_iter().collect::<Result<_, Error>>().ok()?;
-        Some(read_settings(&pairs))
+        Some(read_config(&pairs))
     }
 
     /// Makes a call of the core, which loads the script if the server does not have it. Returns how long a second
@@ -176,7 +176,7 @@ fn read_report(info: &InfoText) -> ServerReport {
         is_loading: info.field_is("loading", "1"),
         append_failed: facts.append_only && info.field_is("aof_last_write_status", "err"),
         replicas: info.number("connected_slaves").unwrap_or(0),
-        good_replicas: info.number("min_slaves_good_slaves"),
+        in_sync_replicas: info.number("min_slaves_good_slaves"),
         primary,
         lag: info.replica_lag(),
         connections: info.number("connected_clients"),
@@ -185,15 +185,15 @@ fn read_report(info: &InfoText) -> ServerReport {
     }
 }
 
-/// Reads a name and its value for each setting; a server that does not know one replies with neither.
-fn read_settings(pairs: &[Vec<Name>]) -> ServerSettings {
+/// Reads a name and its value for each option. A server that does not know one replies with neither.
+fn read_config(pairs: &[Vec<Name>]) -> ServerConfig {
     let value = |name: &str| {
         let mut pairs = pairs.iter();
         let pair = pairs.find(|pair| pair.first().is_some_and(|own| own.as_str() == Some(name)));
         let value = pair.and_then(|pair| pair.get(1));
         value.map(|value| value.lossless_text().into_owned())
     };
-    ServerSettings {
+    ServerConfig {
         appendfsync: value("appendfsync").unwrap_or_default(),
         save: value("save").unwrap_or_default(),
         stops_writes: value("stop-writes-on-bgsave-error").as_deref() == Some("yes"),

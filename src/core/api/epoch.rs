@@ -144,7 +144,7 @@ impl Core {
             // `since` is a whole second: a job deleted because of the number may have ended in the same second as
             // the oldest one left, so one more second is added.
             let ended = oldest.filter_map(|job| job.since).max();
-            let ended = ended.map(|ended| ended.after(Duration::from_secs(1)));
+            let ended = ended.map(|ended| ended.plus(Duration::from_secs(1)));
             since = since.max(ended.unwrap_or(now));
         }
         Ok(since)

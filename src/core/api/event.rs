@@ -28,7 +28,6 @@ pub(crate) enum EventNotice {
 }
 
 impl Core {
-    /// Subscribes to events.
     pub(crate) fn subscribe_to_events(
         &self,
         sources: &[EventChannel],
@@ -113,7 +112,6 @@ impl PutNotices {
     }
 }
 
-/// A text of an event.
 fn event_text_field(text: &[u8], name: &str) -> Option<Name> {
     let fields = Json::parse(text)?.object()?;
     let found = fields
@@ -147,7 +145,6 @@ fn kind_of_tracked_channel(channel: &[u8]) -> Option<EventKind> {
         .copied()
 }
 
-/// Reads the fields of an event.
 fn read_event_fields(at: Moment, text: &[u8]) -> Event {
     let mut event = Event::new(at, EventKind::Unknown);
     let fields = Json::parse(text).and_then(|json| json.object());

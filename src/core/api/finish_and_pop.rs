@@ -86,7 +86,7 @@ impl Core {
                     }
                     outcomes.append(&mut ended);
                 }
-                Err(error) if error.cause() == Some(&Cause::TooLong) => match jobs {
+                Err(error) if error.cause() == Some(&Cause::ArgumentTooLong) => match jobs {
                     [_] => outcomes.push(EndingOutcome::Invalid(TOO_LONG.to_owned())),
                     jobs => {
                         none_applied = false;
@@ -135,7 +135,7 @@ impl Core {
             .result
         {
             // Send the endings without the pops: `finish_jobs` finds the one that is too long.
-            Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
+            Err(error) if error.cause() == Some(&Cause::ArgumentTooLong) && !last.is_empty() => {
                 let ended = self.finish_jobs(now, worker, last);
                 done.endings.append(&mut ended.map_err(partly_ended_error)?);
                 let pops = self.finish_and_pop(now, worker, total, queues, &[]);
@@ -239,7 +239,7 @@ impl Core {
 
 /// The error with the kind `Unknown`: some of the jobs may have ended before it.
 fn partly_ended_error(error: Error) -> Error {
-    Error::new(Kind::Unknown, error.message())
+    Error::new(Kind::OutcomeUnknown, error.message())
 }
 
 /// Adds the words of endings to a call.

@@ -75,7 +75,6 @@ impl<D> GuardReply<D> {
         }
     }
 
-    /// The names in the detail.
     pub fn detail_names(&self) -> impl Iterator<Item = &Name> {
         self.detail.iter().flatten()
     }
@@ -167,7 +166,7 @@ pub struct RequeueOptions<'a> {
     pub to: Option<&'a Name>,
     pub priority: Option<i64>,
     /// Whether the remaining retries stay as they are.
-    pub keep: bool,
+    pub keeps_remaining: bool,
 }
 
 /// Which command requeues jobs, for errors.
@@ -205,7 +204,7 @@ pub enum DependentsPolicy {
 pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
-    /// Snapshots of jobs, `None` for those that do not exist.
+    /// Snapshots of jobs, `None` for each that does not exist.
     pub fn job_snapshots(
         &mut self,
         now: Moment,
@@ -220,7 +219,7 @@ impl Core {
         Ok(snapshots)
     }
 
-    /// The dependents of those jobs that have any.
+    /// The dependents of the jobs that have any, by job.
     pub fn dependents_by_job(
         &mut self,
         now: Moment,
@@ -269,7 +268,7 @@ impl Core {
             .iter()
             .map(|(job, _)| job.stored.as_str())
             .collect();
-        let mut options = serde_json::json!({ "from": from, "keep": how.keep });
+        let mut options = serde_json::json!({ "from": from, "keep": how.keeps_remaining });
         if let Some(priority) = how.priority {
             options["priority"] = priority.into();
         }
@@ -314,8 +313,8 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Deletes the first of the jobs: as many as one call deletes, at least one. Each of them has an outcome, with the
-    /// further jobs that were deleted or released.
+    /// Deletes the first of the jobs, at least one and no more than one call can delete. Each of them has an outcome,
+    /// with the further jobs that were deleted or released.
     pub fn cancel_jobs(
         &mut self,
         now: Moment,
@@ -339,12 +338,14 @@ impl Core {
             });
         }
         if repeated {
-            outcomes.iter_mut().for_each(GuardReply::correct_cancel);
+            outcomes
+                .iter_mut()
+                .for_each(GuardReply::reconcile_repeated_cancel);
         }
         Ok(outcomes)
     }
 
-    /// Adds dependencies to a job: all of these, or none. Returns also those that are complete already.
+    /// Adds dependencies to a job: all of these, or none. The outcome names the ones that are complete already.
     pub fn add_dependencies(
         &mut self,
         now: Moment,

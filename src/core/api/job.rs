@@ -49,7 +49,7 @@ pub enum JobFields {
 }
 
 impl Core {
-    /// Jobs in the order of the jids, `None` for those that do not exist.
+    /// Jobs in the order of the jids, `None` for each that does not exist.
     pub fn jobs(
         &mut self,
         now: Moment,
@@ -73,7 +73,7 @@ impl Core {
         Ok(jobs)
     }
 
-    /// The next jobs of a list, as many as one call returns, which are removed from `rest`.
+    /// The next jobs of a list. One call returns a part of them, which is removed from `rest`.
     pub(crate) fn read_job_slice(
         &mut self,
         now: Moment,
@@ -109,8 +109,8 @@ impl Core {
         rows.collect()
     }
 
-    /// Reads the next jobs of a list, as many as their size allows. If a reply is too large, reads half as many. The
-    /// reply ends early if they have very many dependencies and dependents.
+    /// Reads the next jobs of a list, up to the size that a reply may have. If a reply is too large, half of
+    /// the jobs are read. The reply ends early if they have very many dependencies and dependents.
     pub(super) fn read_next_slice<'j>(
         &mut self,
         now: Moment,
@@ -123,7 +123,7 @@ impl Core {
             let call = Call::new(calls::LOOK_JOBS).arg(fields).args(slice);
             let reply = self.call_for_reply(now, call)?.result;
             match reply {
-                Err(error) if error.cause() == Some(&Cause::TooMuch) && slice.len() > 1 => {
+                Err(error) if error.cause() == Some(&Cause::RepliesTooLarge) && slice.len() > 1 => {
                     size.set_to_half_of(slice.len());
                 }
                 Err(error) => return Err(error),
@@ -145,7 +145,7 @@ impl Core {
         }
     }
 
-    /// Reads the payloads of those jobs that are merge jobs and lack them: only [`JobFields::Full`] includes them.
+    /// Reads the payloads of merge jobs without them: only [`JobFields::Full`] includes them.
     pub(crate) fn add_payloads<'j>(
         &mut self,
         now: Moment,

@@ -1,8 +1,8 @@
 //! Changes of many jobs in one round trip, each by a command of the reference: priority, tags,
 //! tracking, revoked lock. Each job has its own outcome.
 //!
-//! A job is changed only if it is still as its mark says. A job without a mark does not exist; some
-//! commands change its leftovers all the same.
+//! A job is changed only if it is still as its mark says. A job without a mark does not exist, but some
+//! commands change its leftovers.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -29,13 +29,12 @@ pub enum CallOutcome<T> {
     Refused(GuardReply),
 }
 
-/// Whether a call changed anything; true if its reply was lost and it was applied.
+/// Whether a call changed anything. It did if its reply was lost and it was applied.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub struct HasChanged(pub bool);
 
 impl Core {
-    /// Sets the priority of jobs.
     pub fn set_priority(
         &mut self,
         now: Moment,
@@ -94,7 +93,6 @@ impl Core {
         self.call_all(now, &calls)
     }
 
-    /// Revokes the locks of running jobs.
     pub fn revoke_locks(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> PerJob<()> {
         let call = |job: &JobSnapshot| Call::new(calls::TIMEOUT).arg(&job.jid);
         self.call_for_each_job(now, note, jobs, call, |_| ())
@@ -121,7 +119,6 @@ impl Core {
         self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
-    /// Appends to a job's history.
     pub fn append_to_history(
         &mut self,
         now: Moment,

@@ -39,8 +39,8 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
     }
 }
 
-/// The lengths of what may be the beginning of a jid. A longer text is a whole jid, as scripts pass it.
-const BEGINNING: RangeInclusive<usize> = 4..=31;
+/// The lengths of a text that may be the beginning of a jid. A longer text is a whole jid, as scripts pass it.
+const JID_PREFIX_LENGTHS: RangeInclusive<usize> = 4..=31;
 
 /// Time limit of the search for jids that begin with these characters.
 const SEARCH_TIME: Duration = Duration::from_millis(200);
@@ -53,7 +53,7 @@ const MAX_NAMED: usize = 5;
 pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Option<String> {
     let bytes = jid.as_bytes();
     let beginning = bytes.strip_suffix("…".as_bytes()).unwrap_or(bytes);
-    if !BEGINNING.contains(&beginning.len()) {
+    if !JID_PREFIX_LENGTHS.contains(&beginning.len()) {
         return None;
     }
     let (mut scan, begun) = (JobScan::of_jids_beginning_with(beginning), Instant::now());

@@ -113,11 +113,10 @@ struct StatusReply {
 /// A group, its number of jobs, and its number of recent failures.
 type GroupRow = (Name, u64, u64);
 
-/// Reads the text of INFO.
 pub(super) fn read_server_info(info: &InfoText) -> ServerFacts {
     let text = |name: &str| info.field(name).unwrap_or_default().to_owned();
     let number = |name: &str| info.number(name).unwrap_or(0);
-    // INFO gives the start of the server as its last save: only a later time is that of a snapshot.
+    // INFO gives the start of the server as its last save: only a later time is the time of a snapshot.
     let time: u64 = number("server_time_usec") / 1_000_000;
     let started = time.saturating_sub(number("uptime_in_seconds"));
     let last_save = number("rdb_last_save_time");

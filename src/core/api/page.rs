@@ -148,7 +148,7 @@ impl Core {
             for reply in self.call_all::<Vec<Option<Bytes>>>(now, &calls) {
                 let values = match reply {
                     // A key of another type is not a job: it has no values.
-                    Err(error) if error.kind() == Kind::Damaged => Vec::new(),
+                    Err(error) if error.kind() == Kind::WrongKeyType => Vec::new(),
                     values => values?,
                 };
                 let values = values

@@ -1,4 +1,4 @@
-//! Reading the jobs that a worker receives: those of a pop, and those that it already holds.
+//! Reading the jobs that a worker receives from a pop, and the jobs that it already holds.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -98,7 +98,7 @@ struct PopReplyJob<'t> {
     payloads: Vec<(OptionalText<'t>, &'t RawValue)>,
 }
 
-/// A text; `false`, which stands for an absent field, is empty.
+/// A text. It is empty for `false`, which stands for an absent field.
 #[derive(Default)]
 struct OptionalText<'t>(Cow<'t, str>);
 
@@ -124,7 +124,7 @@ impl<'de: 't, 't> Deserialize<'de> for OptionalText<'t> {
     }
 }
 
-/// A list of texts; an empty one is `{}`.
+/// A list of texts. An empty one is `{}`.
 #[derive(Default)]
 struct TextList<'t>(Vec<OptionalText<'t>>);
 
@@ -166,7 +166,7 @@ impl<'de> Deserialize<'de> for OptionalNumber {
 }
 
 impl Core {
-    /// Reads jobs that a worker holds, without those that it holds no longer.
+    /// Reads jobs of a worker, except the ones that it holds no longer.
     pub(super) fn jobs_still_held(
         &mut self,
         now: Moment,

@@ -188,7 +188,7 @@ impl Core {
         let repeated = reply.repeated;
         let (mut outcome,): (GuardReply<PutResult>,) = reply.read()?;
         if repeated && outcome.code == OutcomeCode::Exists {
-            outcome.correct_put(now, false);
+            outcome.reconcile_repeated_put(now, false);
             if outcome.code == OutcomeCode::Ok {
                 // The put was applied: if the job cannot be read now, only its state is missing from the result.
                 let found = self.job_snapshots(now, std::slice::from_ref(jid));
@@ -223,7 +223,7 @@ impl Core {
             let mut outcomes = reply::require_row_per_item(call, outcomes, restored.len())?;
             if repeated {
                 for (outcome, restored) in outcomes.iter_mut().zip(restored) {
-                    outcome.correct_put(now, restored);
+                    outcome.reconcile_repeated_put(now, restored);
                 }
             }
             Ok(outcomes)

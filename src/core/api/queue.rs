@@ -26,6 +26,14 @@ use crate::name::Name;
 /// in one round trip.
 const READY_PER_CALL: usize = 10_000;
 
+/// The queues that match patterns, by whether they can be read.
+#[derive(Debug)]
+pub struct MatchedQueues {
+    pub readable: Vec<Queue>,
+    /// The queues with a key of another type.
+    pub unreadable: Vec<Queue>,
+}
+
 impl Core {
     /// The number of jobs in a queue.
     pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
@@ -35,8 +43,8 @@ impl Core {
         })
     }
 
-    /// For how many seconds each named queue, in their order, has had a job that a pop would consider:
-    /// without those that a throttle or a lane holds.
+    /// For how many seconds each named queue, in their order, has had a job that a pop would consider: a job that no
+    /// throttle or lane holds.
     pub(crate) fn seconds_with_poppable_jobs(
         &mut self,
         now: Moment,
@@ -84,8 +92,7 @@ impl Core {
         Ok(queues)
     }
 
-    /// The named queues in their order, or all known ones by name, also those that cannot be
-    /// read.
+    /// The named queues in their order, or all known ones by name, even the queues that cannot be read.
     pub fn queues_with_unreadable(
         &mut self,
         now: Moment,
@@ -94,7 +101,9 @@ impl Core {
         let call = Call::new(calls::LOOK_QUEUES);
         let mut queues = match self.rows_by_name_or_all(now, &call, &Index::Queues, names) {
             Ok(queues) => queues,
-            Err(error) if error.kind() == Kind::Damaged => self.queues_one_by_one(now, names)?,
+            Err(error) if error.kind() == Kind::WrongKeyType => {
+                self.queues_one_by_one(now, names)?
+            }
             Err(error) => return Err(error),
         };
         add_head_waits(now, &mut queues, names.is_empty());
@@ -131,7 +140,7 @@ impl Core {
                     .map(|key| ReadCommand::sorted_set_size(key))
                     .collect();
                 let replies = self.run_reads(now, counts)?.into_iter().zip(sets);
-                let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::Wrong));
+                let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::WrongType));
                 let wrong_keys: Vec<Name> = wrong.map(|(_, key)| Name::from(key)).collect();
                 if wrong_keys.is_empty() {
                     return Err(error);
@@ -146,23 +155,27 @@ impl Core {
         Ok(queues)
     }
 
-    /// The queues that match patterns: each plain name in its order, the matches of a glob by
-    /// name, or all known queues if there is no pattern. A plain name of no queue is an error, and so
-    /// is a queue that cannot be read.
+    /// The queues that match patterns, in the order of the patterns. The matches of a glob are in the order of their
+    /// names. Without a pattern, all known queues match. A plain name of no queue is an error, and so is a queue that
+    /// cannot be read.
     pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
-        let (queues, unreadable) = self.queues_like_and_unreadable(now, patterns)?;
-        require_readable(&unreadable)?;
-        Ok(queues)
+        let matched = self.queues_like_and_unreadable(now, patterns)?;
+        require_readable(&matched.unreadable)?;
+        Ok(matched.readable)
     }
 
-    /// The queues that match patterns, and separately those that cannot be read.
+    /// The queues that match patterns, and separately the queues that cannot be read.
     pub fn queues_like_and_unreadable(
         &mut self,
         now: Moment,
         patterns: &[Pattern],
-    ) -> Result<(Vec<Queue>, Vec<Queue>), Error> {
+    ) -> Result<MatchedQueues, Error> {
         let queues = self.matching_queues(now, patterns)?.into_iter();
-        Ok(queues.partition(|queue| queue.wrong_keys.is_empty()))
+        let (readable, unreadable) = queues.partition(|queue| queue.wrong_keys.is_empty());
+        Ok(MatchedQueues {
+            readable,
+            unreadable,
+        })
     }
 
     fn matching_queues(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
@@ -233,7 +246,7 @@ pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], sorts_by_name: b
 /// Refuses a list with a queue that cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     match unreadable_sentence(queues) {
-        Some(message) => Err(Error::new(Kind::Damaged, message).hint(CHECK)),
+        Some(message) => Err(Error::new(Kind::WrongKeyType, message).hint(CHECK)),
         None => Ok(()),
     }
 }

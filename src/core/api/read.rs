@@ -19,14 +19,12 @@ const MAX_WHOLE: usize = 64;
 /// The name of a read in errors.
 const READ: &str = "a plain read";
 
-/// One read.
 #[derive(Clone, Debug)]
 pub struct ReadCommand {
     call: Call,
     form: ReplyForm,
 }
 
-/// The form of a reply.
 #[derive(Clone, Copy, Debug)]
 enum ReplyForm {
     Texts,
@@ -37,7 +35,6 @@ enum ReplyForm {
     Whole(&'static [&'static str]),
 }
 
-/// The reply to a read.
 #[derive(Debug)]
 pub enum ReadReply {
     Texts(Vec<Option<Vec<u8>>>),
@@ -48,7 +45,7 @@ pub enum ReadReply {
     /// The hash has too many fields to be read whole.
     Large,
     /// The key has another type.
-    Wrong,
+    WrongType,
 }
 
 /// Reads that were sent ahead.
@@ -164,7 +161,6 @@ impl ReadCommand {
         read.arg(from.to_string()).arg(to.to_string())
     }
 
-    /// Fields of a hash.
     pub fn hash_fields(key: &[u8], names: &PackedFields) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.words.clone());
@@ -179,7 +175,6 @@ impl ReadCommand {
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
     }
 
-    /// A string.
     pub fn string_value(key: &[u8]) -> ReadCommand {
         ReadCommand::new(ReplyForm::Text, "GET").arg(key)
     }
@@ -218,7 +213,7 @@ impl ReadCommand {
 impl ReplyForm {
     fn read_reply(self, result: Result<Value, Error>) -> Result<ReadReply, Error> {
         let value = match result {
-            Err(error) if error.kind() == Kind::Damaged => return Ok(ReadReply::Wrong),
+            Err(error) if error.kind() == Kind::WrongKeyType => return Ok(ReadReply::WrongType),
             result => result?,
         };
         let bytes = |Bytes(text)| text;

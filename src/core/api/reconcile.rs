@@ -84,16 +84,16 @@ impl Core {
 }
 
 impl<D> GuardReply<D> {
-    /// Corrects the outcome of a repeated cancel: a job that no longer exists was cancelled.
-    pub(crate) fn correct_cancel(&mut self) {
+    /// Counts a job that a repeated cancel does not find as cancelled by the first attempt.
+    pub(crate) fn reconcile_repeated_cancel(&mut self) {
         if self.code == OutcomeCode::Gone {
             self.code = OutcomeCode::Ok;
         }
     }
 
-    /// Corrects the outcome of a repeated put: an existing job is the one that was put if it is not
+    /// Counts an existing job as put by the first attempt of a repeated put if it is not
     /// older than the put. For a job that was restored with its history, the newest put counts.
-    pub(crate) fn correct_put(&mut self, put_at: Moment, was_restored: bool) {
+    pub(crate) fn reconcile_repeated_put(&mut self, put_at: Moment, was_restored: bool) {
         if self.code != OutcomeCode::Exists {
             return;
         }
@@ -133,7 +133,7 @@ mod tests {
             (None, None, true, OutcomeCode::Exists),
         ] {
             let mut put = outcome(OutcomeCode::Exists, &[first, newest]);
-            put.correct_put(now, restored);
+            put.reconcile_repeated_put(now, restored);
             assert_eq!(put.code, code, "{first:?} {newest:?} {restored}");
         }
     }
@@ -146,7 +146,7 @@ mod tests {
             (OutcomeCode::HasDependents, OutcomeCode::HasDependents),
         ] {
             let mut cancel = outcome(code, &[]);
-            cancel.correct_cancel();
+            cancel.reconcile_repeated_cancel();
             assert_eq!(cancel.code, corrected);
         }
     }

@@ -44,7 +44,7 @@ impl Core {
         Ok(recurring)
     }
 
-    /// Templates in the order of the jids, `None` for those that do not exist.
+    /// Templates in the order of the jids, `None` for each that does not exist.
     pub fn recurring_jobs(
         &mut self,
         now: Moment,
@@ -82,7 +82,7 @@ impl Core {
         Ok(found)
     }
 
-    /// The templates of queues, those of each queue by next run.
+    /// The templates of queues. Within a queue they are in the order of their next run.
     pub fn recurring_in_queues(
         &mut self,
         now: Moment,

@@ -50,8 +50,8 @@ pub struct ExportedTemplate<'t> {
     pub backlog: &'t str,
     pub tags: &'t [Name],
     pub coordination: &'t Coordination<'t>,
-    /// The note about the pause, if the job is to be paused because the stored template or the exported one
-    /// is; `None` if neither is paused.
+    /// The note about the pause of the stored or the exported template, which the job gets, too. `None` if neither is
+    /// paused.
     pub pause: Option<&'t [u8]>,
 }
 
@@ -206,7 +206,7 @@ impl Core {
                 now,
                 put_recurring_call(&words, &job.coordination, pause_note),
             ) {
-                Err(error) if error.kind() == Kind::Unknown => error,
+                Err(error) if error.kind() == Kind::OutcomeUnknown => error,
                 result => return result,
             };
             let found = self.recurring_jobs(now, std::slice::from_ref(&job.jid));
@@ -356,7 +356,6 @@ fn recur_call(verb: &'static str, jid_index: usize) -> Call {
 }
 
 impl Template {
-    /// Whether the stored template is this one.
     fn is_stored_as(&self, found: &Recurring) -> bool {
         let number = |stored: &Option<Number>| stored.map(|number| number.0);
         found.queue.as_ref() == Some(&self.queue)

@@ -29,7 +29,6 @@ const THROTTLES_PER_ROUND: usize = 100;
 /// The number of keys that one step of a scan examines.
 const KEYS_PER_STEP: usize = 1000;
 
-/// The jobs of a throttle that are shown.
 const MAX_JOBS_SHOWN: usize = 100;
 
 /// Maximum number of held jobs that one call returns to their queues.
@@ -53,7 +52,7 @@ pub(crate) struct ListedThrottles {
 }
 
 impl ListedThrottles {
-    /// Adds throttles, or replaces those with the same ids.
+    /// Adds throttles, or replaces throttles with the same ids.
     pub(crate) fn add_throttles(
         &mut self,
         throttles: Vec<Throttle>,
@@ -178,7 +177,7 @@ impl Core {
         let after = self.return_held_jobs(now, id, 0)?;
         let mut returned = before.held.saturating_sub(after.held);
         loop {
-            // A returned job takes its slot only when it is popped: subtract those that are on their way.
+            // A returned job takes its slot only when it is popped: subtract the jobs that are on their way.
             let free = u64::try_from(after.free);
             let free = free.map_or(u64::MAX, |free| free.saturating_sub(returned));
             let woken = self.return_held_jobs(now, id, free.min(WOKEN_PER_CALL))?;
@@ -216,7 +215,7 @@ impl Core {
         self.call(now, call)
     }
 
-    /// The jids of jobs that hold a slot of a throttle, the oldest holder first, or of those
+    /// The jids of the jobs that hold a slot of a throttle, the oldest holder first, or of the jobs
     /// that wait for one, the next one first.
     pub(crate) fn throttle_jids(
         &mut self,
@@ -343,8 +342,8 @@ impl Core {
         Ok(throttles.map(|(_, id)| id).collect())
     }
 
-    /// The throttles that have a maximum, holders, or jobs that wait, by id, and those that cannot be read. Reads
-    /// the names of all keys.
+    /// The throttles that have a maximum, holders, or jobs that wait, by id, and the throttles that cannot be read.
+    /// Reads the names of all keys.
     pub(crate) fn all_throttles(
         &mut self,
         now: Moment,
@@ -367,8 +366,8 @@ impl Core {
         self.existing_throttles(now, ids.into_iter().collect())
     }
 
-    /// The throttles with these ids of which anything is stored, and those that cannot be read with their keys of a
-    /// wrong type.
+    /// The throttles with these ids of which anything is stored, and the throttles that cannot be read, with their keys
+    /// of a wrong type.
     pub(crate) fn existing_throttles(
         &mut self,
         now: Moment,
@@ -382,7 +381,7 @@ impl Core {
         let mut replies = self.run_reads(now, reads.collect())?.into_iter();
         let mut wrong: Vec<Name> = Vec::new();
         ids.retain(|id| {
-            let is_wrong = matches!(replies.next(), Some(ReadReply::Wrong));
+            let is_wrong = matches!(replies.next(), Some(ReadReply::WrongType));
             // A key of another type is no fault if it is the list of another throttle, as its suffix says.
             if is_wrong && reserved_throttle_suffix(id.as_bytes()).is_none() {
                 wrong.push(id.clone());
@@ -395,7 +394,7 @@ impl Core {
                 Ok(ThrottleWithJids { throttle, .. }) => {
                     throttles.extend(throttle.exists().then_some(throttle))
                 }
-                Err(error) if error.kind() == Kind::Damaged => wrong.push(id.clone()),
+                Err(error) if error.kind() == Kind::WrongKeyType => wrong.push(id.clone()),
                 Err(error) => return Err(error),
             }
         }
@@ -430,7 +429,7 @@ impl Core {
         ];
         let replies = self.run_reads(now, reads)?.into_iter();
         let is_wrong: Vec<bool> = replies
-            .map(|reply| matches!(reply, ReadReply::Wrong))
+            .map(|reply| matches!(reply, ReadReply::WrongType))
             .collect();
         let is_wrong = match is_wrong.as_slice() {
             [own, locks, pending, no_locks, no_pending] => {
@@ -624,7 +623,6 @@ fn escape_glob(text: &[u8]) -> Vec<u8> {
     glob
 }
 
-/// Reads a JSON array of names.
 fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
     let names = Json::parse(&text).and_then(|names| names.names());
     names.ok_or_else(|| reply::unexpected_reply("throttle.*", "not a list of jids"))

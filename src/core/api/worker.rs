@@ -17,7 +17,7 @@ pub(crate) struct FirstWorkerJobs {
 }
 
 impl Core {
-    /// The named workers in their order, or all known ones: those that need attention, then last seen first.
+    /// The named workers in their order, or all known ones: the workers that need attention, then the last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
@@ -34,7 +34,7 @@ impl Core {
         self.read_worker(now, name, &jids)
     }
 
-    /// A worker with up to `limit` of its jobs: those whose locks expire first.
+    /// A worker with up to `limit` of its jobs, the ones whose locks expire first.
     pub(crate) fn worker_with_first_jobs(
         &mut self,
         now: Moment,
@@ -67,14 +67,14 @@ impl Core {
             .into_iter()
             .flatten()
         {
-            // The worker's set may still name jobs that another worker holds now: keep only those whose own
+            // The worker's set may still name jobs that another worker holds now: keep only the jobs whose own
             // field names this worker.
             if job.worker.as_ref() == Some(name) {
                 details.push(job);
             }
         }
         details.sort_by_key(|job| job.state != Some(State::Stalled));
-        let of = |stalled: bool| {
+        let jids_with_stalled = |stalled: bool| {
             let jobs = details
                 .iter()
                 .filter(|job| (job.state == Some(State::Stalled)) == stalled);
@@ -83,8 +83,8 @@ impl Core {
         Ok(Some(WorkerJobs {
             name: name.clone(),
             last_seen,
-            jobs: of(false),
-            stalled: of(true),
+            jobs: jids_with_stalled(false),
+            stalled: jids_with_stalled(true),
             details,
         }))
     }

@@ -101,7 +101,7 @@ impl Core {
         self.ahead.open.remove(at)?.received
     }
 
-    /// Receives the outstanding replies up to that of request `last_request`, and keeps them for their callers.
+    /// Receives the outstanding replies up to the one of request `last_request`, and keeps them for their callers.
     fn receive_up_to(&mut self, last_request: u64) {
         for at in 0..self.ahead.open.len() {
             let request = &self.ahead.open[at];

@@ -74,7 +74,6 @@ pub(crate) struct CallSpec {
 }
 
 impl CallSpec {
-    /// The spec of a call that reads.
     pub(crate) const fn for_read(name: &'static str) -> CallSpec {
         CallSpec {
             name,
@@ -151,7 +150,7 @@ impl CallSpec {
     /// The hint with the command that shows whether a lost call was applied.
     pub(crate) fn hint_for_lost_reply(&self, args: &[Vec<u8>]) -> Option<String> {
         let named = |at: usize| args.get(at).map(|name| Name::from(name.as_slice()));
-        let command = |words: &str, at| Some(CommandLine::new(words).name(named(at)?));
+        let command = |words: &str, at| Some(CommandLine::new(words).with_name(named(at)?));
         let command = match self.subject {
             SubjectArgs::Nothing | SubjectArgs::Jobs => None,
             SubjectArgs::Jid(at) => command("get", at),
@@ -160,7 +159,7 @@ impl CallSpec {
             SubjectArgs::Key(at) => command("config get", at),
             SubjectArgs::Worker(at) => command("workers", at),
             SubjectArgs::Group(at) => {
-                Some(CommandLine::new("failed").exact_pattern("--group", &named(at)?))
+                Some(CommandLine::new("failed").with_exact_pattern("--group", &named(at)?))
             }
         };
         command?.fill_sentence("{} shows it")

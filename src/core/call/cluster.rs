@@ -144,8 +144,8 @@ impl Core {
         }
         let (map, mut place) = self.locate_keys(&connection, node, deadline);
         match map {
-            // A map without nodes is that of a node that was reset or lost its configuration: it cannot say
-            // where keys are.
+            // A node that was reset or lost its configuration has a map without nodes, which cannot say where
+            // keys are.
             Some(map) if map.ids.is_empty() => place = KeysLocation::Down,
             // The node's map shares no node with the cluster in use: the address names nodes of two clusters.
             Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
@@ -368,7 +368,7 @@ fn is_next_node_worth_trying(error: &Error) -> bool {
         Kind::Unreachable
             | Kind::Timeout
             | Kind::Protocol
-            | Kind::Refused
+            | Kind::ConnectionRefused
             | Kind::Loading
             | Kind::Busy
             | Kind::Stale

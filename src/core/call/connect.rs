@@ -78,7 +78,6 @@ pub(crate) struct PackedCommands {
 }
 
 impl PackedCommands {
-    /// Adds a command.
     pub(crate) fn add_command<W: AsRef<[u8]>>(&mut self, words: &[W]) {
         self.begin_command(words.len());
         for word in words {
@@ -102,7 +101,7 @@ impl PackedCommands {
         self.bytes.extend_from_slice(&words.bytes);
     }
 
-    /// Wipes the bytes after sending.
+    /// Wipes the bytes when these commands are dropped, since one of them has a password.
     pub(crate) fn wipe_after_sending(&mut self) {
         self.secret = true;
     }

@@ -17,7 +17,7 @@ use crate::error::{Error, Kind};
 impl Core {
     /// Opens a connection, and waits for a server that is not ready. The first attempt of a process does not
     /// wait for a server that is not there: its address is probably wrong. If the time runs out during a
-    /// later attempt, the error is that of the attempt before it.
+    /// later attempt, the error of the attempt before it counts.
     pub(super) fn dial_with_retries(
         &mut self,
         deadline: Instant,

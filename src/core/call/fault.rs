@@ -13,7 +13,7 @@ pub(crate) enum Fault {
     /// The server is not there. The text is the system's message.
     Unreachable(io::ErrorKind, String),
     /// A limit of this process, user or machine keeps it from connecting.
-    OwnLimit(Box<Error>),
+    ProcessLimit(Box<Error>),
     /// The deadline passed.
     TimedOut,
     /// The connection ended.
@@ -29,7 +29,7 @@ pub(crate) enum Fault {
     /// The server's error message is not UTF-8, so the crate cannot read it.
     InvalidUtf8,
     /// A process of another user listens on the socket of a private server.
-    Stranger,
+    ForeignServer,
     /// The server speaks TLS, and this end does not.
     RequiresTls,
     /// There is no encrypted connection.
@@ -52,6 +52,6 @@ impl Fault {
 
 impl From<Error> for Fault {
     fn from(limit: Error) -> Fault {
-        Fault::OwnLimit(Box::new(limit))
+        Fault::ProcessLimit(Box::new(limit))
     }
 }

@@ -39,7 +39,6 @@ impl InfoText {
         seconds.max().map(Duration::from_secs)
     }
 
-    /// Whether a field has this value.
     pub(crate) fn field_is(&self, name: &str, value: &str) -> bool {
         self.field(name) == Some(value)
     }

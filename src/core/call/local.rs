@@ -89,7 +89,7 @@ impl LocalServer {
         }
         match local_socket::connect_to_own_server(&self.dir) {
             Ok(_) => Ok(true),
-            Err(Fault::Stranger) => Err(foreign_server_error(&sanitized_path(&self.dir))),
+            Err(Fault::ForeignServer) => Err(foreign_server_error(&sanitized_path(&self.dir))),
             Err(_) => Ok(false),
         }
     }
@@ -164,7 +164,9 @@ impl LocalServer {
         let _lock = self.take_start_lock(deadline)?;
         let mut stream = match local_socket::connect_to_own_server(&self.dir) {
             Ok(stream) => stream,
-            Err(Fault::Stranger) => return Err(foreign_server_error(&sanitized_path(&self.dir))),
+            Err(Fault::ForeignServer) => {
+                return Err(foreign_server_error(&sanitized_path(&self.dir)));
+            }
             Err(_) => return Ok(false),
         };
         let failed = |error: io::Error| match error.kind() {
@@ -521,8 +523,8 @@ fn default_dir() -> Result<PathBuf, Error> {
     }
 }
 
-/// The descriptors that a program inherits beside stdin, stdout and stderr: those that the caller of this process
-/// left open, such as a lock file of its shell. Only Linux tells which these are.
+/// The descriptors that a program inherits beside stdin, stdout and stderr, because the caller of this process left
+/// them open, such as a lock file of its shell. Only Linux tells which these are.
 fn inherited_descriptors() -> Vec<u32> {
     const CLOSE_ON_EXEC: u32 = 0o2_000_000;
     let Ok(open) = read_dir("/proc/self/fdinfo") else {
@@ -540,7 +542,7 @@ fn inherited_descriptors() -> Vec<u32> {
 }
 
 /// A command that closes these descriptors before the program begins. A shell does that, because Rust closes foreign
-/// descriptors only with `unsafe`. Some shells can close only those with one digit.
+/// descriptors only with `unsafe`. Some shells can close only descriptors with one digit.
 fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command {
     if descriptors.is_empty() {
         return Command::new(program);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::fault::Fault;
 
-/// The path of the socket.
 pub(super) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("redis.sock")
 }
@@ -17,7 +16,7 @@ pub(super) fn connect_to_own_server(dir: &Path) -> Result<UnixStream, Fault> {
     if is_own_server(&stream) {
         Ok(stream)
     } else {
-        Err(Fault::Stranger)
+        Err(Fault::ForeignServer)
     }
 }
 

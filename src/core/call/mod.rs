@@ -67,9 +67,9 @@ use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 use crate::trace::Trace;
 
-/// The settings for opening the core.
+/// The settings of a connection to the core.
 #[derive(Debug)]
-pub struct CoreSettings {
+pub struct ConnectionSettings {
     pub target: Target,
     pub prefix: String,
     /// The name of the connection in `CLIENT LIST`.
@@ -125,7 +125,7 @@ pub struct Core {
     connection: Option<Connection>,
     /// The number of connections opened so far.
     connections: u64,
-    /// The number of those that broke.
+    /// The number of connections that broke.
     losses: u64,
     /// Requests that were sent ahead.
     ahead: ahead::OutstandingRequests,
@@ -145,12 +145,15 @@ pub struct Core {
 
 impl Core {
     /// Connects and logs in.
-    pub fn connect(settings: CoreSettings) -> Result<Core, Error> {
+    pub fn connect(settings: ConnectionSettings) -> Result<Core, Error> {
         Core::connect_within(settings, Duration::MAX)
     }
 
     /// Connects and logs in within this time, if it is shorter than the timeout.
-    pub(crate) fn connect_within(settings: CoreSettings, limit: Duration) -> Result<Core, Error> {
+    pub(crate) fn connect_within(
+        settings: ConnectionSettings,
+        limit: Duration,
+    ) -> Result<Core, Error> {
         let timeout = settings.timeout;
         let mut core = Core::unconnected_with_tls(settings)?;
         core.timeout = timeout.min(limit);
@@ -161,14 +164,14 @@ impl Core {
 
     /// Connects and logs in with one attempt. Neither this call nor later ones wait for a server that is not ready or
     /// lost.
-    pub(crate) fn connect_once(settings: CoreSettings) -> Result<Core, Error> {
+    pub(crate) fn connect_once(settings: ConnectionSettings) -> Result<Core, Error> {
         let mut core = Core::unconnected_with_tls(settings)?;
         core.waits_for_lost_server = false;
         core.dial_once(Instant::now() + core.timeout)?;
         Ok(core)
     }
 
-    fn unconnected_with_tls(settings: CoreSettings) -> Result<Core, Error> {
+    fn unconnected_with_tls(settings: ConnectionSettings) -> Result<Core, Error> {
         let tls = match (&settings.target.tls, settings.target.first_node()) {
             (Some(tls), Some(node)) => Some(TlsClient::new(tls, &node.host)?),
             _ => None,
@@ -176,7 +179,7 @@ impl Core {
         Ok(Core::unconnected(settings, tls))
     }
 
-    fn unconnected(settings: CoreSettings, tls: Option<TlsClient>) -> Core {
+    fn unconnected(settings: ConnectionSettings, tls: Option<TlsClient>) -> Core {
         Core {
             target: settings.target,
             route: Route::default(),
@@ -333,7 +336,7 @@ impl Core {
         error::refusal_with_code(code, &self.target)
     }
 
-    /// Asks which commands the user is not allowed to run, of those that calls with these settings may need.
+    /// Asks which commands that calls with these settings may need the user is not allowed to run.
     pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
         let (read_only, one_primary) = (self.read_only, self.has_untagged_prefix_in_cluster());
         let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());
@@ -642,7 +645,6 @@ fn no_outcome_error() -> Error {
     Error::internal("a call without outcome")
 }
 
-/// The error, if the reply is one.
 fn server_error(reply: &Value) -> Option<ServerError> {
     match reply {
         Value::ServerError(error) => Some(ServerError {

@@ -1,4 +1,4 @@
-//! Asking each server that an address names, also those that are not needed now.
+//! Asking each server that an address names, even a server that is not needed now.
 
 use std::time::Instant;
 

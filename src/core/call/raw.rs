@@ -1,4 +1,4 @@
-//! The specs of calls that are made by name: those of `qless api`, and of the commands that print the
+//! The specs of calls that are made by name: the calls of `qless api`, and of the commands that print the
 //! core's reply as it is.
 
 use serde::Deserialize;
@@ -22,9 +22,9 @@ pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
             _ => spec,
         },
         ("jobs", Some(b"scheduled")) => spec.with_incidental_writes(),
-        ("guard.put", Some(policy)) => match TypedPutPolicy::from_json(policy) {
-            TypedPutPolicy { dry: true, .. } => spec.as_dry_run(),
-            TypedPutPolicy { replace: false, .. } => spec.with_retry_class(Idempotent),
+        ("guard.put", Some(policy)) => match GivenPutPolicy::from_json(policy) {
+            GivenPutPolicy { dry: true, .. } => spec.as_dry_run(),
+            GivenPutPolicy { replace: false, .. } => spec.with_retry_class(Idempotent),
             _ => spec,
         },
         ("guard.depends", _) if !is_job_mark(args, 1) => spec.with_retry_class(Idempotent),
@@ -34,9 +34,9 @@ pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
                 return spec;
             };
             let inner = spec_of_raw_call(inner, &args[4..]);
-            let marked = is_job_mark(args, 1);
+            let has_mark = is_job_mark(args, 1);
             CallSpec {
-                class: if marked { spec.class } else { inner.class },
+                class: if has_mark { spec.class } else { inner.class },
                 may_write: !inner.only_reads(),
                 wording: inner.wording,
                 ..spec
@@ -71,16 +71,16 @@ fn is_job_mark(args: &[Vec<u8>], index: usize) -> bool {
 /// repeated.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct TypedPutPolicy {
+struct GivenPutPolicy {
     /// Whether the call puts an existing job again.
     replace: bool,
     dry: bool,
 }
 
-impl TypedPutPolicy {
-    /// An unreadable policy counts as the one that forbids repetition; the core will refuse it.
-    fn from_json(policy: &[u8]) -> TypedPutPolicy {
-        serde_json::from_slice(policy).unwrap_or(TypedPutPolicy {
+impl GivenPutPolicy {
+    /// An unreadable policy counts as one that forbids repetition, because the core will refuse it.
+    fn from_json(policy: &[u8]) -> GivenPutPolicy {
+        serde_json::from_slice(policy).unwrap_or(GivenPutPolicy {
             replace: true,
             dry: false,
         })

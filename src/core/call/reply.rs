@@ -14,13 +14,12 @@ use crate::json::Json;
 use crate::lenient;
 use crate::name::Name;
 
-/// Reads the reply to a call.
 pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Result<T, Error> {
     T::deserialize(ValueDeserializer(reply)).map_err(|why| unexpected_reply(call, why))
 }
 
-/// The error for a reply of an unexpected form. The core sends no such reply, so the fault is the server's and not
-/// that of this program. If the call may change something, its effect is not known.
+/// The error for a reply of an unexpected form. The core sends no such reply, so the server is at fault, not this
+/// program. If the call may change something, its effect is not known.
 pub(crate) fn unexpected_reply(call: &str, why: impl Display) -> Error {
     let spec = calls::ALL.iter().find(|spec| spec.name == call);
     let only_reads = spec.is_none_or(|spec| spec.only_reads());
@@ -34,7 +33,7 @@ pub(super) fn unexpected_reply_to(call: &str, only_reads: bool, why: impl Displa
             .hint("is it a Redis server, and the right port?");
     }
     let message = format!("{message}; the change may or may not have happened");
-    Error::new(Kind::Unknown, message)
+    Error::new(Kind::OutcomeUnknown, message)
 }
 
 /// Refuses a reply that has not one row for each item of the call: an item without a row would look like one that does
@@ -60,7 +59,6 @@ pub(crate) fn read_json_object(
     fields.ok_or_else(|| unexpected_reply(call, "not a JSON object"))
 }
 
-/// Reads a reply that is a JSON array.
 pub(crate) fn read_json_array(call: &str, Bytes(text): &Bytes) -> Result<Vec<Json>, Error> {
     let items = Json::parse(text).and_then(|json| json.array());
     items.ok_or_else(|| unexpected_reply(call, "not a JSON array"))

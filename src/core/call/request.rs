@@ -117,7 +117,7 @@ impl Call {
         self.spec().subject_text(&self.name, &self.args)
     }
 
-    /// The first arguments of a call that may change something, up to those that name its subject.
+    /// The first arguments of a call that may change something, up to the ones that name its subject.
     pub(super) fn subject_args(&self) -> &[Vec<u8>] {
         let spec = self.spec();
         if spec.only_reads() {

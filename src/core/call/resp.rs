@@ -25,8 +25,8 @@ const MAX_LINE: usize = 64 << 10;
 /// Maximum length of a text: the default of `proto-max-bulk-len`, and the maximum size of a value of Redis.
 const MAX_TEXT: usize = 512 << 20;
 
-/// Maximum memory that the replies to one request take, with all their lists and texts. Only those about many jobs
-/// with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
+/// Maximum memory that the replies to one request take, with all their lists and texts. Only replies about many
+/// jobs with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
 
 /// The size in bytes from which a reply is used only if there is memory for its copies.
@@ -98,7 +98,6 @@ impl ReplyBudget<'_> {
     }
 }
 
-/// Reads a value.
 fn read_value<R: Read>(
     wire: &mut BufReader<R>,
     budget: &mut ReplyBudget,
@@ -168,7 +167,7 @@ fn too_large() -> ReplyReadError {
     ReplyReadError::NotAReply(Fault::TooLong)
 }
 
-/// Reads a line, without its end, if the first byte is that of a reply: another protocol may never end a line.
+/// Reads a line, without its end, if the first byte begins a reply: another protocol may never end a line.
 fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(), ReplyReadError> {
     line.clear();
     let first = loop {

@@ -63,7 +63,7 @@ pub(crate) const CALLS: &[&str] = &[
 /// everything else.
 const DRY_RUNS: &[&str] = &["hlen"];
 
-/// The commands that each call needs besides those of the script: to log in, to run it, and to find the server.
+/// The commands that each call needs besides the script's own: to log in, to run it, and to find the server.
 const AROUND: &[&str] = &[
     "eval",
     "evalsha",
@@ -263,9 +263,9 @@ fn grant_words(parts: &[&[&str]]) -> String {
     commands.map(|command| format!(" +{command}")).collect()
 }
 
-/// The script that tests for each command whether the user may run it on a key with the prefix, and `publish` on a channel. Some
-/// commands take only keys, so each argument is one. A subcommand follows a `|`; one that the server does not have
-/// is one that the user is not allowed to run. Servers before 7.0 have no such test.
+/// The script that tests for each command whether the user may run it on a key with the prefix, and `publish` on a
+/// channel. Some commands take only keys, so each argument is one. A subcommand follows a `|`. A subcommand that the
+/// server does not have counts as one that the user is not allowed to run. Servers before 7.0 have no such test.
 ///
 /// A user with all rights also reads two keys in different slots: what looks like one server may be a proxy before
 /// several, which refuse that.
@@ -313,7 +313,7 @@ pub(crate) struct MissingRights {
     /// The uses of these commands, in words.
     pub uses: Vec<&'static str>,
     /// Whether the settings of the server can be read, which no call needs.
-    pub may_read_settings: bool,
+    pub may_read_config: bool,
 }
 
 /// The command that reads the settings of the server.
@@ -323,13 +323,13 @@ impl MissingRights {
     /// Sorts the commands that a test names by what needs them.
     pub(super) fn from_names(names: &[Name]) -> MissingRights {
         let mut missing = MissingRights {
-            may_read_settings: true,
+            may_read_config: true,
             ..MissingRights::default()
         };
         for name in names {
             let name = name.lossless_text();
             if name == SETTINGS {
-                missing.may_read_settings = false;
+                missing.may_read_config = false;
                 continue;
             }
             let is_named = |part: &[&str]| part.contains(&&*name);
@@ -359,7 +359,7 @@ pub(super) fn full_rights_test(
     has_one_primary: bool,
     prefix: &str,
 ) -> Call {
-    // Leave out `psubscribe`: its pattern must be that of the rule, and the test names a channel.
+    // Leave out `psubscribe`: its pattern must be the one of the rule, and the test names a channel.
     let waiting = WAITING.iter().copied().filter(|name| *name != "psubscribe");
     let names = script_commands(has_one_primary).chain(waiting);
     let names = names.filter(|name| is_right_tested(name, only_reads));
@@ -372,9 +372,8 @@ pub(crate) fn add_rights_test(prefix: &str, packed: &mut PackedCommands) {
     add_command_rights_test("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
-/// Adds the test of the commands that a refused script may have run. `eval`: the command that runs scripts, `EVAL` or
-/// `EVAL_RO`; `only_reads`: the script only reads; `has_one_primary`: the server is a cluster with one primary, and
-/// the prefix has no hash tag.
+/// Adds the test of the commands that a refused script may have run. `eval` is the command that runs scripts, `EVAL`
+/// or `EVAL_RO`. `has_one_primary` is set for a cluster with one primary and a prefix without a hash tag.
 pub(crate) fn add_script_rights_test(
     eval: &str,
     only_reads: bool,

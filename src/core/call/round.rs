@@ -11,12 +11,11 @@ use super::request::Call;
 use super::{Value, reply, server_error};
 use crate::error::Error;
 
-/// The reply to a call.
 pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
     pub(super) spec: CallSpec,
-    /// The first arguments of a call that may change something, up to those that name its subject.
+    /// The first arguments of a call that may change something, up to the ones that name its subject.
     pub(super) subject_args: Vec<Vec<u8>>,
     pub result: Result<Value, Error>,
     /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of
@@ -92,7 +91,6 @@ impl RoundTrip {
             .find(|reply| has_error_code(reply, codes))
     }
 
-    /// Drops the errors that have one of these codes.
     pub(super) fn drop_error_replies(&mut self, codes: &[&str]) {
         for reply in &mut self.replies {
             if reply

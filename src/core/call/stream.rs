@@ -1,4 +1,4 @@
-//! The bytes of a connection: a socket, or TLS on top of it; and the replies that they make up.
+//! The bytes of a connection, over a socket or TLS on top of it, and the replies that they make up.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -34,7 +34,6 @@ struct TimedSocket {
     deadline: Option<Instant>,
 }
 
-/// The direction that a timeout is for.
 #[derive(Clone, Copy)]
 enum TimeoutDirection {
     Read,
@@ -105,7 +104,6 @@ impl Stream {
         self.wire.get_mut().deadline = Some(deadline);
     }
 
-    /// Sends bytes.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let wire = self.wire.get_mut();
         // TLS reports some failures of a write only at the next write or flush: always flush.

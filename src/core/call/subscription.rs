@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::connect::PackedCommands;
 use super::fault::Fault;
 use super::retry_policy::Backoff;
-use super::{Call, Core, CoreSettings, Value, error, server_error};
+use super::{Call, ConnectionSettings, Core, Value, error, server_error};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::threads;
@@ -71,7 +71,7 @@ const BUSY_CALLER_TIME: Duration = Duration::from_millis(100);
 impl Core {
     /// A core for the same server that is not connected.
     pub(crate) fn unconnected_copy(&self) -> Core {
-        let settings = CoreSettings {
+        let settings = ConnectionSettings {
             target: self.target.clone(),
             prefix: self.prefix().to_owned(),
             name: self.name.clone(),

@@ -53,7 +53,7 @@ impl Companion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFamily<'a> {
     Job(&'a [u8]),
-    /// The companion key of a job, unless it is the key of a job whose id ends like a companion's suffix.
+    /// The companion key of a job, unless it is the key of a job whose id has a companion's suffix.
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
     Queue(QueueKey, &'a [u8]),
@@ -64,10 +64,10 @@ pub enum KeyFamily<'a> {
     Throttle(&'a [u8]),
     /// The throttles with a maximum.
     Throttles,
-    /// The jobs with a slot of a throttle; in `Pending`, those that wait for one. The key belongs to the
-    /// throttle of this id, unless it is itself the key of a throttle whose id has the ending.
-    Slots(&'a [u8]),
-    Pending(&'a [u8]),
+    /// The jobs with a slot of a throttle; in `ThrottlePending`, the jobs that wait for one. The key belongs to the
+    /// throttle of this id, unless it is itself the key of a throttle whose id has the suffix.
+    ThrottleSlots(&'a [u8]),
+    ThrottlePending(&'a [u8]),
     Lane(&'a [u8]),
     /// The uniqueness window of a lane.
     Window(&'a [u8]),
@@ -75,12 +75,14 @@ pub enum KeyFamily<'a> {
     Fence,
     Group(&'a [u8]),
     Tag(&'a [u8]),
-    /// Streaming values of a day and queue.
-    Values,
-    /// Counters: `day:queue`.
-    Counters(&'a [u8]),
+    /// How long the jobs of a queue waited or ran on a day.
+    DayDurations,
+    /// The counters of `day:queue`.
+    DayCounters(&'a [u8]),
     Queues,
+    /// The names of the paused queues.
     Paused,
+    /// The details of each pause, by queue.
     Pauses,
     PausedRecurring,
     Workers,
@@ -104,7 +106,7 @@ pub enum KeyFamily<'a> {
     Unknown,
 }
 
-/// The keys that are one each.
+/// The keys whose names are whole keys.
 const SINGLE: [(&str, KeyFamily<'static>); 17] = [
     (QUEUES, KeyFamily::Queues),
     (PAUSED, KeyFamily::Paused),
@@ -225,7 +227,7 @@ impl Keys {
         self.join_key(STATS, day_and_queue, "")
     }
 
-    /// A key without the prefix.
+    /// A key without the prefix, or the whole key if it has another one.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         self.strip_prefix(key).unwrap_or(key)
     }
@@ -234,7 +236,7 @@ impl Keys {
         key.strip_prefix(self.prefix.as_bytes())
     }
 
-    /// The ids of the throttles to which a key may belong: an id may have the ending of a list.
+    /// The ids of the throttles to which a key may belong: an id may have the suffix of a list.
     pub(crate) fn throttle_ids_of_key<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let id = self.strip_prefix(key);
         let id = id.and_then(|key| key.strip_prefix(THROTTLE.as_bytes()));
@@ -245,20 +247,19 @@ impl Keys {
         id.into_iter().chain(owner)
     }
 
-    /// The family of a key.
     pub fn family_of_key<'a>(&self, key: &'a [u8]) -> KeyFamily<'a> {
         let Some(key) = self.strip_prefix(key) else {
             return KeyFamily::Unknown;
         };
-        let after = |start: &str| key.strip_prefix(start.as_bytes());
-        if let Some(jid) = after(JOB) {
+        let rest_after = |start: &str| key.strip_prefix(start.as_bytes());
+        if let Some(jid) = rest_after(JOB) {
             let companion = Companion::VARIANTS.iter().find_map(|which| {
                 let owner = jid.strip_suffix(which.suffix().as_bytes())?;
                 Some(KeyFamily::Companion(*which, owner))
             });
             return companion.unwrap_or(KeyFamily::Job(jid));
         }
-        if let Some(queue) = after(QUEUE) {
+        if let Some(queue) = rest_after(QUEUE) {
             let part = QueueKey::VARIANTS.iter().find_map(|part| {
                 let queue = queue.strip_suffix(part.suffix().as_bytes())?;
                 Some(KeyFamily::Queue(*part, queue))
@@ -267,23 +268,27 @@ impl Keys {
             let completed = completed.map(KeyFamily::CompletedIn);
             return part.or(completed).unwrap_or(KeyFamily::Unknown);
         }
-        if let Some(worker) = after(WORKER) {
+        if let Some(worker) = rest_after(WORKER) {
             let worker = worker.strip_suffix(HELD.as_bytes());
             return worker.map_or(KeyFamily::Unknown, KeyFamily::Worker);
         }
-        if let Some(id) = after(THROTTLE) {
-            let slots = id.strip_suffix(LOCKS.as_bytes()).map(KeyFamily::Slots);
-            let pending = id.strip_suffix(PENDING.as_bytes()).map(KeyFamily::Pending);
+        if let Some(id) = rest_after(THROTTLE) {
+            let slots = id
+                .strip_suffix(LOCKS.as_bytes())
+                .map(KeyFamily::ThrottleSlots);
+            let pending = id
+                .strip_suffix(PENDING.as_bytes())
+                .map(KeyFamily::ThrottlePending);
             return slots.or(pending).unwrap_or(KeyFamily::Throttle(id));
         }
-        if let Some(of) = after(STATS).filter(|of| begins_with_day(of)) {
-            return KeyFamily::Counters(of);
+        if let Some(of) = rest_after(STATS).filter(|of| begins_with_day(of)) {
+            return KeyFamily::DayCounters(of);
         }
         if [WAIT, RUN]
             .iter()
-            .any(|start| after(start).is_some_and(begins_with_day))
+            .any(|start| rest_after(start).is_some_and(begins_with_day))
         {
-            return KeyFamily::Values;
+            return KeyFamily::DayDurations;
         }
         type Named<'a> = fn(&'a [u8]) -> KeyFamily<'a>;
         let named: [(&str, Named<'a>); 7] = [
@@ -297,7 +302,7 @@ impl Keys {
         ];
         let named = named
             .iter()
-            .find_map(|(start, family)| after(start).map(family));
+            .find_map(|(start, family)| rest_after(start).map(family));
         let single = SINGLE.iter().find(|(name, _)| name.as_bytes() == key);
         let single = single.map(|(_, family)| *family);
         named.or(single).unwrap_or(KeyFamily::Unknown)
@@ -343,14 +348,14 @@ mod tests {
             ),
             ("ql:th:ql:q:a", KeyFamily::Throttle(b"ql:q:a")),
             ("ql:throttles", KeyFamily::Throttles),
-            ("ql:th:a-locks", KeyFamily::Slots(b"a")),
-            ("ql:th:a-pending", KeyFamily::Pending(b"a")),
+            ("ql:th:a-locks", KeyFamily::ThrottleSlots(b"a")),
+            ("ql:th:a-pending", KeyFamily::ThrottlePending(b"a")),
             ("ql:k:q/a-locks", KeyFamily::Lane(b"q/a-locks")),
             ("ql:u:/a", KeyFamily::Window(b"/a")),
             ("ql:fence", KeyFamily::Fence),
-            ("ql:s:wait:0:q", KeyFamily::Values),
-            ("ql:s:run:-86400:q:r", KeyFamily::Values),
-            ("ql:s:stats:86400:q", KeyFamily::Counters(b"86400:q")),
+            ("ql:s:wait:0:q", KeyFamily::DayDurations),
+            ("ql:s:run:-86400:q:r", KeyFamily::DayDurations),
+            ("ql:s:stats:86400:q", KeyFamily::DayCounters(b"86400:q")),
             ("ql:s:stats:x:q", KeyFamily::Unknown),
             ("ql:s:other:0:q", KeyFamily::Unknown),
             ("ql:queues", KeyFamily::Queues),

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use sha1_smol::Sha1;
 
-/// The prefix of the reference and its clients.
-pub(crate) const USUAL: &str = "ql:";
+/// The prefix that the reference core and its clients use.
+pub(crate) const USUAL_PREFIX: &str = "ql:";
 
 const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 
@@ -87,7 +87,7 @@ impl Script {
             dialect,
             sha: USUAL_SHA.into(),
         };
-        if prefix != USUAL || dialect != Dialect::Common {
+        if prefix != USUAL_PREFIX || dialect != Dialect::Common {
             script.sha = Sha1::from(script.script_text()).digest().to_string().into();
         }
         script
@@ -120,12 +120,13 @@ impl Script {
             (false, false) => "--!df flags=allow-undeclared-keys",
         };
         let (_, head) = HEAD.text.split_once('\n').unwrap_or_default();
+        // The two values at the end of `lua/head.lua` are its `php` and `tagged`.
         let head = head.replace("false, false", &format!("{php}, {tagged}"));
         let mut text = format!("{first}\n{head}");
         for part in &self.dialect.script_parts()[1..] {
             text.push_str(part.text);
         }
-        if self.prefix == USUAL {
+        if self.prefix == USUAL_PREFIX {
             text
         } else {
             text.replace("'ql:", &format!("'{}", self.prefix))
@@ -203,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// The lines that differ between two scripts of as many lines.
+    /// The lines that differ between two scripts of the same length.
     fn differences(one: &Script, other: &Script) -> Vec<(String, String)> {
         let (one, other) = (one.script_text(), other.script_text());
         assert_eq!(one.lines().count(), other.lines().count());
@@ -301,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_sha_that_the_build_made_is_that_of_the_text() {
-        let script = Script::new(USUAL);
+        let script = Script::new(USUAL_PREFIX);
         assert_eq!(
             script.sha(),
             Sha1::from(script.script_text()).digest().to_string()

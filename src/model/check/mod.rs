@@ -157,8 +157,8 @@ impl ReportedFinding {
 /// The command that removes a dependency, if it can be typed.
 fn remove_edge_command(dependent: &Name, dependency: &Name) -> Option<String> {
     let command = CommandLine::new("depends")
-        .flag("--off", dependency)
-        .name(dependent);
+        .with_flag("--off", dependency)
+        .with_name(dependent);
     command.shell_line()
 }
 

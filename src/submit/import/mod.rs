@@ -107,7 +107,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     let order = contents.jobs_in_put_order(file.source_name())?;
     let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
     let resumes = bulk_options.continues_earlier_report();
-    let has_report = bulk_options.report.is_some();
+    let has_report = bulk_options.ledger.is_some();
     if resumes && options.existing == ExistingPolicy::Refuse {
         // Jobs that exist now were put by the earlier run, which may have ended before it reported all of them.
         options.existing = ExistingPolicy::Skip;
@@ -184,7 +184,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         importer.import_slice(core, now, jobs)
     });
     if held {
-        let unpause = CommandLine::new("unpause").names(&pauses.hold);
+        let unpause = CommandLine::new("unpause").with_names(&pauses.hold);
         session
             .ui
             .hint_if(unpause.fill_sentence("nothing runs there until {}"));
@@ -195,10 +195,10 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         exit => exit,
     });
     ended.map_err(|error| match (error.kind(), options.existing) {
-        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, _) if has_report => {
+        (Kind::Interrupted | Kind::Terminated | Kind::OutcomeUnknown, _) if has_report => {
             error.hint("the same command imports the rest")
         }
-        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {
+        (Kind::Interrupted | Kind::Terminated | Kind::OutcomeUnknown, ExistingPolicy::Refuse) => {
             error.hint("the same command with `--if-absent` imports the rest")
         }
         // With the same report, the import would skip the jobs that it calls done and the server has lost.

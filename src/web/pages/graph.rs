@@ -35,7 +35,7 @@ pub(in crate::web) fn of_job(
     let graph = read_graph_of_jobs(session.core()?, page.now, jids, REQUEST)?;
     let crumb =
         html! { a href=(page.link("jobs")) { "Jobs" } " / " (page.job_link(jid)) " / graph" };
-    let line = CommandLine::new("graph").name(jid);
+    let line = CommandLine::new("graph").with_name(jid);
     Ok(content(
         page,
         &graph,
@@ -52,7 +52,7 @@ pub(in crate::web) fn of_queue(
 ) -> Result<Content, Error> {
     let graph = read_graph_of_queue(session.core()?, page.now, queue, REQUEST)?;
     let crumb = html! { a href=(page.link("queues")) { "Queues" } " / " (page.queue_link(queue)) " / graph" };
-    let line = CommandLine::new("graph").flag("--queue", queue);
+    let line = CommandLine::new("graph").with_flag("--queue", queue);
     Ok(content(
         page,
         &graph,

@@ -44,8 +44,8 @@ pub(in crate::web) fn content(
         name_or_empty_label(group)
     );
     let retry = CommandLine::new("failed")
-        .exact_pattern("--group", group)
-        .word("--retry-all");
+        .with_exact_pattern("--group", group)
+        .with_word("--retry-all");
     let here = format!("failed/{}", path::encode_part(group));
     let main = html! {
         p.crumb { a href=(page.link("failed")) { "Failed" } " / " (group) }

@@ -60,7 +60,7 @@ pub(in crate::web) fn content(
     job.neighbors = core.first_neighbors(page.now, &job, MAX_NEIGHBORS)?;
     let explanation = match explain::explain_single_job(core, page.now, &job) {
         // The job can be shown although a key of its queue is damaged.
-        Err(error) if error.kind() == Kind::Damaged => None,
+        Err(error) if error.kind() == Kind::WrongKeyType => None,
         explanation => Some(explanation?),
     };
     let title = headline_sentence(page, &job);
@@ -204,7 +204,7 @@ fn change_buttons(page: &Page, job: &Job) -> Markup {
                 }
                 @if job.tracked { (button("untrack", "Untrack", false)) } @else { (button("track", "Track", false)) }
             }
-            (page.command_block(&CommandLine::new(verb).name(&job.jid)))
+            (page.command_block(&CommandLine::new(verb).with_name(&job.jid)))
         }
     }
 }
@@ -521,7 +521,7 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
     let main = html! {
         p.crumb { a href=(page.link("recurring")) { "Recurring" } " / " span.mono { (job.jid) } }
         h1 { (title) }
-        div.acts { (page.command_block(&CommandLine::new("recur get").name(&job.jid))) }
+        div.acts { (page.command_block(&CommandLine::new("recur get").with_name(&job.jid))) }
         div.two.even {
             section {
                 h2 { "Template" }

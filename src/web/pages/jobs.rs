@@ -80,10 +80,10 @@ pub(in crate::web) fn content(
         }
     };
     let line = match flags.as_slice() {
-        [] => CommandLine::new("jobs").word("--all"),
+        [] => CommandLine::new("jobs").with_word("--all"),
         flags => flags.iter().fold(CommandLine::new("jobs"), |line, flag| {
             let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
-            line.flag(name, Name::from_lossless_text(value))
+            line.with_flag(name, Name::from_lossless_text(value))
         }),
     };
     let main = html! {

@@ -80,7 +80,7 @@ pub(in crate::web) fn content(
             @if page.can_change(name) {
                 (page.change_button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
             }
-            (page.command_block(&CommandLine::new("explain").flag("--queue", name)))
+            (page.command_block(&CommandLine::new("explain").with_flag("--queue", name)))
         }
         div.sums.six {
             @for (word, number) in figures {

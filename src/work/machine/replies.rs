@@ -353,7 +353,7 @@ fn is_write_refusal(error: &Error) -> bool {
             | Kind::ReadOnly
             | Kind::NoPerm
             | Kind::Server
-            | Kind::Damaged
+            | Kind::WrongKeyType
             | Kind::Internal
     )
 }

@@ -38,7 +38,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             )
             .hint(address_hint(target)),
         },
-        Fault::OwnLimit(error) => *error,
+        Fault::ProcessLimit(error) => *error,
         Fault::TimedOut => timed_out(target, timeout),
         Fault::Closed => Error::new(
             Kind::Protocol,
@@ -53,7 +53,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             }
             _ => "if it is restarting, try again; is it a Redis server?",
         }),
-        Fault::Stranger => local::foreign_server_error(&place),
+        Fault::ForeignServer => local::foreign_server_error(&place),
         Fault::RequiresTls => {
             Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
         }
@@ -71,13 +71,13 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             Kind::Protocol,
             format!("`{place}` replied with more than 1 GiB"),
         )
-        .caused_by(Cause::TooMuch)
+        .caused_by(Cause::RepliesTooLarge)
         .hint("name fewer things at a time"),
         Fault::OutOfMemory => Error::new(
             Kind::Error,
             format!("cannot read the reply of `{place}`: out of memory"),
         )
-        .caused_by(Cause::TooMuch)
+        .caused_by(Cause::RepliesTooLarge)
         .hint("name fewer things at a time"),
         Fault::Tls(fault) => tls_failed(&fault, target),
     }
@@ -117,13 +117,19 @@ pub(crate) fn may_answer_later(error: &Error) -> bool {
 /// did, so the address is right and the server probably comes back.
 pub(crate) fn is_temporary(error: &Error, was_connected: bool) -> bool {
     match error.kind() {
-        _ if matches!(error.cause(), Some(Cause::Lasting | Cause::Address { .. })) => false,
+        _ if matches!(
+            error.cause(),
+            Some(Cause::NotTransient | Cause::WrongAddressKind { .. })
+        ) =>
+        {
+            false
+        }
         Kind::ClusterDown if error.cause() == Some(&Cause::CircularRedirection) => was_connected,
         Kind::Loading | Kind::Busy | Kind::Stale | Kind::ClusterDown => true,
-        Kind::NoMaster => was_connected || error.cause() != Some(&Cause::NotThere),
-        Kind::Refused => error.cause() == Some(&Cause::ClientLimit),
+        Kind::NoMaster => was_connected || error.cause() != Some(&Cause::NothingListens),
+        Kind::ConnectionRefused => error.cause() == Some(&Cause::ClientLimit),
         Kind::Unreachable | Kind::Protocol => was_connected,
-        _ if error.cause() == Some(&Cause::OwnLimit) => was_connected,
+        _ if error.cause() == Some(&Cause::ProcessLimit) => was_connected,
         _ => false,
     }
 }

@@ -6,7 +6,6 @@ use crate::address::Target;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Sanitized;
 
-/// The error for a refused login.
 pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
     let message = refused.message.as_str();
     let auth = |message: String| Error::new(Kind::Auth, message);

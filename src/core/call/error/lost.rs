@@ -40,7 +40,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
         _ => format!("lost `{target}`"),
     };
     let mut error = Error::new(
-        Kind::Unknown,
+        Kind::OutcomeUnknown,
         format!("{lost} while {doing} {object}; the change may or may not have happened"),
     );
     if let Some(hint) = spec.hint_for_lost_reply(&call.args) {

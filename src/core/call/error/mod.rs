@@ -1,7 +1,7 @@
 //! Turns the server's error replies and lost replies into errors of this crate. No other module does.
 //!
-//! The first word of an error reply decides which error it becomes. For `ERR`, a short list of known texts decides:
-//! those that the core raises, and a few of the server itself.
+//! The first word of an error reply decides which error it becomes. For `ERR`, a short list of known texts decides: the
+//! texts that the core raises, and a few of the server itself.
 
 mod connection;
 mod login;

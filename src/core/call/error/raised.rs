@@ -44,7 +44,6 @@ fn find_refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
     jids.find_map(|jid| refusal::read_refusal(text, &jid).map(|refusal| (jid, refusal)))
 }
 
-/// The error for a refused job.
 fn job_refused_error(refusal: Refusal, jid: Name, verb: &str) -> Error {
     let cannot = format!("cannot {verb} `{jid}`");
     let error = match &refusal {

@@ -14,7 +14,6 @@ use crate::error::{Cause, EffectOnData, Error, Kind};
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// The error for a refused call.
 pub(crate) fn call_refused(
     refused: &ServerError,
     call: &Call,
@@ -24,7 +23,7 @@ pub(crate) fn call_refused(
     let refused = &refused.innermost_error();
     let error = match refused.code.as_str() {
         "WRONGTYPE" => Error::new(
-            Kind::Damaged,
+            Kind::WrongKeyType,
             format!(
                 "cannot {} {}: a key that it needs has the wrong type",
                 call.spec().wording.verb,
@@ -69,12 +68,12 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
         "NOAUTH" => error(Kind::Auth, format!("`{target}` requires a password"))
             .hint("set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`"),
         "ERR" if message.contains("max number of clients") => error(
-            Kind::Refused,
+            Kind::ConnectionRefused,
             format!("`{target}` refuses connections: max number of clients reached"),
         )
         .caused_by(Cause::ClientLimit),
         "DENIED" => error(
-            Kind::Refused,
+            Kind::ConnectionRefused,
             format!("`{target}` refuses connections: it is in protected mode"),
         ),
         "NOPERM" => error(Kind::NoPerm, missing_right_sentence(refused, target))
@@ -173,7 +172,7 @@ fn plain_err_refusal(
         return Some(
             error
                 .with_effect(EffectOnData::Unchanged)
-                .caused_by(Cause::TooLong)
+                .caused_by(Cause::ArgumentTooLong)
                 .hint("`proto-max-bulk-len` of the server limits the length of data"),
         );
     }

@@ -7,7 +7,7 @@ pub(crate) struct ServerError {
     pub message: String,
 }
 
-/// The codes of errors that a script can catch and raise again: those of its first write, and `ERR` for a missing
+/// The codes of errors that a script can catch and raise again: the ones of its first write, and `ERR` for a missing
 /// right.
 const MET_BY_SCRIPTS: [&str; 5] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS", "ERR"];
 

@@ -171,7 +171,7 @@ fn the_first_word_of_an_error_decides_its_kind() {
         (
             "WRONGTYPE",
             "Operation against a key holding the wrong kind of value",
-            Kind::Damaged,
+            Kind::WrongKeyType,
         ),
         (
             "NOPERM",

@@ -37,7 +37,7 @@ pub(crate) fn untagged_cluster_prefix_with_tagged(
     let redis = matches!(target.address, Address::Tcp(_)).then(|| cluster_address(target));
     Error::new(Kind::ClusterPrefix, message)
         .hint(format!("give a hash tag: `--prefix '{tagged}'`{used}"))
-        .caused_by(Cause::Address {
+        .caused_by(Cause::WrongAddressKind {
             redis,
             prefix: Some(tagged),
         })
@@ -48,7 +48,7 @@ pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
     let address = cluster_address(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
         .hint(format!("use `{}`", address_scheme(target, "-cluster")))
-        .caused_by(Cause::Address {
+        .caused_by(Cause::WrongAddressKind {
             redis: Some(address),
             prefix: None,
         })
@@ -62,7 +62,7 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
         Sanitized(node.to_string())
     ))
     .hint(format!("use `{}`", address_scheme(target, "")))
-    .caused_by(Cause::Address {
+    .caused_by(Cause::WrongAddressKind {
         redis: Some(address),
         prefix: None,
     })
@@ -112,7 +112,7 @@ fn with_master_names(
     if master_names.len() > 1 {
         return error;
     }
-    error.caused_by(Cause::Address {
+    error.caused_by(Cause::WrongAddressKind {
         redis: Some(redis),
         prefix: None,
     })
@@ -127,7 +127,7 @@ pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
             "use `{}` if it is the server itself",
             address_scheme(target, "")
         ))
-        .caused_by(Cause::Address {
+        .caused_by(Cause::WrongAddressKind {
             redis: Some(redis),
             prefix: None,
         })
@@ -189,7 +189,7 @@ pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
     }
     error
         .hint("name nodes of one cluster in `--redis`")
-        .caused_by(Cause::Address {
+        .caused_by(Cause::WrongAddressKind {
             redis: Some(own.to_string()),
             prefix: None,
         })
@@ -273,7 +273,7 @@ pub(crate) fn no_sentinel_replies(
     let error = Error::new(Kind::NoMaster, message)
         .hint("pass the right ones with `--redis URL`, or set QLESS_REDIS_URL");
     if refused && !matches!(target.address, Address::Tcp(_)) {
-        error.caused_by(Cause::NotThere)
+        error.caused_by(Cause::NothingListens)
     } else {
         error
     }
@@ -291,7 +291,7 @@ pub(crate) fn unknown_master(
         Kind::NoMaster,
         format!("no master `{master}` is known to {count}"),
     );
-    let error = error.caused_by(Cause::Lasting);
+    let error = error.caused_by(Cause::NotTransient);
     with_master_names(error, target, sentinels.nodes.clone(), known_masters)
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Distrust {
     NotYetValid(Option<Moment>),
     /// The certificate is for these names.
     Names(Vec<String>),
-    /// The certificate is that of a CA, which must not be a server's.
+    /// The certificate belongs to a CA, which must not be a server's.
     IsCa,
     /// Any other reason, in the words of the library.
     Other(String),

@@ -21,7 +21,7 @@ use crate::text::Sanitized;
 /// Maximum size of a file in bytes. The CAs of a system take about 250 KiB.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The CAs to trust: those of a file, or those of the system.
+/// The CAs to trust, from a file or from the system.
 pub(super) fn read_root_certificates(file: Option<&Path>) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     let Some(path) = file else {

@@ -5,8 +5,8 @@
 
 pub(super) mod fault;
 mod files;
-mod session;
 mod silence;
+mod tls_session;
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -21,7 +21,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, SignatureScheme, StreamOwned};
 
 use self::fault::TlsFault;
-pub(crate) use self::session::TlsSession;
+pub(crate) use self::tls_session::TlsSession;
 use crate::address::tls::Tls;
 use crate::core::call::fault::Fault;
 use crate::error::Error;
@@ -38,7 +38,7 @@ pub(crate) struct TlsClient {
 
 impl TlsClient {
     /// Reads the files: the CAs, and the client's certificate and key. Without `Tls::ca`, the CAs
-    /// are those of the system.
+    /// of the system are trusted.
     pub(crate) fn new(tls: &Tls, host: &str) -> Result<TlsClient, Error> {
         let name = parse_server_name(host)?;
         let provider = Arc::new(ring::default_provider());

@@ -10,7 +10,7 @@ use super::fault::{moment_of, plain_certificate_name};
 use crate::clock::moment::Moment;
 
 /// A name that no certificate is for: RFC 6761 reserves it.
-const NOBODY: &str = "nobody.invalid";
+const UNUSED_NAME: &str = "nobody.invalid";
 
 /// What an operator wants to know of an encrypted connection: its protocol and the certificate of the server.
 #[derive(Clone, Debug)]
@@ -44,13 +44,13 @@ impl TlsSession {
 /// The names of a certificate. The library reveals them only in the error about a wrong name: so a wrong one is
 /// checked.
 fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
-    let (Ok(certificate), Ok(nobody)) = (
+    let (Ok(certificate), Ok(unused)) = (
         EndEntityCert::try_from(certificate),
-        DnsName::try_from(NOBODY),
+        DnsName::try_from(UNUSED_NAME),
     ) else {
         return Vec::new();
     };
-    match certificate.verify_is_valid_for_subject_name(&ServerName::DnsName(nobody)) {
+    match certificate.verify_is_valid_for_subject_name(&ServerName::DnsName(unused)) {
         Err(webpki::Error::CertNotValidForName(context)) => {
             let names = context.presented.iter();
             names.map(|name| plain_certificate_name(name)).collect()

@@ -36,7 +36,7 @@ pub(crate) struct BulkTally {
     running: Vec<String>,
     /// The number of jobs that were cancelled while they ran.
     ran: usize,
-    /// The number of jobs that existed when they were listed, but no longer when they were to be changed.
+    /// The number of given jobs that existed when they were listed, but no longer when they were to be changed.
     vanished: usize,
     /// The number of jobs that were not changed because they are as asked already.
     as_asked: usize,
@@ -89,12 +89,12 @@ impl BulkTally {
         self.doc.sum.done
     }
 
-    /// Counts one job that was to be changed and did not exist any more.
-    pub(crate) fn count_vanished(&mut self) {
+    /// Counts one given job that did not exist any more when it was to be changed. A dependent is not counted.
+    pub(crate) fn count_vanished_given_job(&mut self) {
         self.vanished += 1;
     }
 
-    /// Counts one job; writes it if the format lists each job as it happens.
+    /// Counts one job, and writes it if the format lists each job as it happens.
     pub(crate) fn add_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         let JobOutcome {
             item,
