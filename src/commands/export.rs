@@ -319,7 +319,7 @@ impl ExportWriter {
                 let jobs = format_count(self.jobs, "job", "jobs");
                 let error = Error::new(kind, format!("interrupted after {jobs}"));
                 return Err(match &self.to {
-                    Some(to) if to.is_replaced_at_end() => {
+                    Some(to) if to.replaces_at_finish() => {
                         error.hint("the file was left as it was")
                     }
                     _ => error,

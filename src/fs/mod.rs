@@ -4,9 +4,9 @@
 
 pub(crate) mod atomic_file;
 pub(crate) mod open;
+pub(crate) mod open_failure;
 mod replacement;
 pub(crate) mod trust;
-pub(crate) mod unopened;
 
 use std::fs;
 use std::io::{self, Write};

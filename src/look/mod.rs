@@ -19,7 +19,7 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::session::Session;
 
-pub(crate) use problems::{damage_problem, find_problems};
+pub(crate) use problems::{find_problems, wrong_key_types_problem};
 
 /// The age up to which failures count as a problem by default, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;

@@ -12,8 +12,8 @@ use super::read::ConfigContents;
 use super::values::ConfigValues;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_message, limit_hint};
+use crate::fs::open_failure::OpenFailure;
 use crate::fs::trust::ResolvedPath;
-use crate::fs::unopened::Unopened;
 use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Sanitized;
 
@@ -36,7 +36,7 @@ pub(crate) fn edit_config_file(
         let hint = limit_hint(&fault).map(str::to_owned);
         unwritable(io_message(&fault)).hint_if(hint)
     };
-    let untrusted = |why: Unopened| why.into_error(&what, Kind::File);
+    let untrusted = |why: OpenFailure| why.into_error(&what, Kind::File);
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));

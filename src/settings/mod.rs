@@ -12,8 +12,8 @@ use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::{Error, Kind, limit_hint};
 use crate::fs::open;
+use crate::fs::open_failure::OpenFailure;
 use crate::fs::trust;
-use crate::fs::unopened::Unopened;
 use crate::model;
 use crate::name::Name;
 use crate::text::Sanitized;
@@ -229,7 +229,7 @@ impl ConfigSource {
         }
     }
 
-    fn untrusted_file_error(&self, why: Unopened) -> Error {
+    fn untrusted_file_error(&self, why: OpenFailure) -> Error {
         let what = format!("cannot use config file `{}`", self.display_path());
         let error = why.into_error(&what, Kind::Usage);
         let hint = match error.hint_text() {

@@ -48,7 +48,7 @@ pub(crate) struct WaitOptions {
 const JOBS_PER_CALL: usize = 500;
 
 /// Time between two periodic reads.
-const EVERY: Duration = Duration::from_secs(2);
+const READ_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The number of jobs that a periodic read reads: less than 100 ms of the server. More jobs take turns.
 const MAX_JOBS_PER_READ: usize = 10_000;
@@ -57,17 +57,17 @@ const MAX_JOBS_PER_READ: usize = 10_000;
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long an event may be on its way after the change that it is about.
-const DELAY: f64 = 0.2;
+const MAX_EVENT_DELAY: f64 = 0.2;
 
 /// A call that the deadline ended earlier than this is not reported as a silent server.
-const SILENCE: Duration = Duration::from_secs(1);
+const MIN_REPORTED_SILENCE: Duration = Duration::from_secs(1);
 
 /// How long the command may continue after a signal.
 const TIME_AFTER_SIGNAL: Duration = Duration::from_millis(500);
 
 /// How long the first read of the jobs may take, even if the deadline is earlier or over: a job that has ended
 /// counts however short the wait is.
-const FIRST_READ: Duration = Duration::from_secs(1);
+const MAX_FIRST_READ_TIME: Duration = Duration::from_secs(1);
 
 /// A wait that has subscribed to events but not yet read its jobs, so that it misses no change from now on.
 pub(crate) struct Waiter {
@@ -121,7 +121,7 @@ impl Waiter {
 
     /// When a first read that begins now has to end.
     pub(crate) fn first_read_deadline(&self) -> Option<Instant> {
-        let first = Instant::now() + FIRST_READ;
+        let first = Instant::now() + MAX_FIRST_READ_TIME;
         self.deadline.map(|deadline| deadline.max(first))
     }
 
@@ -248,7 +248,9 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let broken = log.and_then(EventStream::broken_since);
         let broken =
             broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));
-        let asked = self.asked_at.filter(|asked| asked.elapsed() >= SILENCE);
+        let asked = self
+            .asked_at
+            .filter(|asked| asked.elapsed() >= MIN_REPORTED_SILENCE);
         let since = broken.into_iter().chain(asked).min()?;
         Some(RoundedSeconds(since.elapsed().as_secs_f64()))
     }
@@ -256,7 +258,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     fn read_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, EarlyStop> {
         self.read_unfinished(session, self.waiter.options.must_exist)?;
         self.deadline = self.waiter.deadline;
-        let mut next_turn = Instant::now() + EVERY;
+        let mut next_turn = Instant::now() + READ_INTERVAL;
         loop {
             if let Some(outcome) = self.decided_outcome() {
                 return Ok(outcome);
@@ -273,7 +275,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             if Instant::now() >= next_turn {
                 let turn = self.jobs.next_batch(MAX_JOBS_PER_READ);
                 self.read_jobs(&turn, session)?;
-                next_turn = Instant::now() + EVERY;
+                next_turn = Instant::now() + READ_INTERVAL;
             }
         }
     }
@@ -359,7 +361,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             let late = self
                 .jobs
                 .seconds_missing(at)
-                .is_some_and(|missing| missing > DELAY);
+                .is_some_and(|missing| missing > MAX_EVENT_DELAY);
             match self.jobs.note_read(at, job.as_ref(), self.certain || late) {
                 ReadOutcome::Pending => {}
                 ReadOutcome::Missing => self.jobs.mark_dirty(at),
