@@ -100,7 +100,7 @@ pub enum RepairStatus {
 /// or was to expire in `before` milliseconds and is persisted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename = "row")]
-pub struct Change {
+pub struct KeyChange {
     pub key: Name,
     /// A field, a member, or an index of a list.
     pub item: Option<Name>,
@@ -123,7 +123,7 @@ pub struct Verdict {
     /// empty for other findings.
     pub cycle: Vec<Name>,
     /// The changes that were made, or that a repair would make.
-    pub changes: Vec<Change>,
+    pub changes: Vec<KeyChange>,
 }
 
 /// The number of entries in a block of a failure list.

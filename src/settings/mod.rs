@@ -397,7 +397,8 @@ impl ConfigFile {
             globals.origin,
             AddressOrigin::Typed | AddressOrigin::Environment
         ) && (values.members.is_some()
-            || addresses.is_some_and(protection::are_different_databases));
+            || addresses
+                .is_some_and(|(one, other)| protection::are_different_databases(one, other)));
         Ok((!elsewhere).then(|| ContextSettings {
             name: name.clone(),
             values: values.clone(),

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use self::change::{Change, FormToken};
+use self::change::{FormToken, WebChange};
 use self::page::{Content, Page, TimeFormat};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -264,7 +264,7 @@ impl<'s> WebServer<'s> {
                 live::event_stream(&self.contexts[context].server, self.options.interval)
             }
             // The plan is not shared with other requests: the user who decides must see the plan of this moment.
-            _ if Change::from_path(&page_request.names).is_some() => {
+            _ if WebChange::from_path(&page_request.names).is_some() => {
                 Arc::new(self.read_page(&page_request)).into_response()
             }
             _ => self.shared_response(&page_request),
@@ -470,7 +470,8 @@ impl<'s> WebServer<'s> {
         page: &mut Page,
     ) -> Result<Content, Error> {
         let words = page_request.path_parts();
-        if let Some(change) = Change::from_path(&page_request.names).filter(|_| page.has_changes) {
+        if let Some(change) = WebChange::from_path(&page_request.names).filter(|_| page.has_changes)
+        {
             return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
