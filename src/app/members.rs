@@ -35,6 +35,7 @@ use crate::ui::member::{
 };
 use crate::view::joined::{JoinedOutput, ViewOutput, with_first_field};
 use crate::work;
+use crate::work::parent_death::terminate_when_parent_dies;
 
 /// Runs the subcommand on the members of the context in use.
 pub(super) fn run(
@@ -109,7 +110,7 @@ pub(super) fn run(
         MemberDispatch::UntilFound => group.run_until_job_found(session),
         MemberDispatch::Processes => match members.member_of_this_process()? {
             Some(member) => {
-                work::members::end_with_parent();
+                _ = terminate_when_parent_dies();
                 let index = members.list.iter().position(|one| one.name == member.name);
                 group.run_on_member(index.unwrap_or(0), MemberPart::default(), session)
             }

@@ -28,7 +28,7 @@ pub(super) fn lower_slots_to_file_limit(
         return Ok(None);
     };
     // Without `/dev/fd` the number of open descriptors is unknown: assume that there are enough. A start that fails
-    // later gives its job back.
+    // later releases its job.
     let Ok(open) = std::fs::read_dir("/dev/fd") else {
         return Ok(None);
     };

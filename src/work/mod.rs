@@ -15,6 +15,7 @@ mod metrics_server;
 mod monitor;
 mod notices;
 mod options;
+pub(crate) mod parent_death;
 pub mod process;
 mod queues;
 mod reporter;
@@ -205,8 +206,8 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         work.server.unlist_worker();
     }
     match result {
-        WorkResult::Stopped { given_back, left } => {
-            let jobs = match (given_back, left) {
+        WorkResult::Stopped { released, left } => {
+            let jobs = match (released, left) {
                 (0, 0) => "no job was unfinished".to_owned(),
                 (_, 0) => "unfinished jobs were given back".to_owned(),
                 (_, 1) => {
@@ -482,7 +483,7 @@ impl WorkLoop {
                     return Ok(match result {
                         // No job was left, but the second signal stopped hooks: the worker was stopped.
                         WorkResult::Done if self.stops > 1 => WorkResult::Stopped {
-                            given_back: 0,
+                            released: 0,
                             left: 0,
                         },
                         result => result,

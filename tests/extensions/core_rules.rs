@@ -244,7 +244,7 @@ fn a_requeued_job_is_held_if_a_throttle_is_full() {
     // A job that is due later takes no notice of the throttle, nor does one that depends on another.
     core.ok(r#"guard.requeue 6 {"from":["throttled"]} '' b '' 90"#);
     assert_eq!(core.state("b"), "scheduled");
-    // The holder gives its slot back and takes its place among the others.
+    // The holder frees its slot and takes its place among the others.
     core.ok(r#"guard.requeue 7 {"from":["running"]} '' a '' ''"#);
     assert_eq!(core.jids("pop 8 q w 5"), ["c"]);
     assert_eq!(core.state("a"), "throttled");

@@ -70,7 +70,7 @@ impl Machine {
             {
                 process.stop = None;
             }
-            return self.release_given_up_job(&jid);
+            return self.queue_release_of_given_up_job(&jid);
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
@@ -174,15 +174,15 @@ impl Machine {
             }
         }
         for jid in &process.lost {
-            self.release_given_up_job(jid);
+            self.queue_release_of_given_up_job(jid);
         }
         if self.stage < WorkStage::Stopping {
             self.end_overdue_jobs(now, &mut process, &end);
         }
-        // The jobs of a process that this worker stopped are given back: they may be done in part.
+        // The jobs of a process that this worker stopped are released: they may be done in part.
         if self.stage == WorkStage::Stopping || process.was_signalled() && process.mute_at.is_none()
         {
-            return self.released.extend(process.jobs);
+            return self.release_queue.extend(process.jobs);
         }
         let was_stopped = process.was_signalled();
         for jid in process.jobs {
@@ -442,7 +442,7 @@ impl Machine {
         match job.phase {
             JobPhase::Ready => {
                 self.ready.retain(|job| job.jid != *jid);
-                self.released.retain(|one| one != jid);
+                self.release_queue.retain(|one| one != jid);
             }
             // If the ending was sent, its reply says what happened to the job.
             JobPhase::Ending { .. } => {
@@ -476,7 +476,7 @@ impl Machine {
         kill_at: f64,
     ) {
         let Slot::Busy(process) = &mut self.slots[slot] else {
-            return self.released.retain(|one| one != jid);
+            return self.release_queue.retain(|one| one != jid);
         };
         let Some(at) = process.jobs.iter().position(|one| one == jid) else {
             return;

@@ -69,7 +69,7 @@ pub struct MachineConfig {
     pub poll: f64,
     /// Time from SIGTERM to SIGKILL.
     pub kill_after: f64,
-    /// How long a stopped worker tries to give its jobs back to a server that does not reply.
+    /// How long a stopped worker tries to release its jobs on a server that does not reply.
     pub timeout: f64,
     /// Time between two extensions of a lock; a third of the lock if absent.
     pub heartbeat: Option<f64>,
@@ -100,7 +100,7 @@ pub enum ProcessExit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndedProcess {
     pub exit: ProcessExit,
-    /// The end of what the process wrote to stderr, harmless and trimmed.
+    /// The end of what the process wrote to stderr, sanitized and trimmed.
     pub message: String,
     /// The data that the process wrote, if that is asked for and is JSON.
     pub data: Option<Vec<u8>>,
@@ -282,7 +282,7 @@ pub enum Request {
     FindReadyQueues,
     /// Extend locks.
     Extend(Vec<Name>),
-    /// Give jobs back, without using a retry.
+    /// Release jobs, which uses no retry.
     Release(Vec<Name>),
     /// Add to the history of a job. There is no reply.
     Log { jid: Name, text: Name },
@@ -347,8 +347,8 @@ pub enum WorkResult {
     Refused(String),
     /// Ended by a second signal.
     Stopped {
-        /// The number of jobs that were given back after the signal.
-        given_back: u64,
+        /// The number of jobs that were released after the signal.
+        released: u64,
         /// The number of jobs that keep their locks, because the server did not reply.
         left: u64,
     },
@@ -363,7 +363,7 @@ pub enum JobResult {
     Failed,
     /// Another worker may have the job, or the job was cancelled; nothing was written.
     Lost,
-    /// Given back without using a retry.
+    /// Released without using a retry.
     Released,
     /// The reply was lost, and the job does not show what happened.
     Unknown,

@@ -139,15 +139,17 @@ impl Machine {
                 self.add_report(Report::StartFailed { slot, message });
                 self.slots[slot] = Slot::Down(now + START_AGAIN);
                 self.slots_due = self.slots_due.min(now + START_AGAIN);
-                self.released.extend(process.jobs);
+                self.release_queue.extend(process.jobs);
             }
             StartFailure::Program(message) | StartFailure::Job(message) if !was_enough => {
                 for jid in process.jobs {
                     self.fail_job(now, &jid, "exec", message.clone(), None);
                 }
             }
-            StartFailure::Program(_) | StartFailure::Job(_) => self.released.extend(process.jobs),
-            // The jobs are given back and not failed, so they keep their retries.
+            StartFailure::Program(_) | StartFailure::Job(_) => {
+                self.release_queue.extend(process.jobs)
+            }
+            // The jobs are released and not failed, so they keep their retries.
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
@@ -157,7 +159,7 @@ impl Machine {
                 self.add_report(Report::StartFailed { slot, message });
                 self.slots[slot] = Slot::Down(now + START_AGAIN);
                 self.slots_due = self.slots_due.min(now + START_AGAIN);
-                self.released.extend(process.jobs);
+                self.release_queue.extend(process.jobs);
             }
             StartFailure::Busy(message) => {
                 self.add_report(Report::StartFailed { slot, message });
@@ -166,7 +168,7 @@ impl Machine {
                 self.busy_failures += 1;
                 self.slots[slot] = Slot::Down(start_at);
                 self.slots_due = self.slots_due.min(start_at);
-                self.released.extend(process.jobs);
+                self.release_queue.extend(process.jobs);
             }
         }
     }
