@@ -228,8 +228,8 @@ impl Event {
     }
 
     const COLUMNS: &'static [Column<Event>] = &[
-        Column::of_text("TIME", |event: &Event, page| {
-            Cell::sorted_by(event.at.seconds(), page.time_of_day(event.at))
+        Column::of_text("TIME", |event: &Event, options| {
+            Cell::sorted_by(event.at.seconds(), options.time_of_day(event.at))
         }),
         Column::of_text("EVENT", |event: &Event, _| {
             Cell::text(event.event.into_str()).with_style(event.event.event_style())
@@ -264,12 +264,12 @@ impl View for Event {
         column_headings(Event::COLUMNS)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        Table::new(Event::COLUMNS, [self], page).into_text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        Table::new(Event::COLUMNS, [self], options).into_text(options)
     }
 
-    fn table(&self, page: &RenderOptions) -> Option<Table> {
-        Some(Table::new(Event::COLUMNS, [self], page))
+    fn table(&self, options: &RenderOptions) -> Option<Table> {
+        Some(Table::new(Event::COLUMNS, [self], options))
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {

@@ -358,8 +358,8 @@ impl View for Health {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<Health>("health", "Whether all is well: health");
 
-    fn text(&self, page: &RenderOptions) -> String {
-        let marks = StyleMarker::new(page.color);
+    fn text(&self, options: &RenderOptions) -> String {
+        let marks = StyleMarker::new(options.color);
         let mut text = String::new();
         let mut add = |level: HealthLevel, sentence: &str| {
             let (sign, style) = match level {
@@ -368,8 +368,8 @@ impl View for Health {
                 HealthLevel::Critical => ("✗", Style::Red),
             };
             let sign = marks.mark_text(sign, Some(style));
-            if page.terminal {
-                let lines = wrapped(sentence, page.width.max(20), 2);
+            if options.terminal {
+                let lines = wrapped(sentence, options.width.max(20), 2);
                 let rest = lines.strip_prefix(' ').unwrap_or(&lines);
                 text.push_str(&format!("{sign}{rest}"));
             } else {

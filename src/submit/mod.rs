@@ -486,8 +486,8 @@ impl RoundSender<'_> {
     }
 
     fn interrupt_error(&self, kind: Kind, session: &Session) -> Error {
-        let page = session.ui.render_options();
-        let count = |number: usize| page.count(number as u64);
+        let options = session.ui.render_options();
+        let count = |number: usize| options.count(number as u64);
         let (done, all) = (
             count(self.jobs - self.tally.remaining_lines()),
             count(self.jobs),
@@ -508,8 +508,11 @@ impl RoundSender<'_> {
         }
         let is_refused = blocks_writes(&error);
         let error = if is_refused {
-            let page = session.ui.render_options();
-            error.stopped_after(&page.count(done as u64), &page.count(self.jobs as u64))
+            let options = session.ui.render_options();
+            error.stopped_after(
+                &options.count(done as u64),
+                &options.count(self.jobs as u64),
+            )
         } else {
             error
         };

@@ -208,7 +208,7 @@ impl Ui {
         let mut letters = plan.chars();
         let first = letters.next().map(|first| first.to_ascii_uppercase());
         let plan: String = first.into_iter().chain(letters).collect();
-        let details = details(&self.page);
+        let details = details(&self.render_options);
         let gap = if details.is_empty() { "" } else { "\n" };
         format!("{}\n{gap}{details}{gap}", text::clean_line(plan))
     }

@@ -81,7 +81,7 @@ impl Ui {
         let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
         let hint = "`-o ndjson` writes a document for each tick, also without a terminal";
         match self.format {
-            Format::Table if self.tty && !self.page.terminal => {
+            Format::Table if self.tty && !self.render_options.terminal => {
                 Err(Error::usage("`--watch` cannot be used with `-o tsv`").hint(hint))
             }
             Format::Table if self.tty && !dumb => {
@@ -110,7 +110,7 @@ impl Ui {
     /// Reads the width of the terminal again.
     pub(crate) fn update_width(&mut self) {
         if self.tty {
-            self.page.width = terminal_width();
+            self.render_options.width = terminal_width();
         }
     }
 

@@ -180,8 +180,8 @@ pub(crate) trait View: Serialize {
         Vec::new()
     }
 
-    /// The text for a terminal (`page.terminal`) or for a pipe.
-    fn text(&self, page: &RenderOptions) -> String;
+    /// The text for a terminal (`options.terminal`) or for a pipe.
+    fn text(&self, options: &RenderOptions) -> String;
 
     /// The table that the text is; `None` if it is another text.
     fn table(&self, _page: &RenderOptions) -> Option<table::Table> {

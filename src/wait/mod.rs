@@ -326,14 +326,14 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         not_found::refuse_missing_jobs(&missing).map_err(EarlyStop::Failed)
     }
 
-    /// Reads these jobs, page by page, until the outcome is certain.
+    /// Reads these jobs, batch by batch, until the outcome is certain.
     fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
-        for page in which.chunks(JOBS_PER_CALL) {
+        for batch in which.chunks(JOBS_PER_CALL) {
             self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.set_call_deadline(self.deadline);
             self.asked_at = Some(Instant::now());
-            self.read_page_of_jobs(page, core, ui)
+            self.read_batch(batch, core, ui)
                 .map_err(EarlyStop::Failed)?;
             self.asked_at = None;
             self.replied_at = Some(Instant::now());
@@ -344,17 +344,12 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         Ok(())
     }
 
-    fn read_page_of_jobs(
-        &mut self,
-        page: &[usize],
-        core: &mut Core,
-        ui: &mut Ui,
-    ) -> Result<(), Error> {
+    fn read_batch(&mut self, batch: &[usize], core: &mut Core, ui: &mut Ui) -> Result<(), Error> {
         let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
-        let jids: Vec<Name> = page.iter().map(jid).collect();
+        let jids: Vec<Name> = batch.iter().map(jid).collect();
         let now = core.now();
         let mut changed = Vec::new();
-        for (&at, job) in page
+        for (&at, job) in batch
             .iter()
             .zip(core.jobs_with_fields(now, "jid,shown,mark", &jids)?)
         {

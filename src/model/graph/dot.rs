@@ -18,19 +18,19 @@ digraph jobs {
 "##;
 
 impl Graph {
-    pub(super) fn dot_text(&self, page: &RenderOptions) -> String {
+    pub(super) fn dot_text(&self, options: &RenderOptions) -> String {
         let labels = self.jid_labels();
         let mut dot = HEAD.to_owned();
         let caption = format!(
             "As of {}{}. An arrow leads from a job to a job that it depends on.",
-            page.format_timestamp(page.now),
-            page.zone_suffix()
+            options.format_timestamp(options.now),
+            options.zone_suffix()
         );
         let caption = [Some(caption), self.omission_sentence()];
         let caption: Vec<String> = caption.into_iter().flatten().collect();
         writeln!(dot, "  label={}", quoted_label(&caption)).expect("a String takes all");
         for node in &self.nodes {
-            let label = quoted_label(&self.box_lines(node, &labels, page));
+            let label = quoted_label(&self.box_lines(node, &labels, options));
             let id = quoted_id(node.job.jid.as_bytes());
             let attributes = node_attributes(node);
             writeln!(dot, "  {id} [label={label}{attributes}]").expect("a String takes all");

@@ -157,9 +157,11 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         if dry_run {
             session
                 .ui
-                .print_dry_run_plan(&what, |page| proposal.plan_text(page))
+                .print_dry_run_plan(&what, |render_options| proposal.plan_text(render_options))
         } else {
-            let consent = session.ui.confirm(&what, |page| proposal.plan_text(page))?;
+            let consent = session
+                .ui
+                .confirm(&what, |render_options| proposal.plan_text(render_options))?;
             apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
         }
     }

@@ -152,15 +152,15 @@ impl<T> Column<T> {
     }
 
     /// The cell of a row.
-    pub(super) fn cell(&self, row: &T, page: &RenderOptions) -> Cell {
+    pub(super) fn cell(&self, row: &T, options: &RenderOptions) -> Cell {
         match self.content {
             CellSource::Name(name) => Cell::text(name(row)),
             CellSource::Count(count) => {
                 let count = count(row);
                 let style = (self.heading.warn_if_not_zero && count > 0).then_some(Style::Yellow);
-                Cell::count(count, page).with_style(style)
+                Cell::count(count, options).with_style(style)
             }
-            CellSource::Cell(cell) => cell(row, page),
+            CellSource::Cell(cell) => cell(row, options),
         }
     }
 }
@@ -263,16 +263,16 @@ impl Cell {
     }
 
     /// How long ago something was, or in how long it will be.
-    pub(crate) fn moment(moment: Option<Moment>, page: &RenderOptions) -> Cell {
+    pub(crate) fn moment(moment: Option<Moment>, options: &RenderOptions) -> Cell {
         match moment {
-            Some(moment) => Cell::sorted_by(page.now.since(moment), page.when(moment)),
+            Some(moment) => Cell::sorted_by(options.now.since(moment), options.when(moment)),
             None => Cell::missing(),
         }
     }
 
-    pub(crate) fn count(count: u64, page: &RenderOptions) -> Cell {
+    pub(crate) fn count(count: u64, options: &RenderOptions) -> Cell {
         Cell {
-            text: page.count(count),
+            text: options.count(count),
             tsv: None,
             key: SortKey::Number(count as f64),
             style: None,
