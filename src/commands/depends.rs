@@ -172,8 +172,8 @@ fn change_dependencies(
     if let Some(outcome) = refuse_not_in_depends(&job) {
         return Err(outcome.to_error(ASKS));
     }
-    let neighbours = session.core()?.dependencies(now, jid)?;
-    let dependencies: Vec<Name> = neighbours
+    let neighbors = session.core()?.dependencies(now, jid)?;
+    let dependencies: Vec<Name> = neighbors
         .into_iter()
         .flat_map(|both| both.dependencies)
         .map(|neighbor| neighbor.jid)

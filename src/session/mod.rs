@@ -556,7 +556,7 @@ impl Session {
 
     fn core_settings(&mut self) -> Result<CoreSettings, Error> {
         let target = self.target_with_tls()?;
-        self.settings_with_password(target)
+        self.connection_settings_with_password(target)
     }
 
     /// The address that was given, with the files of TLS. It holds no password but its own.
@@ -568,7 +568,7 @@ impl Session {
     }
 
     /// The settings of a connection to this address, with the password from its source.
-    pub(crate) fn settings_with_password(
+    pub(crate) fn connection_settings_with_password(
         &mut self,
         mut target: Target,
     ) -> Result<CoreSettings, Error> {

@@ -147,7 +147,7 @@ impl ConfigSource {
         }
     }
 
-    /// The path, harmless on a terminal.
+    /// The path, sanitized for a terminal.
     pub(crate) fn display_path(&self) -> String {
         self.path()
             .map(|path| Sanitized(path.as_os_str().as_bytes()).to_string())

@@ -471,7 +471,7 @@ impl Ui {
         Some(Error::new(Kind::Partial, message).hint(way))
     }
 
-    /// Writes harmless text to stdout.
+    /// Writes text to stdout. The caller has sanitized it.
     pub(crate) fn print_text(&mut self, text: &str) -> Result<(), Error> {
         self.write_bytes(text.as_bytes())
     }

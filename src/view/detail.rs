@@ -28,12 +28,12 @@ impl<'a> DetailLines<'a> {
         }
     }
 
-    /// Adds a line; the value is made harmless here.
+    /// Adds a line. The value is sanitized here.
     pub(crate) fn add_line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
         self.add_line_with_remark(name, value, None, String::new());
     }
 
-    /// Adds a line; a missing value is shown as `–`.
+    /// Adds a line. A missing value is shown as `–`.
     pub(crate) fn add_line_or_missing(
         &mut self,
         name: &'static str,
@@ -50,19 +50,19 @@ impl<'a> DetailLines<'a> {
         self.add_line(name, self.options.name(value));
     }
 
-    /// Adds a line for a name; a missing one is shown as `–`.
+    /// Adds a line for a name. A missing name is shown as `–`.
     pub(crate) fn add_name_or_missing(&mut self, name: &'static str, value: Option<&Name>) {
         self.add_line_or_missing(name, value.map(|value| self.options.name(value)));
     }
 
-    /// Adds a line for names; if there are none, as `–`.
+    /// Adds a line for names. No names are shown as `–`.
     pub(crate) fn add_names(&mut self, name: &'static str, values: &[Name]) {
         let list = comma_list(values.iter().map(|value| self.options.name(value)));
         let list = Some(list).filter(|list| !list.is_empty());
         self.add_line_or_missing(name, list);
     }
 
-    /// Adds a line with a remark beside the value, which has the style. The remark must be harmless.
+    /// Adds a line with a remark beside the value, which has the style. The remark must be sanitized.
     pub(crate) fn add_line_with_remark(
         &mut self,
         name: &'static str,

@@ -1,5 +1,5 @@
 //! The content of a document: its JSON Schema and its outline. The fields stand in `documents.ndjson`, which a test
-//! writes from the types of the models and from the doc comments of their members: as code, they would be 0.25 MB
+//! writes from the types of the models and from the doc comments of their fields: as code, they would be 0.25 MB
 //! of each binary.
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ impl DocumentKind {
         let mut properties = Map::new();
         properties.insert("kind".into(), json!({ "const": self.kind }));
         properties.insert("v".into(), json!({ "const": 1 }));
-        properties.extend(members_of(&fields, "properties"));
+        properties.extend(fields_at(&fields, "properties"));
         let required = fields["required"].as_array().cloned().unwrap_or_default();
         let required = [vec!["kind".into(), "v".into()], required].concat();
         let schema = json!({
@@ -85,9 +85,9 @@ impl DocumentKind {
     }
 }
 
-pub(crate) fn members_of(schema: &Value, key: &str) -> Map<String, Value> {
-    let members = schema.get(key).and_then(Value::as_object);
-    members.cloned().unwrap_or_default()
+pub(crate) fn fields_at(schema: &Value, key: &str) -> Map<String, Value> {
+    let fields = schema.get(key).and_then(Value::as_object);
+    fields.cloned().unwrap_or_default()
 }
 
 /// A field in the outline of a document.
@@ -101,7 +101,7 @@ pub(crate) struct OutlineLine {
 
 /// Adds a line for each field that has a meaning; the fields of an object are one step deeper.
 fn add_outline_lines(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
-    for (name, field) in members_of(schema, "properties") {
+    for (name, field) in fields_at(schema, "properties") {
         if let Some(meaning) = field["description"].as_str() {
             lines.push(OutlineLine {
                 depth,

@@ -1,4 +1,4 @@
-//! Documents as JSON: `kind`, `v` and the fields of a model, harmless on a terminal.
+//! Documents as JSON: `kind`, `v` and the fields of a model, sanitized for a terminal.
 
 use serde::Serialize;
 

@@ -382,7 +382,7 @@ pub(super) fn count_or_dash(count: u64) -> String {
     }
 }
 
-/// A cell with a count, in grey if it is none.
+/// A cell with a count, in gray if it is none.
 pub(super) fn count_cell(number: u64) -> Markup {
     html! { td.n.dim[number == 0] { (count_or_dash(number)) } }
 }

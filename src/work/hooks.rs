@@ -317,7 +317,7 @@ impl HookQueue {
     }
 }
 
-/// The value of a variable: harmless names and messages without NUL.
+/// The value of a variable: sanitized, and therefore without NUL.
 fn variable_text(bytes: &[u8]) -> OsString {
     Sanitized(bytes).to_string().into()
 }

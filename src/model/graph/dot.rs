@@ -78,7 +78,7 @@ fn quoted_id(jid: &[u8]) -> String {
     format!("\"{}\"", id.replace('"', "\\\""))
 }
 
-/// Harmless lines as a label, each aligned to the left.
+/// Sanitized lines as a label, each aligned to the left.
 fn quoted_label(lines: &[String]) -> String {
     let lines = lines.iter().map(|line| {
         let line = escape_noncharacters(line);

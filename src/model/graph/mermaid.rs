@@ -68,7 +68,7 @@ impl Graph {
     }
 }
 
-/// A harmless line of a label.
+/// A line of a label, quoted for Mermaid. The line must be sanitized.
 fn escape_label_line(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for c in line.chars() {

@@ -162,7 +162,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
             let consent = session
                 .ui
                 .confirm(&what, |render_options| proposal.plan_text(render_options))?;
-            apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
+            set_pauses_options_and_maxima(&changes, &maxima, &pauses, now, consent, session)?;
         }
     }
     if contents.unreadable > 0 {
@@ -406,7 +406,7 @@ fn changed_maxima(
 }
 
 /// Pauses queues, sets options and the maxima of throttles, before there are jobs that could run.
-fn apply_settings(
+fn set_pauses_options_and_maxima(
     changes: &[OptionChange],
     maxima: &[MaximumChange],
     pauses: &PausePlan,

@@ -187,7 +187,7 @@ impl Heading {
     }
 }
 
-/// One value in a table: its harmless text and its sort key.
+/// One value in a table: its sanitized text and its sort key.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(super) text: String,
@@ -215,7 +215,7 @@ impl Cell {
         }
     }
 
-    /// A text with escapes of its own: JSON, or names that are harmless already.
+    /// A text with escapes of its own: JSON, or names that are sanitized already.
     pub(crate) fn pre_escaped(text: impl AsRef<[u8]>) -> Cell {
         let text = text::clean_line(text.as_ref());
         Cell {
