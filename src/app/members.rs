@@ -458,7 +458,6 @@ impl<'g> MemberGroup<'g> {
         }
     }
 
-    /// Reports the error of a member.
     fn report_member_error(&self, member: &ContextMember, error: &Error, session: &mut Session) {
         let message = error.message();
         let text = label_with_member(&member.name, &message);
@@ -493,7 +492,6 @@ impl<'g> MemberGroup<'g> {
         matches!(self.command.member_dispatch(), MemberDispatch::NewJobs(_))
     }
 
-    /// Whether the command names jobs to wait for.
     fn waits_for_named_jobs(&self) -> bool {
         matches!(
             self.command.member_dispatch(),

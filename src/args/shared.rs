@@ -242,7 +242,6 @@ impl Selector {
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
-    /// The first flag that narrows the selection.
     fn first_narrowing_flag(&self) -> Option<&'static str> {
         self.given_flags().next()
     }

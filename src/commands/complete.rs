@@ -132,7 +132,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Completes one job.
 fn complete_single_job(
     jid: &Name,
     completion: &Completion,

@@ -272,7 +272,6 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// The heading.
     pub(crate) const fn heading(self) -> &'static str {
         match self {
             Group::Inspect => "Inspect",

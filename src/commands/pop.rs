@@ -81,7 +81,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Shows the jobs.
 fn show_popped(
     jids: &[Name],
     worker: &Name,

@@ -49,7 +49,6 @@ pub(crate) fn others_may_write(mode: u32) -> bool {
     mode & OTHERS_WRITE != 0
 }
 
-/// Whether this mode lets everybody write.
 pub(crate) fn everybody_may_write(mode: u32) -> bool {
     mode & ALL_WRITE != 0
 }
@@ -64,7 +63,6 @@ pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
     about.is_file() && about.mode() & OTHERS_READ != 0
 }
 
-/// Whether the number is the id of this user, or of root.
 pub(super) fn is_own_or_root(id: u32) -> bool {
     id == geteuid().as_raw() || id == 0
 }

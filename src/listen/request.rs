@@ -107,7 +107,6 @@ impl RequestHead {
         named.map(|(_, value)| value.as_slice())
     }
 
-    /// The length of the body.
     pub(super) fn body_length(&self, method: Method) -> Result<usize, Response<'static>> {
         let needs_length = |why| Err(Response::text(Status::LengthRequired, why));
         if self.header_values("transfer-encoding").next().is_some() {

@@ -91,12 +91,10 @@ impl<'s> SnapshotServer<'s> {
         }
     }
 
-    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'static> {
         self.respond_to(&request.path, &request.query)
     }
 
-    /// The response to a request for a path.
     pub(crate) fn respond_to(&self, path: &str, query: &[(String, String)]) -> Response<'static> {
         match path {
             "/metrics" => self.metrics(),

@@ -207,7 +207,6 @@ pub(crate) struct KnownOption {
     pub queue: Option<Name>,
 }
 
-/// The known option of this name.
 pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
     if let Some(spec) = GENERAL_OPTIONS
         .iter()

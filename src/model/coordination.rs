@@ -42,7 +42,6 @@ pub enum CoordinationOption {
 }
 
 impl CoordinationOption {
-    /// The option of this name.
     pub fn from_name(name: &[u8]) -> Option<CoordinationOption> {
         std::str::from_utf8(name).ok()?.parse().ok()
     }

@@ -102,7 +102,6 @@ impl DataFilter {
         Some((&self.path, self.path.within_field("data")?))
     }
 
-    /// Whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
         let below = self.path_below_data();

@@ -85,7 +85,6 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
 /// The document of an error; `error::Error` writes it.
 const ERROR: DocumentKind = DocumentKind::new::<ErrorDocument>("error", "An error, on stderr");
 
-/// The document of this kind.
 pub(crate) fn document_kind(kind: &str) -> Option<&'static DocumentKind> {
     DOCUMENTS.iter().find(|document| document.kind == kind)
 }

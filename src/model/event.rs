@@ -70,7 +70,6 @@ impl EventKind {
     }
 }
 
-/// Channels of the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventChannel {
     /// Changes of all jobs, and of the configuration.

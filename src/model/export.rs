@@ -143,7 +143,6 @@ pub struct PausedQueue {
     pub by: Option<Name>,
 }
 
-/// The document of the first line.
 pub(crate) const HEAD: DocumentKind = DocumentKind::new::<ExportHead>(
     "export",
     "The first line of an export, before those of job, recurring, config, limit, paused: export",
@@ -155,7 +154,6 @@ pub(crate) const LIMIT: DocumentKind = DocumentKind::new::<SavedThrottle>(
     "The maximum of a throttle: export --with throttles",
 );
 
-/// The document of a paused queue.
 pub(crate) const PAUSED: DocumentKind =
     DocumentKind::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
 

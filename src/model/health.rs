@@ -38,7 +38,6 @@ impl LimitKind {
         matches!(self, LimitKind::MaxHeadWait | LimitKind::MaxPaused)
     }
 
-    /// Says a value.
     fn value_sentence(self, value: f64) -> String {
         let count = value as u64;
         match self {
@@ -58,7 +57,6 @@ impl LimitKind {
         }
     }
 
-    /// Says a limit.
     fn limit_text(self, limit: f64) -> String {
         match self {
             LimitKind::MinWorkers => format!("at least {limit}"),

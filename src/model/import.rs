@@ -90,7 +90,6 @@ impl ImportPlan<'_> {
     }
 }
 
-/// The line of a maximum that is set.
 fn maximum_line(change: &MaximumChange) -> String {
     let MaximumChange { id, maximum, .. } = change;
     let until = change.expires.and_then(Moment::to_rfc3339);

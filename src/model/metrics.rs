@@ -89,7 +89,6 @@ impl MetricFamily {
         }
     }
 
-    /// Adds the distribution of a duration.
     pub(crate) fn add_duration_spread(&mut self, labels: &[(&str, &str)], spread: &DurationSpread) {
         if !self.insert_series(labels) {
             return;

@@ -75,7 +75,6 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Adds the jobs of the queue to counts.
     pub(crate) fn add_to_counts(&self, counts: &mut QueuedCounts) {
         counts.waiting += self.waiting;
         counts.running += self.running;

@@ -23,7 +23,6 @@ impl fmt::Display for MaxRate {
 }
 
 impl MaxRate {
-    /// The time that this number of jobs takes.
     pub(crate) fn time_for_jobs(self, jobs: usize) -> Duration {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }

@@ -63,7 +63,6 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Whether jobs in any state match.
     pub(super) fn matches_any_state(&self) -> bool {
         self.states.len() == State::VARIANTS.len()
     }
@@ -287,7 +286,6 @@ impl Prefilter {
         self.0.is_empty()
     }
 
-    /// The names of the fields.
     pub(super) fn field_names(&self) -> Vec<&'static str> {
         self.0.iter().map(|field| field.name()).collect()
     }

@@ -420,7 +420,6 @@ impl MemberReader {
         }
     }
 
-    /// The number of members, if it is known.
     fn total_members(&self) -> Option<u64> {
         match self {
             MemberReader::Index(walk) => walk.total,

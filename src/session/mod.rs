@@ -98,7 +98,6 @@ impl StreamLineCounts {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The number of lines that were counted.
     pub(crate) fn line_count(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }
@@ -279,7 +278,6 @@ impl Session {
         self.part.as_mut()?.lines.take()
     }
 
-    /// The name of the command.
     pub(crate) fn command_name(&self) -> &str {
         &self.command_line.name
     }
@@ -289,7 +287,6 @@ impl Session {
         &self.command_line.canonical_command
     }
 
-    /// The inputs of the command.
     pub(crate) fn input(&self) -> InputSource {
         let part = self.part.as_ref();
         let source = InputSource::new(self.globals.null);
@@ -313,7 +310,6 @@ impl Session {
         Some(line.with_changed_value(flag, value).shell_line_as_is())
     }
 
-    /// The label of the context in use.
     pub(crate) fn context_label_text(&self) -> Option<&str> {
         self.file.as_ref()?.label()
     }
@@ -406,7 +402,6 @@ impl Session {
         Ok(self.core_and_ui()?.0)
     }
 
-    /// The core and the streams.
     pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
             self.core = Some(self.open_core()?);

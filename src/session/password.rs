@@ -77,12 +77,10 @@ fn find_password(
     }
 }
 
-/// The password of the environment.
 pub(crate) fn password_from_environment() -> Option<OsString> {
     variables::PASSWORDS.into_iter().find_map(env::var)
 }
 
-/// The password that a context leads to.
 fn password_from_context(
     context: &ContextSettings,
     target: &Target,

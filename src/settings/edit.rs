@@ -101,7 +101,6 @@ fn lock_directory_if_readable(dir: &Path, patience: Duration) -> Result<Option<F
     }
 }
 
-/// Adds a context.
 pub(crate) fn add_context(
     document: &mut DocumentMut,
     name: &str,
@@ -271,7 +270,6 @@ fn find_next_table(
     }
 }
 
-/// Refuses the name of a context that exists.
 pub(crate) fn refuse_existing_context(contents: &ConfigContents, name: &str) -> Result<(), Error> {
     if contents.contexts.contains_key(name) {
         Err(

@@ -154,7 +154,6 @@ impl ConfigSource {
             .unwrap_or_default()
     }
 
-    /// Reads the file.
     pub(crate) fn read(self, must_exist: bool) -> Result<ConfigFile, Error> {
         let mut settings = ConfigFile {
             source: self,
@@ -239,7 +238,6 @@ impl ConfigSource {
         error.hint(hint)
     }
 
-    /// Parses the bytes of the file.
     fn parse_bytes(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::parse_config(bytes).map_err(|fault| {
             let error = self.error_at_position(fault.position, &fault.what);
@@ -266,7 +264,7 @@ impl ConfigContents {
         addresses.any(address::holds_password)
     }
 
-    /// The context with this name, or an error.
+    /// The error for an unknown name suggests similar ones.
     pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.contexts.get(name) {
             Some(values) => Ok(ContextSettings {
@@ -305,7 +303,7 @@ impl ConfigFile {
         }
     }
 
-    /// The context with this name, or an error.
+    /// Without a config file, the error says where it would be.
     pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
             let shown = Sanitized(name);

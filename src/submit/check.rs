@@ -16,7 +16,6 @@ use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// The result of the first pass.
 #[derive(Debug, Default)]
 pub(super) struct FirstPassResult {
     /// How many jobs there are.
@@ -167,7 +166,6 @@ fn refuse_duplicate(
     }
 }
 
-/// The error for a line that is refused.
 pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
     let LineFault {
         column,

@@ -111,7 +111,6 @@ struct DataFault<'d> {
     why: String,
 }
 
-/// The jid at a path in the data.
 fn jid_in_data<'d>(
     data: &'d [u8],
     path: &JsonPath,

@@ -295,7 +295,6 @@ impl JournalState {
 /// Number of jobs that one search looks for.
 const JOBS_PER_SEARCH: usize = 10_000;
 
-/// The position of a line's bit.
 fn bit_position(line: u64) -> (usize, u64) {
     (
         usize::try_from(line / 64).unwrap_or(usize::MAX),

@@ -96,13 +96,11 @@ const ROUND_JOBS: usize = 1000;
 /// Maximum number of calls in one round trip.
 const CALLS: usize = 50;
 
-/// Number of rounds that are packed ahead.
 const ROUNDS_PACKED_AHEAD: usize = 2;
 
 /// Maximum size of a line without its data: names and spaces.
 const BESIDES: usize = 1 << 20;
 
-/// Opens the file of the lines.
 fn open_lines(from: &FileArg, defaults: &LineDefaults) -> Result<TwoPassFile, Error> {
     TwoPassFile::open(from, defaults.max_data.saturating_add(BESIDES))
 }

@@ -78,12 +78,10 @@ impl PutRound {
         &self.names[job.queue.clone()]
     }
 
-    /// The number of jobs.
     pub(super) fn job_count(&self) -> usize {
         self.jobs
     }
 
-    /// The size in bytes.
     pub(super) fn byte_size(&self) -> usize {
         self.byte_len
     }

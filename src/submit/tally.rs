@@ -36,7 +36,6 @@ pub(super) struct PutTally {
     planned: usize,
 }
 
-/// The outcome of a line.
 pub(super) struct LineOutcome<'t> {
     pub line: u64,
     pub jid: &'t [u8],
@@ -179,7 +178,6 @@ impl PutTally {
         self.doc.sum.done
     }
 
-    /// Whether some line failed.
     pub(super) fn has_failed_lines(&self) -> bool {
         self.doc.sum.failed > 0
     }

@@ -55,7 +55,6 @@ pub(super) struct FailedRead {
     pub at: Instant,
 }
 
-/// The last snapshot.
 pub(super) struct LastSnapshot {
     pub facts: SystemFacts,
     pub samples: Samples,
@@ -423,7 +422,6 @@ impl State {
         rows.rows.get(at).map(|row| row.name.clone())
     }
 
-    /// Acts on a key.
     pub(super) fn press_key(&mut self, key: Key) -> Effect {
         if key == Key::Control('l') {
             return Effect::Redraw;
@@ -750,7 +748,6 @@ impl State {
         lines.filter_map(|line| line.shell_line()).collect()
     }
 
-    /// The change that a key makes.
     pub(super) fn change_command(&self, key: char) -> Option<ChangeCommand> {
         let command = self.change_command_of_names(key)?;
         // An empty name, or one with a NUL, can be given to no command.

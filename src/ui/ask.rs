@@ -103,7 +103,6 @@ impl Ui {
         self.confirm.iter().any(|given| given == word)
     }
 
-    /// Whether the flags answer a question.
     fn is_answered(&self, question: &Question) -> bool {
         match question.deletion_finding() {
             None => !self.needs_question(),

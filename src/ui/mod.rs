@@ -218,7 +218,6 @@ impl Ui {
         }
     }
 
-    /// Sets the context in use.
     pub(crate) fn set_context(&mut self, context: ContextLabel) {
         self.context = context;
     }
@@ -248,7 +247,6 @@ impl Ui {
         self.render_options.now = now;
     }
 
-    /// Whether `--quiet` was given.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -330,7 +328,6 @@ impl Ui {
         !self.quiet && (is_plan_shown || io::stderr().is_terminal())
     }
 
-    /// Whether hints are shown.
     pub(crate) fn shows_hints(&self) -> bool {
         self.format == Format::Table && !self.quiet && io::stderr().is_terminal()
     }
@@ -541,7 +538,6 @@ impl Ui {
             .is_some_and(OutputThread::is_full)
     }
 
-    /// Whether the thread has written everything.
     pub(crate) fn has_written_everything(&self) -> bool {
         self.stdout
             .output_thread()

@@ -110,7 +110,6 @@ impl RunningPager {
     }
 }
 
-/// The program of a command line.
 fn program_of_command(command: &OsStr) -> &OsStr {
     let bytes = command.as_bytes().trim_ascii();
     let end = bytes.iter().position(u8::is_ascii_whitespace);

@@ -8,7 +8,6 @@ use super::output_thread::OutputThread;
 use super::pager::{Pager, RunningPager};
 use super::stdout::Stdout;
 
-/// A writer for results.
 pub(crate) struct ResultWriter {
     stdout: BufWriter<Stdout>,
     to: Destination,

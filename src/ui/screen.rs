@@ -119,7 +119,6 @@ impl Ui {
         self.stdout.take_frame()
     }
 
-    /// Ends the repeated output.
     pub(crate) fn end_repeated_output(&mut self) {
         self.stdout.end_frame();
     }

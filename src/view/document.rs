@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 /// A line for each kind of document: `kind`, and the JSON Schema of its `fields`.
 const FIELDS: &str = include_str!("documents.ndjson");
 
-/// A kind of document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentKind {
     pub kind: &'static str,
@@ -49,7 +48,6 @@ impl DocumentKind {
         self
     }
 
-    /// The JSON Schema of the document.
     pub(crate) fn json_schema_text(&self) -> String {
         let fields = self.fields_schema();
         let mut properties = Map::new();
@@ -76,7 +74,6 @@ impl DocumentKind {
         lines
     }
 
-    /// The schema of the fields of the document.
     pub(crate) fn fields_schema(&self) -> Value {
         let parsed = FIELDS.lines().map(serde_json::from_str::<Value>);
         let mut documents = parsed.filter_map(Result::ok);

@@ -70,7 +70,6 @@ fn lookup_of_value(value: &RawValue) -> FieldLookup {
     }
 }
 
-/// The element of a list at this index.
 fn list_element<'a>(value: &'a str, index: &str) -> Option<&'a RawValue> {
     let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
     elements.get(index.parse::<usize>().ok()?).copied()

@@ -20,7 +20,6 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    /// A list of all items.
     pub(crate) fn of_all(items: Vec<T>) -> List<T> {
         List {
             total: Some(items.len() as u64),
@@ -45,7 +44,6 @@ impl<T> Default for List<T> {
 }
 
 impl DocumentKind {
-    /// A document of a [`List`].
     pub(crate) const fn of_list<T: JsonSchema>(
         kind: &'static str,
         summary: &'static str,

@@ -66,7 +66,6 @@ impl RenderOptions {
         }
     }
 
-    /// A pipe.
     #[cfg(test)]
     pub fn pipe() -> RenderOptions {
         RenderOptions {
@@ -94,7 +93,6 @@ impl RenderOptions {
         }
     }
 
-    /// A count with its noun.
     pub fn format_count(&self, count: u64, one: &str, many: &str) -> String {
         let noun = if count == 1 { one } else { many };
         format!("{} {noun}", self.count(count))

@@ -64,7 +64,6 @@ impl StyleMarker {
         }
     }
 
-    /// Replaces the marks by colors.
     pub(crate) fn replace_marks(&self, text: String) -> String {
         if !self.color {
             return text;

@@ -132,7 +132,6 @@ impl Waiter {
         self.is_deadline_over() && unanswered.contains(&kind)
     }
 
-    /// Whether the deadline has passed.
     fn is_deadline_over(&self) -> bool {
         is_over(self.deadline)
     }
@@ -203,7 +202,6 @@ fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     Some(format!("`{}` {}", core.address(), cause.as_clause()))
 }
 
-/// Whether a deadline has passed.
 fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }

@@ -58,7 +58,6 @@ impl WebServer<'_> {
     }
 }
 
-/// The figures of a queue, or of all.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct QueueStats {
     /// Jobs that are neither complete nor failed.

@@ -386,7 +386,6 @@ impl WebServer<'_> {
     }
 }
 
-/// The fields of a form.
 fn form_fields(request: &Request) -> Vec<(String, String)> {
     url::form_urlencoded::parse(&request.body)
         .into_owned()

@@ -227,12 +227,10 @@ impl<'s> WebServer<'s> {
         contexts.try_for_each(|context| context.server.fail_if_never_readable())
     }
 
-    /// The first of the servers that are shown.
     pub(crate) fn first_server(&self) -> Option<&SnapshotServer<'s>> {
         self.contexts.first().map(|context| &context.server)
     }
 
-    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'_> {
         let path = request.path.strip_prefix(self.options.base_path.as_str());
         // `/qless` alone would make the links of the page lead elsewhere.
@@ -565,7 +563,6 @@ fn facts_of(snapshot: &Snapshot) -> Result<(&crate::model::overview::SystemFacts
     }
 }
 
-/// The HTTP status of an error.
 fn status_of(error: &Error) -> Status {
     match error.exit() {
         Exit::NotFound => Status::NotFound,

@@ -374,7 +374,6 @@ pub(super) fn name_or_empty_label(name: &Name) -> String {
     }
 }
 
-/// A count; a dash for none.
 pub(super) fn count_or_dash(count: u64) -> String {
     match count {
         0 => NONE.to_owned(),

@@ -158,14 +158,12 @@ impl HookQueue {
         }
     }
 
-    /// Stops the hooks now.
     pub(super) fn stop_all(&mut self, now: Instant) {
         if !self.is_closed {
             self.term_at = Some(now);
         }
     }
 
-    /// Kills the hooks now.
     pub(super) fn kill_all(&mut self, now: Instant) {
         self.stop_all(now);
         self.kill_at = Some(now);
@@ -211,7 +209,6 @@ impl HookQueue {
         line
     }
 
-    /// Whether a slot is one of hooks.
     pub(super) fn owns_slot(&self, slot: usize) -> bool {
         slot >= self.first_slot
     }

@@ -72,7 +72,6 @@ impl Launcher {
         })
     }
 
-    /// Sets the name of the worker.
     pub(super) fn for_worker(mut self, worker: &Name) -> Result<Launcher, Error> {
         let refused = |fault: StartFault| Error::usage(fault.message);
         self.variables = environment::worker_variables(worker).map_err(refused)?;

@@ -48,7 +48,6 @@ enum MemberEvent {
     Signal(i32),
 }
 
-/// The worker of a member.
 #[derive(Default)]
 struct MemberWorker {
     /// The process of the member, while it runs.

@@ -576,7 +576,6 @@ impl WorkLoop {
         }
     }
 
-    /// Writes the summary, once.
     fn write_summary_once(&mut self, session: &mut Session) {
         if !std::mem::replace(&mut self.has_summary, true) {
             self.reporter.write_summary(session);

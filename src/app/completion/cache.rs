@@ -67,7 +67,6 @@ impl Cache {
         Some(named.collect())
     }
 
-    /// Keeps names.
     pub(super) fn store_names(&self, kind: &str, names: &[Candidate]) {
         let lines = names
             .iter()

@@ -34,7 +34,6 @@ use crate::ui::Ui;
 /// The maximum number of names that are read from one index.
 const NAMES: u64 = 2000;
 
-/// The maximum number of jobs that are read.
 const MAX_JOBS_READ: usize = 500;
 
 /// The names of a kind; `None` if they are not known in time. Without a deadline no server

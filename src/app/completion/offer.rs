@@ -132,7 +132,6 @@ fn subcommand_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
     named.collect()
 }
 
-/// Adds the values of an argument.
 fn add_value_candidates(
     whole: &Command,
     cursor: &Cursor,

@@ -86,7 +86,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The JSON Schema of a document.
 fn document_schema_text(kind: &str) -> Result<String, Error> {
     match documents::document_kind(kind) {
         Some(document) => Ok(document.json_schema_text()),

@@ -140,5 +140,4 @@ fn filter_throttle_users(
     ))
 }
 
-/// The number of jobs of one call.
 const JOBS_PER_CALL: usize = 500;

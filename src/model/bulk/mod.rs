@@ -11,7 +11,6 @@ use strum::IntoStaticStr;
 use super::queue::RoundedSeconds;
 use crate::name::Name;
 
-/// Maximum number of jobs in one call.
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
 /// The outcome of one job, as the core's guarded calls report it.
@@ -167,7 +166,6 @@ pub(crate) struct BulkItem {
 }
 
 impl BulkItem {
-    /// The outcome of a job.
     pub(crate) fn new(jid: &Name, code: OutcomeCode) -> BulkItem {
         BulkItem {
             jid: jid.clone(),

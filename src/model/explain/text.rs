@@ -56,7 +56,6 @@ impl View for Explanations {
 }
 
 impl Explanation {
-    /// The text for a terminal.
     fn terminal_text(&self, options: &RenderOptions) -> String {
         let mut lines: Vec<(char, Option<Style>, [String; 3])> = Vec::new();
         for reason in &self.reasons {

@@ -108,7 +108,6 @@ pub enum FindingId {
 }
 
 impl FindingId {
-    /// The row of this finding.
     pub fn row(self) -> &'static Finding {
         &FINDINGS[self as usize]
     }
@@ -241,7 +240,6 @@ pub enum VerdictDetail {
 }
 
 impl VerdictDetail {
-    /// Reads the text of a detail.
     pub fn parse(id: FindingId, text: &[u8]) -> VerdictDetail {
         match (id, text) {
             (
@@ -397,7 +395,6 @@ impl Finding {
         self.invariants.iter().copied().map(invariant_name)
     }
 
-    /// The finding with this name.
     pub fn by_name(name: &str) -> Option<&'static Finding> {
         FindingId::from_name(name).map(FindingId::row)
     }

@@ -341,7 +341,6 @@ impl HistoryEntry {
         self.note_value(key)?.text()
     }
 
-    /// A field of the note.
     pub(crate) fn note_value(&self, key: &str) -> Option<&Json> {
         let mut note = self.note.iter();
         let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
@@ -438,7 +437,6 @@ impl StateCounts {
         self.queued.total() + self.complete + self.failed
     }
 
-    /// The count of a state.
     pub(crate) fn count_mut(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.queued.running,

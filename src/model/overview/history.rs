@@ -161,7 +161,6 @@ impl History {
         }
     }
 
-    /// The flow through a queue.
     pub(crate) fn flow_of_queue(&self, queue: &Name) -> JobFlow {
         let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());

@@ -238,7 +238,6 @@ pub(crate) fn decisions_text(items: &[ReportedFinding], needs_only_from: Severit
     text
 }
 
-/// The number of changes by finding.
 pub(crate) fn changes_by_finding_text(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {

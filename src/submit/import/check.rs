@@ -78,7 +78,6 @@ impl FieldFault {
 }
 
 impl ArchiveContents {
-    /// Reads the file.
     pub(super) fn read_archive(
         file: &mut TwoPassFile,
         options: &ImportOptions,
@@ -316,7 +315,6 @@ impl ArchiveContents {
         counts
     }
 
-    /// The queue into which a job is put.
     pub(super) fn queue_of_job(&self, job: u32) -> Option<Name> {
         let location = self.jobs.get(job as usize)?;
         self.queues.get(location.queue as usize).cloned()

@@ -92,7 +92,6 @@ pub(crate) enum FailedPolicy {
 }
 
 impl ImportOptions {
-    /// The new name of a queue.
     fn mapped_queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
         let mut map = self.map.iter();
         map.find(|(old, _)| old == queue)
@@ -521,7 +520,6 @@ fn add_archived_details(
     outcome
 }
 
-/// The outcome of a job that exists and is left as it is.
 fn skipped_existing_outcome(jid: &Name) -> JobOutcome {
     let mut item = BulkItem::new(jid, OutcomeCode::Exists);
     item.result = ItemTally::Skipped;

@@ -151,7 +151,6 @@ impl<T> Column<T> {
         self
     }
 
-    /// The cell of a row.
     pub(super) fn cell(&self, row: &T, options: &RenderOptions) -> Cell {
         match self.content {
             CellSource::Name(name) => Cell::text(name(row)),
@@ -166,7 +165,6 @@ impl<T> Column<T> {
 }
 
 impl Heading {
-    /// The header of the column.
     pub(super) const fn header(&self) -> &'static str {
         if self.has_header { self.name } else { "" }
     }

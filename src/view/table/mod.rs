@@ -73,7 +73,6 @@ impl TableSelection {
     }
 }
 
-/// The headings of columns.
 pub(crate) fn column_headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
     columns.iter().map(|column| column.heading).collect()
 }

@@ -505,7 +505,6 @@ fn neighbor_line(page: &Page, jid: &Name, found: Option<&Neighbor>, is_before: b
     }
 }
 
-/// A recurring job.
 fn recurring_content(page: &Page, job: &Recurring) -> Content {
     let klass = job
         .klass

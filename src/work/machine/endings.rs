@@ -148,7 +148,6 @@ impl Machine {
         }
     }
 
-    /// Notes the end of a process.
     pub(super) fn note_process_end(&mut self, now: f64, slot: usize, end: EndedProcess) {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
@@ -503,7 +502,6 @@ impl Machine {
     }
 }
 
-/// The group and the message of a failure.
 fn group_and_message(why: &FailureReason) -> String {
     let message = why.message.lossless_text();
     format!("{}: {message}", why.group.lossless_text())

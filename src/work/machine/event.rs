@@ -96,7 +96,6 @@ pub enum ProcessExit {
     Signal(&'static str),
 }
 
-/// The end of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndedProcess {
     pub exit: ProcessExit,

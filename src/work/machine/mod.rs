@@ -93,7 +93,6 @@ enum RequestKind {
     Release,
 }
 
-/// The stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum WorkStage {
     Working,
@@ -113,7 +112,6 @@ struct SentFinishAndPop {
     is_last: bool,
 }
 
-/// A worker.
 #[derive(Debug)]
 pub struct Machine {
     config: MachineConfig,

@@ -100,7 +100,6 @@ impl Machine {
         self.ready.remove(at)
     }
 
-    /// Notes that a job is with the process of a slot.
     pub(super) fn note_job_started(&mut self, now: f64, jid: &Name, slot: usize) {
         if let Some(job) = self.held.get_mut(jid) {
             job.phase = JobPhase::Running(slot);

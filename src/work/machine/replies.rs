@@ -297,7 +297,6 @@ impl Machine {
         }
     }
 
-    /// Adds popped jobs.
     pub(super) fn add_popped_jobs(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
             // If this worker holds the job already, that lock was taken away, since the server gave the job once more.

@@ -151,7 +151,6 @@ impl Machine {
         }
     }
 
-    /// Whether a reply is awaited.
     pub fn is_awaiting_reply(&self) -> bool {
         self.sent.is_some()
             || self.is_recovering

@@ -12,7 +12,6 @@ const QUICK_DEATHS: u32 = 3;
 /// The longest wait before a start, in seconds.
 pub(super) const MAX_WAIT: f64 = 60.0;
 
-/// One slot.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
     Free,
@@ -21,7 +20,6 @@ pub(super) enum Slot {
     Busy(SlotProcess),
 }
 
-/// The process of a slot.
 #[derive(Clone, Debug)]
 pub(super) struct SlotProcess {
     /// The jobs that the process has, in the order in which it received them.

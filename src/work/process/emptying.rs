@@ -17,7 +17,6 @@ const MAX_PASSES: usize = 100;
 /// Maximum number of directories that are open at a time. A path may be much deeper.
 const MAX_OPEN_DIRECTORIES: usize = 8;
 
-/// All rights of the owner.
 const RIGHTS_OF_OWNER: u32 = 0o700;
 
 /// A directory on the way from the top to the one that is being emptied.

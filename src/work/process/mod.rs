@@ -370,7 +370,6 @@ impl Processes {
         }
     }
 
-    /// Reports the programs that have ended.
     fn report_ended_programs(&mut self, events: &mut Vec<ProcessEvent>) {
         for slot in 0..self.slots.len() {
             let Some(Some(running)) = self.slots.get_mut(slot) else {
