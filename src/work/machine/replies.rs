@@ -85,7 +85,7 @@ impl Machine {
         };
         // In round-robin order, fewer jobs than wanted do not mean that the queues are empty: one with jobs may not
         // have been asked.
-        let is_empty = count == 0 || count < sent.total && self.rotation.takes_no_turns();
+        let is_empty = count == 0 || count < sent.total && self.rotation.has_fixed_order();
         self.poll_at = if self.rotation.has_ready_queues() {
             now
         } else if self.rotation.is_popping_only_ready() && self.is_queue_search_outdated {
