@@ -1,5 +1,5 @@
 //! One command on several prefixes or servers that a context names as one: on each of them side by side, on
-//! those that hold the jobs it names, or on the one that a new job belongs to.
+//! the members that hold the jobs it names, or on the one that a new job belongs to.
 //!
 //! Each member runs the command in a thread, with a session and a connection of its own. What it shows,
 //! notes and asks comes here: results are joined, questions are asked once for all. There is no state

@@ -13,7 +13,7 @@ pub(crate) enum CandidateKind {
     Groups,
     Tags,
     Workers,
-    /// Throttles of the jobs that run or wait, and those with a maximum.
+    /// Throttles with a maximum, and throttles of the jobs that run or wait.
     Throttles,
     /// Jids of these jobs.
     Jids(JobCandidates),

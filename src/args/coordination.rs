@@ -110,7 +110,7 @@ impl CoordinationFlags {
 }
 
 impl OccupiedLaneFlags {
-    /// The coordination options that these flags and those of [`CoordinationFlags`] give.
+    /// The coordination options that these flags and [`CoordinationFlags`] give.
     pub(crate) fn lane_and_coordination_options(
         &self,
         others: &CoordinationFlags,

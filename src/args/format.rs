@@ -1,4 +1,4 @@
-//! The formats of `-o`, and those of headers, colors and times.
+//! The formats of `-o`, and the forms of headers, colors and times.
 
 use clap::ValueEnum;
 use strum::IntoStaticStr;

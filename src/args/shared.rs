@@ -285,8 +285,8 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// The selected states: those of `--state`, else all, without those that other flags
-    /// exclude. An empty selector means the states of jobs in queues.
+    /// The states of `--state`, else all, without the states that other flags exclude. An empty selector means the
+    /// states of jobs in queues.
     pub(crate) fn selected_states(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
             [] if self.is_empty() && !self.all => &State::QUEUED,

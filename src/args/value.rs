@@ -41,7 +41,7 @@ pub(crate) const LARGEST: u64 = 1 << 53;
 /// Maximum number of processes of one worker. Each takes a few descriptors.
 const MAX_PROCESSES: usize = 1000;
 
-/// Maximum number of jobs of a graph: Graphviz takes half a minute to draw as many.
+/// Maximum number of jobs of a graph. Graphviz takes half a minute to draw them.
 const MAX_GRAPH: usize = 10_000;
 
 /// The longest message of a failure, in bytes.

@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         explain_empty_pop(&args.queues, now, session);
         return Ok(Exit::NotFound);
     }
-    // Jobs that were popped before an error belong to this worker, so they are shown all the same.
+    // Jobs that were popped before an error belong to this worker, so they are shown despite the error.
     show_popped(&jids, &worker, now, session)?;
     session.ui.flush_stdout()?;
     if let Some(lost) = session.ui.lost_output() {

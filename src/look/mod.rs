@@ -1,4 +1,5 @@
-//! The state of the system, for `status`, `metrics` and `health`: read in one call, and judged in one place.
+//! The state of the system, for `status`, `metrics` and `health`: one call reads it, and the three commands share the
+//! rules about what is a problem.
 
 pub(crate) mod health;
 pub(crate) mod metrics;
@@ -25,8 +26,8 @@ pub(crate) use problems::{find_problems, wrong_key_types_problem};
 pub(crate) const RECENT: f64 = 3600.0;
 
 /// Reads a snapshot of the system as `request` says. Sets the moment in `request` from which failures count to
-/// `since_s` seconds before the snapshot. If there are more queues than one call reads, those that match a glob are
-/// read before all others, too.
+/// `since_s` seconds before the snapshot. If there are more queues than one call reads, queues that match a glob are
+/// read before all others.
 pub(crate) fn read_snapshot(
     since_s: f64,
     mut request: SnapshotRequest,

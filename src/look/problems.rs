@@ -22,8 +22,8 @@ const LONG_SILENCE: f64 = 3600.0;
 /// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
 const MAX_NAMED: usize = 3;
 
-/// The problems that need attention. First come those that endanger data, then those that keep the most jobs from
-/// running; last come states that an operator chose.
+/// The problems that need attention. First come dangers to data, then whatever keeps the most jobs from
+/// running. Last come states that an operator chose.
 pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
     let mut problems: Vec<StatusProblem> = wrong_key_types_problem(facts).into_iter().collect();
     if let Some(server) = &facts.server {

@@ -55,7 +55,7 @@ pub(crate) struct OptionSpec {
     pub used: bool,
 }
 
-/// The options of all queues, by name. [`QUEUE_OPTIONS`] has those of single queues.
+/// The options of all queues, by name. [`QUEUE_OPTIONS`] has the options of single queues.
 pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "application",

@@ -282,8 +282,8 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// The options of a JSON object, as the core stores those of a recurring job. A value that
-    /// cannot be read is left out.
+    /// The options of a JSON object, in the form in which the core stores the options of a recurring job. A value
+    /// that cannot be read is left out.
     pub fn from_json(object: &Json) -> Coordination<'static> {
         let mut options = Coordination::default();
         for (name, value) in object.object().unwrap_or_default() {

@@ -95,7 +95,7 @@ impl Limits {
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
     }
 
-    /// The patterns of groups in the limits if `of_groups`, else those of queues.
+    /// The patterns of groups in the limits if `of_groups`, else the patterns of queues.
     pub(crate) fn patterns(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
         let bounds = self.0.iter();
         let bounds = bounds.filter(move |(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
@@ -109,7 +109,7 @@ impl Limits {
         globs.cloned().collect()
     }
 
-    /// The plain names of groups in the limits if `of_groups`, else those of queues.
+    /// The plain names of groups in the limits if `of_groups`, else the plain names of queues.
     pub(crate) fn queue_or_group_names(&self, of_groups: bool) -> Vec<Name> {
         let names = self.patterns(of_groups).filter_map(Pattern::as_plain_name);
         names.cloned().collect()

@@ -20,7 +20,7 @@ pub(crate) const PROMETHEUS_TYPE: &str = "text/plain; version=0.0.4; charset=utf
 pub(crate) enum MetricKind {
     /// A value that goes up and down.
     Gauge,
-    /// A count that grows; those of a day begin again at midnight UTC.
+    /// A count that grows. A count of a day begins again at midnight UTC.
     Counter,
     /// For each bound, how many durations were up to it.
     Histogram,

@@ -136,7 +136,7 @@ impl<'a> Filter<'a> {
         )
     }
 
-    /// The fields to read: the fields of `detail` and those that the conditions need; with `with_state` also the
+    /// The fields to read: the fields of `detail`, the fields that the conditions need, and with `with_state` the
     /// state.
     pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();

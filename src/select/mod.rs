@@ -228,10 +228,10 @@ impl<'a> Selection<'a> {
             Some(Index::Failed(group)) if self.detail == JobFields::Snapshot => Some(group.clone()),
             _ => None,
         };
-        // Each slice of locked jobs is sorted by state, so its size may not depend on the offset or the limit: the order
-        // would depend on them, too.
+        // Each slice of locked jobs is sorted by state. If its size depended on the offset or the limit, so would the
+        // order of the jobs.
         let is_exact = source.is_exact && !locks;
-        // If every member matches, those before the offset need not be read.
+        // If every member matches, the members before the offset need not be read.
         while is_exact && self.remaining_offset > 0 && self.jids.pop_front().is_some() {
             self.remaining_offset -= 1;
             self.matched += 1;

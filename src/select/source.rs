@@ -278,7 +278,7 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
 }
 
 /// The sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
-/// expired and was extended once, and those of workers that were not seen for a day.
+/// expired and was extended once, and jobs of workers that were not seen for a day.
 fn lock_sets(
     core: &mut Core,
     now: Moment,

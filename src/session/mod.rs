@@ -168,7 +168,7 @@ impl Session {
         sessions.collect()
     }
 
-    /// The flag that names this member alone among those of its context.
+    /// The flag that names this member alone among the members of its context.
     pub(crate) fn flag_naming_member(&self) -> Option<(&'static str, &str)> {
         let context = self.file.as_ref()?.context.as_ref()?;
         Some(match &context.values.prefixes {

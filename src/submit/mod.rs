@@ -179,8 +179,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         None => (None, None),
     };
     let fresh = checked.has_fresh_jids;
-    // The throttles of the command line stay in the list: two maxima for one of them are refused below, with
-    // those of the lines.
+    // The throttles of the command line stay in the list: two maxima for one of them are refused below,
+    // together with the maxima of the lines.
     let mut throttles = options.throttles.clone();
     let maxima = std::mem::take(&mut checked.maxima).into_iter();
     throttles.extend(maxima.map(|(id, maximum)| ThrottleArg {

@@ -31,7 +31,7 @@ const MAX_TEXT_BYTES: usize = 50_000;
 /// Maximum number of dependencies and dependents whose states are read.
 const MAX_NEIGHBORS: usize = 100;
 
-/// Maximum number of groups whose newest message is read, those with the most recent failures.
+/// Maximum number of groups whose newest message is read. The groups with the most recent failures come first.
 const MAX_SAMPLED_GROUPS: usize = 20;
 
 /// What to read from one of the servers, for a screen of this width.

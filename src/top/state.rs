@@ -696,7 +696,7 @@ impl State {
         }
     }
 
-    /// The names that a change acts on: those of the marked rows, else that of the selected row or of the text.
+    /// The names that a change acts on: of the marked rows, else of the selected row or of the text.
     fn marked_or_subject_names(&self) -> Vec<Name> {
         // A text has a name of its own. Rows of the list below it may be marked.
         if self.marked.is_empty() || self.is_text() {

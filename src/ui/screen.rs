@@ -23,7 +23,7 @@ impl Screen {
         Screen(())
     }
 
-    /// Shows the head line and as many lines of the frame as fit.
+    /// Shows the head line and the first lines of the frame, up to the height of the screen.
     pub(crate) fn repaint(&self, head: &str, frame: &[u8]) {
         let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
         write_to_terminal(&paint_frame(head, frame, rows.into()));

@@ -67,7 +67,7 @@ impl DocumentKind {
         format!("{schema:#}\n")
     }
 
-    /// The fields of the document in order, those of items and objects below them.
+    /// The fields of the document in order. The fields of an item or an object come below it.
     pub(crate) fn field_outline(&self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         add_outline_lines(&self.fields_schema(), 0, &mut lines);

@@ -62,7 +62,7 @@ impl WebServer<'_> {
 struct QueueStats {
     /// Jobs that are neither complete nor failed.
     length: u64,
-    /// Jobs in the group of those whose retries are used up.
+    /// Jobs in the group for used-up retries.
     morgue_length: u64,
     /// How long the oldest job has waited.
     lag: RoundedSeconds,

@@ -91,7 +91,7 @@ struct WebContext<'s> {
     server: SnapshotServer<'s>,
     /// The sessions of searches, so that nothing else waits for them.
     searches: [Mutex<Session>; 2],
-    /// Reads documents: those of jobs with much data take long.
+    /// Reads documents. A document of jobs with much data takes long.
     documents: Mutex<Session>,
     /// Finds the steps to the server while its other sessions wait for it.
     doctor: Mutex<Session>,

@@ -12,8 +12,8 @@ use crate::text::format_count;
 /// The pipes of a program that runs: stdin, stdout, stderr and its answers.
 const PROGRAM: u64 = 4;
 
-/// Descriptors that are open only at times: both subscriptions, a connection that is made again, and those that a
-/// start needs besides the pipes of the program.
+/// Descriptors that are open only at times: both subscriptions, a connection that is made again, and what a start
+/// needs besides the pipes of the program.
 const AT_TIMES: u64 = 12;
 
 /// The descriptors that the removal of a tree of directories needs.

@@ -379,8 +379,8 @@ fn subscribe_to_notices(
     }
 }
 
-/// The time of the worker: that of the server when the work began, continued by the clock of this host. The
-/// server's clock may be set, or be that of another server.
+/// The time of the worker. It begins with the time of the server, and the steady clock of this host continues it: the
+/// server's clock may be set, and another server may take over with a clock of its own.
 struct WorkClock {
     start: f64,
     at: SteadyInstant,

@@ -18,7 +18,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_measured_duration;
 
-/// Maximum number of queues with series of their own. The jobs of further ones count as those of `other`.
+/// Maximum number of queues with series of their own. The jobs of further queues count for `other`.
 const MAX_QUEUES: usize = 500;
 
 /// The name under which jobs are counted whose queue has no series of its own.

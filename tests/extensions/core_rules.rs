@@ -34,7 +34,7 @@ fn costs_more(plain: (&str, &str), extended: (&str, &str), extra: u64) {
 }
 
 /// A call that meets a job with any extension reads its further fields by one command. In return,
-/// all other jobs cost one field more, and no command. Section 12 counts against qless-core, whose
+/// all other jobs cost one field more, and no command. The commands of qless-core differ: its
 /// plain `put`, `pop` and `get` run 12, 37 and 6 commands where this core runs 8, 16 and 3.
 const FIELDS: u64 = 1;
 

@@ -38,7 +38,7 @@ struct Job {
 }
 
 impl Job {
-    /// Whether it has its place in a lane (section 4).
+    /// Whether it has its place in a lane.
     fn live(&self) -> bool {
         match self.state.as_str() {
             "complete" => false,

@@ -172,7 +172,7 @@ pub(crate) fn slice(
     found
 }
 
-/// The findings of a reply, and the number of items that the call judged.
+/// The findings of a reply, and the number of items that the call verified.
 pub(crate) fn rows(rows: &[Reply], asked: usize) -> (&[Reply], usize) {
     match rows.split_last() {
         Some((last, rows)) if has_count(last) => {

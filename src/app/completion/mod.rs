@@ -4,8 +4,8 @@
 //! file: see [`names`]. The command is always silent and always exits with 0.
 //!
 //! The dynamic engine of `clap_complete` does not replace this: in bash it inserts a name without
-//! quotes, so that a queue called `x;y` would run `y`; its candidates do not know the words before
-//! them, such as `--redis`; and it offers flags that those words exclude.
+//! quotes, so that a queue called `x;y` would run `y`. Its candidates do not know the words before
+//! them, such as `--redis`, and it offers flags that these words exclude.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};

@@ -331,10 +331,10 @@ pub enum RepairStage {
     Keys,
     /// Entries of queues, jobs, failures, workers, tags, names.
     Entries,
-    /// Dependencies that only one of the two jobs lists. A repair that does not see all dependents
-    /// of a job takes the other ones for wrong, so this is a pass of its own.
+    /// Dependencies that only one of the two jobs lists. This is a pass of its own: a repair that does not see all
+    /// dependents of a job would remove the others as wrong.
     Edges,
-    /// Counts and releases, which come once everything else is right.
+    /// Counts, and releases of jobs that depend on nothing any more. Both follow from what the other passes repair.
     Counts,
 }
 
@@ -364,8 +364,7 @@ pub enum CauseEvidence {
 pub struct Finding {
     pub id: FindingId,
     pub severity: Severity,
-    /// The numbers of the invariants I-01 … I-37 that it breaks, and 100 more than those of
-    /// E-01 … E-10.
+    /// The numbers of the invariants that it breaks: 1 to 37 for I-01 … I-37, and 101 to 110 for E-01 … E-10.
     pub invariants: &'static [u8],
     /// The problem, in a line.
     pub problem: &'static str,

@@ -139,7 +139,7 @@ struct TreeWriter<'g> {
     graph: &'g Graph,
     options: &'g RenderOptions,
     labels: JidLabels,
-    /// The edges from each job, and those to it.
+    /// The edges from each job, and the edges to it.
     dependencies: Vec<Vec<usize>>,
     dependents: Vec<Vec<usize>>,
     /// The jobs that have a line.

@@ -562,7 +562,7 @@ impl Importer<'_> {
         slice
     }
 
-    /// Puts as many jobs as fit in one round trip; returns how many.
+    /// Puts the jobs that fit in one round trip. The result is their number.
     fn put_round(
         &mut self,
         core: &mut Core,

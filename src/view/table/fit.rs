@@ -43,8 +43,8 @@ fn widths_on_one_line(
 }
 
 impl Table {
-    /// Drops columns until a row fits on a line: first those that are empty, then those that are
-    /// alike in all rows, then the least needed. Columns without a rank stay.
+    /// Drops columns until a row fits on a line: first empty columns, then columns with one value in all rows, then the
+    /// least needed. Columns without a rank stay.
     pub(super) fn drop_columns_to_fit(
         &self,
         mut shown: Vec<usize>,

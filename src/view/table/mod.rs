@@ -181,7 +181,7 @@ impl Table {
     }
 
     /// The text of a row of a table whose rows are written as they arrive. On a terminal, a cell is as wide as
-    /// those above it, if that fits. `widths` keeps how wide they are.
+    /// the cells above it, if that fits. `widths` keeps their widths.
     pub(crate) fn into_streamed_text(
         mut self,
         options: &RenderOptions,
@@ -263,7 +263,7 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// The rows with aligned columns, as many on each line of a row as `columns_per_line` says.
+    /// The rows with aligned columns. `columns_per_line` has the number of columns on each line of a row.
     fn align_rows(
         &self,
         shown: &[usize],

@@ -46,7 +46,7 @@ impl Machine {
         self.slots_due = due;
     }
 
-    /// Starts processes for the jobs that wait, and hands jobs to those that stay.
+    /// Starts processes for the jobs that wait, and hands jobs to the processes that stay.
     pub(super) fn start_processes(&mut self, now: f64) {
         let max_jobs = match self.config.mode {
             DispatchMode::Single => 1,

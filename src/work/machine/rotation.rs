@@ -33,7 +33,8 @@ pub struct Rotation {
     /// The queues that may have jobs, as indexes of `queues`. `None` if there are so few queues that each
     /// of them is asked.
     ready: Option<BTreeSet<usize>>,
-    /// The order in which the queues follow each other, as indexes of `queues`: each is named once per unit of its weight.
+    /// The order in which the queues follow each other, as indexes of `queues`. A queue is there once per unit of its
+    /// weight.
     places: Vec<usize>,
     /// The place of `places` that comes next.
     next: usize,
@@ -92,7 +93,7 @@ impl Rotation {
         self.places.is_empty()
     }
 
-    /// Whether there are so many queues that only those are popped that reported ready jobs.
+    /// Whether there are so many queues that only queues with reported jobs are popped.
     pub fn is_popping_only_ready(&self) -> bool {
         self.ready.is_some()
     }

@@ -25,7 +25,7 @@ use crate::text::{Sanitized, cut};
 pub struct Answer {
     pub jid: Name,
     pub what: AnswerKind,
-    /// Why parts of the answer have no effect, as sentences. The result is valid all the same.
+    /// Why parts of the answer have no effect, as sentences. The other parts are valid.
     pub ignored: Vec<String>,
 }
 

@@ -36,7 +36,7 @@ struct JobLine<'a> {
     payloads: Option<Vec<(Option<OneLineJson<'a>>, &'a RawValue)>>,
 }
 
-/// JSON without line breaks: those between its tokens become blanks. JSON has none within a text.
+/// JSON without line breaks. Between its tokens they become blanks, and within a text JSON has none.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct OneLineJson<'a>(Cow<'a, RawValue>);

@@ -29,7 +29,7 @@ pub struct Launch<'a> {
     /// A path, from the directory in which this program was started, or a name in PATH.
     pub program: &'a OsStr,
     pub args: Vec<OsString>,
-    /// Variables that are added to those of this program.
+    /// Variables that are added to the environment of this program.
     pub variables: Vec<(&'static str, OsString)>,
     pub directory: &'a Directory,
     /// The bytes that are written to the program's stdin at its start.
