@@ -17,7 +17,7 @@ pub(crate) enum CandidateKind {
     Throttles,
     /// Jids of these jobs.
     Jids(JobCandidates),
-    /// Jids of the jobs that the command is for: its own [`JobCandidates`], else all that are not complete.
+    /// Jids of the jobs that the command is for: its own [`JobCandidates`], else the jobs that are not complete.
     Targets,
     /// Options of the core.
     Options,
@@ -35,13 +35,12 @@ impl ArgExt for CandidateKind {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobCandidates {
     Failed,
-    /// Running and stalled ones.
+    /// Running and stalled jobs.
     Held,
     Scheduled,
     Depends,
     Recurring,
-    /// All that are not complete.
-    Open,
+    NotComplete,
 }
 
 impl CommandExt for JobCandidates {}

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     later: RunTimeFlags,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
-          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     depends: Vec<Name>,
     #[command(flatten)]
     coordinated: CoordinationFlags,

@@ -40,11 +40,11 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Add dependencies: all of these, or none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
-          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     on: Vec<Name>,
     /// Remove these dependencies
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name_or_empty(),
-          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     off: Vec<Name>,
     /// Remove all dependencies
     #[arg(long, conflicts_with_all = ["on", "off"])]

@@ -174,7 +174,7 @@ fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
         CandidateKind::Jids(JobCandidates::Scheduled) => "scheduled",
         CandidateKind::Jids(JobCandidates::Depends) => "depends",
         CandidateKind::Jids(JobCandidates::Recurring) => "recurring",
-        CandidateKind::Jids(JobCandidates::Open) => "open",
+        CandidateKind::Jids(JobCandidates::NotComplete) => "open",
         CandidateKind::Targets
         | CandidateKind::Contexts
         | CandidateKind::Commands
@@ -257,7 +257,7 @@ fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, E
             let running = queues(core)?.into_iter().map(Index::Recurring);
             running.chain([Index::PausedRecurring]).collect()
         }
-        JobCandidates::Open => {
+        JobCandidates::NotComplete => {
             let groups = all(core, Index::Groups)?.members;
             let queues = queues(core)?.into_iter();
             let of_queue = queues.flat_map(|queue| {

@@ -190,7 +190,7 @@ pub(super) fn candidate_kind(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind
         CandidateKind::Targets => {
             let jobs = cursor.command.get::<JobCandidates>();
             Some(CandidateKind::Jids(
-                jobs.copied().unwrap_or(JobCandidates::Open),
+                jobs.copied().unwrap_or(JobCandidates::NotComplete),
             ))
         }
         kind => Some(kind),
