@@ -558,7 +558,7 @@ impl<'g> MemberGroup<'g> {
             }
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
             let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
-            // Exit 4 is for a jid that no member has; if only some members lack a queue, the result is a partial one.
+            // Exit 4 is for a jid that no member has. If only some members lack a queue, the result is a partial one.
             let is_whole = match self.command.member_dispatch() {
                 _ if is_unknown && some_away => false,
                 MemberDispatch::EachInFull => !has_ended_well,

@@ -487,7 +487,7 @@ impl RunTimeFlags {
         self.delay.is_some() || self.at.is_some()
     }
 
-    /// The moment; `None` means immediately.
+    /// The moment. `None` means immediately.
     pub(crate) fn given_due_moment(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
             (Some(delay), _) => Some(now.after(delay)),
@@ -519,7 +519,7 @@ pub(crate) struct QueueTargets {
 }
 
 impl QueueTargets {
-    /// The named queues; `None` means all queues.
+    /// The named queues. `None` means all queues.
     pub(crate) fn queue_names(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)
     }

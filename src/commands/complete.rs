@@ -242,7 +242,7 @@ fn would_depend_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {
     next.is_some_and(|next| next.depends.contains(jid))
 }
 
-/// Refuses dependencies that do not exist; the core would ignore them.
+/// Refuses dependencies that do not exist. The core would ignore them.
 fn refuse_missing_dependencies(
     next: Option<&NextQueue>,
     now: Moment,

@@ -292,7 +292,7 @@ fn count_jobs(
 
 /// Writes the lines to a file or to stdout.
 struct ExportWriter {
-    /// The file; `None` means stdout.
+    /// The file. `None` means stdout.
     to: Option<AtomicFile>,
     stop: Interrupt,
     progress: Progress,

@@ -1,5 +1,5 @@
 //! Files that commands write: completely or not at all. Only their owner may read them, except files
-//! without job data. [`open`] opens files that exist already; [`trust`] says which paths others cannot
+//! without job data. [`open`] opens files that exist already. [`trust`] says which paths others cannot
 //! change.
 
 pub(crate) mod atomic_file;

@@ -1,6 +1,6 @@
 //! Opening files that another user may have put in place: without waiting, and only what is expected.
 //!
-//! A named pipe is refused, since opening it or reading it waits for another process; only an input may be one of
+//! A named pipe is refused, since opening it or reading it waits for another process. Only an input may be one of
 //! this user. A path such as `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is
 //! accepted as it is.
 

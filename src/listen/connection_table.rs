@@ -37,7 +37,7 @@ enum ConnectionPhase {
     /// The connection waits for a complete request, or sends a stream, since this moment.
     Waiting(Instant),
     Responding,
-    /// The connection was closed to make room for another one; its thread is about to end.
+    /// The connection was closed to make room for another one. Its thread is about to end.
     Closed,
 }
 

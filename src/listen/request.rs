@@ -57,7 +57,7 @@ pub(super) struct RequestHead {
 }
 
 impl RequestHead {
-    /// Parses the beginning of a request, and returns it with its length; `None` if it is not whole.
+    /// Parses the beginning of a request, and returns it with its length. `None` if it is not whole.
     ///
     /// What two programs could read in two ways is refused, so that a proxy in front of this one never sees
     /// another request.

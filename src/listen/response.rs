@@ -47,7 +47,7 @@ pub(super) enum Body<'a> {
 }
 
 impl Body<'_> {
-    /// The number of bytes; `None` for a stream, which is as long as it lasts.
+    /// The number of bytes. `None` for a stream, which is as long as it lasts.
     fn length(&self) -> Option<usize> {
         match self {
             Body::Bytes(bytes) => Some(bytes.len()),

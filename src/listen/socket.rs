@@ -43,7 +43,7 @@ impl ClientSocket {
         Ok(ClientSocket::Unix(stream))
     }
 
-    /// Reads up to `max_bytes` bytes; none at the end. Fails with `TimedOut` at the deadline.
+    /// Reads up to `max_bytes` bytes. No bytes mean the end of the stream. Fails with `TimedOut` at the deadline.
     pub(super) fn receive(&self, max_bytes: usize, deadline: Instant) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; max_bytes];
         loop {

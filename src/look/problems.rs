@@ -19,7 +19,7 @@ const LATE_RECURRING: f64 = 60.0;
 /// the lock's time.
 const LONG_SILENCE: f64 = 3600.0;
 
-/// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
+/// Maximum number of groups, queues or workers that are named for one kind of problem. The others are only counted.
 const MAX_NAMED: usize = 3;
 
 /// The problems that need attention. First come dangers to data, then whatever keeps the most jobs from

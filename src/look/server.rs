@@ -176,7 +176,7 @@ impl<'s> SnapshotServer<'s> {
             .interval()
     }
 
-    /// The snapshot that all pages share; a new one if the last is older than the interval.
+    /// The snapshot that all pages share. If it is older than the interval, a new one is read.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
     }

@@ -203,7 +203,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnownOption {
     pub spec: &'static OptionSpec,
-    /// The queue of the option; `None` for an option of all queues.
+    /// The queue of the option. `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
@@ -231,9 +231,9 @@ pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OptionChange {
     pub key: Name,
-    /// The value that is set; `None` if the option is added.
+    /// The value that is set. `None` if the option is added.
     pub before: Option<Name>,
-    /// The new value; `None` if the option is removed.
+    /// The new value. `None` if the option is removed.
     pub after: Option<Name>,
 }
 

@@ -20,10 +20,10 @@ use crate::name::{Name, reserved_throttle_suffix};
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
-    /// One of the jobs with the same text runs at a time; `*` stands for klass and data. An empty text removes the
+    /// One of the jobs with the same text runs at a time. `*` stands for klass and data. An empty text removes the
     /// lock.
     Lock,
-    /// The key of the lane; empty leaves the lane.
+    /// The key of the lane. With an empty key, the job leaves its lane.
     Key,
     /// The treatment of a put if its lane has a job: `queue`, `merge`, `skip` or `replace`.
     Dup,
@@ -37,7 +37,7 @@ pub enum CoordinationOption {
     Rescore,
     /// `1` if a failed job blocks its lane.
     Hold,
-    /// The delay of a retry without a delay of its own, or after a lost lock; empty means no delay.
+    /// The delay of a retry without a delay of its own, or after a lost lock. An empty value means no delay.
     Backoff,
 }
 
@@ -164,7 +164,7 @@ pub enum RequiredOption {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LostLockBackoff {
-    /// Seconds; `None` for the setting `backoff-initial-delay`.
+    /// Seconds. `None` for the setting `backoff-initial-delay`.
     pub initial_delay: Option<f64>,
     /// `None` for the setting `backoff-factor`.
     pub factor: Option<f64>,

@@ -141,7 +141,7 @@ impl ComparableValue {
         }
     }
 
-    /// Reads a value; `None` if it is nested too deep.
+    /// Reads a value. `None` if it is nested too deep.
     fn from_json(json: &RawValue, depth_left: usize) -> Option<ComparableValue> {
         let text = json.get();
         Some(match text.as_bytes().first()? {
@@ -187,7 +187,7 @@ impl ComparableValue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Decimal {
     negative: bool,
-    /// The digits without zeros at either end; empty for 0.
+    /// The digits without zeros at either end. The number 0 has none.
     digits: String,
     /// The position of the decimal point, counted from the first digit.
     point: i128,

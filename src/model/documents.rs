@@ -82,7 +82,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     Worker::LIST,
 ];
 
-/// The document of an error; `error::Error` writes it.
+/// The document of an error. `error::Error` writes it.
 const ERROR: DocumentKind = DocumentKind::new::<ErrorDocument>("error", "An error, on stderr");
 
 pub(crate) fn document_kind(kind: &str) -> Option<&'static DocumentKind> {

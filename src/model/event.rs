@@ -55,7 +55,7 @@ impl EventKind {
         !matches!(self, EventKind::Gap | EventKind::Resumed)
     }
 
-    /// Whether the message of the event names a job; an unknown message may.
+    /// Whether the message of the event names a job. An unknown message may.
     pub(crate) fn names_job(self) -> bool {
         !matches!(self, EventKind::ConfigSet | EventKind::ConfigUnset)
     }
@@ -106,7 +106,7 @@ impl EventChannel {
         }
     }
 
-    /// Whether a message of this kind on this channel names a queue; an unknown message may.
+    /// Whether a message of this kind on this channel names a queue. An unknown message may.
     pub(crate) const fn names_queue(&self, kind: EventKind) -> bool {
         use EventKind::*;
         match self {

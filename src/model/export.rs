@@ -202,7 +202,7 @@ fn due_unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment
     due.filter(|due| shown.and_then(truncate_to_milliseconds) != Some(*due))
 }
 
-/// The moment without its microseconds, as documents show it; `None` if documents cannot show it.
+/// The moment without its microseconds, as documents show it. `None` if documents cannot show it.
 fn truncate_to_milliseconds(moment: Moment) -> Option<Moment> {
     moment.to_rfc3339()?;
     Some(Moment::from_micros(

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::stats::DurationSpread;
 
-/// The upper bounds of a histogram, in seconds; one more takes the rest.
+/// The upper bounds of a histogram, in seconds. One more takes the rest.
 const BUCKET_BOUNDS: [u64; 12] = [
     1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800,
 ];

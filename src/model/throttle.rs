@@ -182,7 +182,7 @@ impl View for ThrottleJobs {
     }
 }
 
-/// The queue and the state of a job; `missing` if it does not exist.
+/// The queue and the state of a job. `missing` if it does not exist.
 fn queue_and_state(job: &Neighbor) -> String {
     let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
     match job.state {

@@ -108,7 +108,7 @@ impl<'a> Filter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// The conditions that membership in the index does not guarantee; without an index, all conditions.
+    /// The conditions that membership in the index does not guarantee. Without an index, these are all conditions.
     pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
         let sure = |field: FilterField| match (index, field) {

@@ -2,7 +2,7 @@
 //!
 //! [`source`] finds the sets that contain all jobs that may match, [`filter`] checks their members for
 //! the conditions without an index. If no set helps, every job is read, and `write_notes` says so. Each
-//! call returns a slice; only hashes of the jids of earlier slices are kept.
+//! call returns a slice. Only hashes of the jids of earlier slices are kept.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -43,7 +43,7 @@ pub(crate) struct Selection<'a> {
     sources: VecDeque<IndexSource>,
     current: Option<ActiveSource>,
     jids: VecDeque<Name>,
-    /// The jobs returned so far; `None` if no job can come twice.
+    /// The jobs returned so far. `None` if no job can come twice.
     seen: Option<HashedSet>,
     remaining_offset: u64,
     remaining_limit: u64,
@@ -204,7 +204,7 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// The matching jobs of the next slice, which may be none; `None` at the end.
+    /// The matching jobs of the next slice, which may be none. `None` at the end.
     pub(crate) fn next_jobs(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.remaining_limit == 0 {
             return Ok(None);

@@ -150,8 +150,8 @@ fn count_members_per_plan(
     Ok(costs.collect())
 }
 
-/// The sets of all jobs in the selected states; or all jobs, if neither a state nor any other
-/// condition with an index was given.
+/// The sets of all jobs in the selected states. All jobs are read if neither a state nor any other condition with an
+/// index was given.
 fn sets_by_state(
     core: &mut Core,
     now: Moment,
@@ -222,7 +222,7 @@ fn listed_lane_jobs(
     })
 }
 
-/// The failure lists of the selected groups; of all groups if none is named.
+/// The failure lists of the selected groups. If none is named, all groups count.
 fn failure_lists(
     core: &mut Core,
     now: Moment,

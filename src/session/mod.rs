@@ -48,7 +48,7 @@ const BRING_WORK: [&str; 3] = ["put", "import", "work"];
 pub(crate) struct Session {
     pub globals: Globals,
     pub ui: Ui,
-    /// The config file; `None` for commands that do not read it.
+    /// The config file. `None` for commands that do not read it.
     pub file: Option<File>,
     /// Whether this command may change data.
     pub changes: bool,
@@ -599,7 +599,7 @@ pub(crate) fn context_label(settings: &File) -> ContextLabel {
     }
 }
 
-/// The message that the primary of a replica has been silent for long; `None` if it has not.
+/// The message that the primary of a replica has been silent for long. `None` if it has not.
 pub(crate) fn silent_primary_message(lag: Option<Duration>) -> Option<String> {
     let lag = lag.filter(|lag| *lag > MAX_LAG)?;
     let lag = text::format_duration(lag.as_secs_f64());

@@ -175,7 +175,7 @@ fn describe_exit(status: ExitStatus) -> String {
     }
 }
 
-/// Reads a password from the first line of a file; `-` is stdin.
+/// Reads a password from the first line of a file. `-` is stdin.
 fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     let path = Path::new(path);
     if path != Path::new("-") {

@@ -1,4 +1,4 @@
-//! Edits of the configuration file: comments and order are kept; concurrent edits wait for each other.
+//! Edits of the configuration file: comments and order are kept. Concurrent edits wait for each other.
 
 use std::fs::{DirBuilder, File, TryLockError, metadata};
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ use crate::fs::trust::ResolvedPath;
 use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Sanitized;
 
-/// Edits the file; `change` gets its present settings and the document.
+/// Edits the file. `change` gets its present settings and the document.
 pub(crate) fn edit_config_file(
     source: &ConfigSource,
     patience: Duration,

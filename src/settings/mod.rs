@@ -97,7 +97,7 @@ impl ContextSettings {
     }
 }
 
-/// The contents of the file; empty if the file does not exist.
+/// The contents of the file. They are empty if the file does not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigFile {
     pub source: ConfigSource,
@@ -192,7 +192,7 @@ impl ConfigSource {
         Ok(settings)
     }
 
-    /// The bytes of the file, and the file itself; `None` if it does not exist and need not. A
+    /// The bytes of the file, and the file itself. `None` if it does not exist and need not. A
     /// file that another user can have written is refused: it names servers, their CAs, and programs.
     fn read_bytes(&self, must_exist: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};

@@ -29,7 +29,7 @@ enum ServerIdentity {
 }
 
 impl Database {
-    /// The database of an address; `None` for an address that this build cannot use.
+    /// The database of an address. `None` for an address that this build cannot use.
     fn parse(address: &str) -> Option<Database> {
         let Target { address, db, .. } = Target::parse(address).ok()?;
         let mut master = None;

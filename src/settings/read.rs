@@ -24,7 +24,7 @@ pub(crate) struct ConfigContents {
     pub order: Vec<String>,
 }
 
-/// A position in the text; line and column count from 1.
+/// A position in the text. Line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextPosition {
     pub line: usize,

@@ -144,7 +144,7 @@ fn jid_in_data<'d>(
     }
 }
 
-/// The offset of a part of a line, from its quote on; 0 for a value of the command line.
+/// The offset of a part of a line, from its quote on. 0 for a value of the command line.
 pub(crate) fn offset_with_quote(line: &[u8], part: &[u8]) -> usize {
     let at = offset_of(line, part).unwrap_or(0);
     let is_quoted = at > 0 && line[at - 1] == b'"';

@@ -1,6 +1,6 @@
 //! Submitting jobs: `put`, `put --from` and `import`.
 //!
-//! Each job is a [`NewJob`](crate::input::line::NewJob), which packs itself into a call; [`round`] has the
+//! Each job is a [`NewJob`](crate::input::line::NewJob), which packs itself into a call. [`round`] has the
 //! calls of one round trip, [`order`] the order of jobs that depend on each other, [`one`] the smallest case.
 //!
 //! `put --from`: [`check`] validates every line before the first is sent. If jobs depend on jobs of later
@@ -106,7 +106,7 @@ fn open_lines(from: &FileArg, defaults: &LineDefaults) -> Result<TwoPassFile, Er
 }
 
 /// Shares the lines out to several members. A job goes to the member of the value at `shard_by` in its data, or
-/// else of its `key`, or else of its jid; the number of its line chooses for a job that gets a new jid.
+/// else of its `key`, or else of its jid. The number of its line chooses for a job that gets a new jid.
 pub(crate) fn share_lines(
     from: &FileArg,
     defaults: &LineDefaults,
@@ -295,7 +295,7 @@ struct RoundSender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
     maxima: MaximumChanges,
-    /// The maxima of throttles that the call of the first put sets as well; `None` once a job was put.
+    /// The maxima of throttles that the call of the first put sets as well. `None` once a job was put.
     to_set: Option<ThrottleMaxima>,
     interrupt: Interrupt,
     progress: Progress,
@@ -312,7 +312,7 @@ struct RoundSender<'s> {
 }
 
 impl RoundSender<'_> {
-    /// Sends the rounds. Returns the error that stopped the sending; fails if the output does.
+    /// Sends the rounds. Returns the error that stopped the sending. Fails if the output does.
     fn send_rounds(
         &mut self,
         session: &mut Session,
@@ -613,8 +613,8 @@ fn line_outcome<'r>(
     outcome
 }
 
-/// Whether an existing job is not older than a moment. `history_index` is 0 for its first entry, 1 for its newest put;
-/// their times are whole seconds.
+/// Whether an existing job is not older than a moment. `history_index` is 0 for its first entry, 1 for its newest put.
+/// Their times are whole seconds.
 fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
     let when = reply.detail_moment(history_index);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)

@@ -111,7 +111,7 @@ impl PutTally {
         self.jids_for_caller = are_wanted.then(Vec::new);
     }
 
-    /// Counts one line; writes it if the format lists each line.
+    /// Counts one line. Writes it if the format lists each line.
     pub(super) fn add_outcome(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match outcome.result {

@@ -41,7 +41,7 @@ pub(super) struct ServerView {
     /// Set while the server cannot be read.
     pub failed_read: Option<FailedRead>,
     pub pace: ReadPace,
-    /// When the next read is due; `None` while something is read.
+    /// When the next read is due. `None` while something is read.
     due: Option<Instant>,
     /// Whether to read again as soon as the present read ends, because of a change.
     is_due_again: bool,
@@ -401,7 +401,7 @@ impl State {
         }
     }
 
-    /// The index of the selected row in a table, which is found by its name; 0 if that has left the table.
+    /// The index of the selected row in a table, which is found by its name. 0 if that has left the table.
     pub(super) fn selected_position(&self, rows: &TableRows, index: usize) -> usize {
         let selected = self.selected[index].as_ref();
         let found = selected.and_then(|name| rows.rows.iter().position(|row| row.name == *name));

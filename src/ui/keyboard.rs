@@ -39,7 +39,7 @@ pub(super) fn enter_key_mode() {
     }
 }
 
-/// Restores the terminal; any thread may call this.
+/// Restores the terminal. Any thread may call this.
 pub(super) fn restore_modes() {
     if let Some(modes) = lock_saved_modes().take() {
         _ = tcsetattr(stdin(), OptionalActions::Flush, &modes);

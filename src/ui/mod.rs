@@ -1,6 +1,6 @@
 //! The streams stdin, stdout and stderr: width, color, prompts, progress.
 //!
-//! stdout carries the result; stderr everything else. No other module uses dialoguer or indicatif.
+//! stdout carries the result, stderr everything else. No other module uses dialoguer or indicatif.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -52,7 +52,7 @@ const UNLISTED_SHOWN: usize = 3;
 /// The name, the label and the protection of the context in use, for questions and plans.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContextLabel {
-    /// The name in the config file; `None` if no context is in use.
+    /// The name in the config file. `None` if no context is in use.
     pub name: Option<String>,
     /// The label in questions: of the context in use, or of one that protects its database.
     pub label: Option<String>,
@@ -292,7 +292,7 @@ impl Ui {
         self.render_options.choice.refuse_unknown_columns(&known)
     }
 
-    /// The default number of rows of a table; `None` in pipes and documents.
+    /// The default number of rows of a table. `None` in pipes and documents.
     pub(crate) fn default_row_limit(&self) -> Option<u64> {
         (self.format == Format::Table && self.render_options.terminal && self.tty).then_some(50)
     }
@@ -601,7 +601,7 @@ impl Ui {
         }
     }
 
-    /// Writes a note on a terminal if a list continues after the rows shown; `total` is the length of
+    /// Writes a note on a terminal if a list continues after the rows shown. `total` is the length of
     /// the list, if it is known.
     pub(crate) fn note_rows_left_out(
         &mut self,
@@ -648,7 +648,7 @@ impl Ui {
         self.note(&format!("warning: {line}"));
     }
 
-    /// Writes text to stderr; a failure cannot be reported.
+    /// Writes text to stderr. A failure cannot be reported.
     pub(crate) fn write_stderr(&mut self, text: &str) {
         self.stdout.write_note(text.as_bytes());
     }

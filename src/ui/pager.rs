@@ -34,7 +34,7 @@ pub(crate) struct RunningPager {
 }
 
 impl Pager {
-    /// The pager of this terminal; `None` if there is none or it is `cat`.
+    /// The pager of this terminal. `None` if there is none or it is `cat`.
     pub(crate) fn of_terminal() -> Option<Pager> {
         let chosen = env::var("QLESS_PAGER").or_else(|| env::var("PAGER"));
         // Without an interactive user, only a pager that the environment names is started.

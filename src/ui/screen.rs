@@ -36,7 +36,7 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal; any thread may call this.
+/// Restores the terminal. Any thread may call this.
 pub(crate) fn leave() {
     keyboard::restore_modes();
     write_to_terminal(LEAVE.as_bytes());

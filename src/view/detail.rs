@@ -79,7 +79,7 @@ impl<'a> DetailLines<'a> {
         });
     }
 
-    /// The text; the remarks are aligned.
+    /// The text. The remarks are aligned.
     pub(crate) fn into_text(self) -> String {
         let marks = StyleMarker::new(self.options.color);
         let names = self

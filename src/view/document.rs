@@ -96,7 +96,7 @@ pub(crate) struct OutlineLine {
     pub meaning: String,
 }
 
-/// Adds a line for each field that has a meaning; the fields of an object are one step deeper.
+/// Adds a line for each field that has a meaning. The fields of an object are one step deeper.
 fn add_outline_lines(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
     for (name, field) in fields_at(schema, "properties") {
         if let Some(meaning) = field["description"].as_str() {

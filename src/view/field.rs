@@ -75,7 +75,7 @@ fn list_element<'a>(value: &'a str, index: &str) -> Option<&'a RawValue> {
     elements.get(index.parse::<usize>().ok()?).copied()
 }
 
-/// The fields of an object in their order; nothing if the value is not an object.
+/// The fields of an object in their order. Another value has no fields.
 fn object_fields(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str(value).map_or_else(|_| Vec::new(), |OrderedFields(fields)| fields)
 }

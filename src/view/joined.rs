@@ -126,7 +126,7 @@ impl JoinedOutput<'_> {
         ViewOutput::Jids(jids.collect())
     }
 
-    /// Tables become one table; other texts follow each other, on a terminal each below the name of its
+    /// Tables become one table. Other texts follow each other, on a terminal each below the name of its
     /// member, in a pipe with the name at the beginning of each line, unless they are about jobs. A member
     /// without an answer is a row that says why.
     fn joined_text(self, options: &RenderOptions) -> ViewOutput {

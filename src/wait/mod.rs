@@ -2,7 +2,7 @@
 //!
 //! The order makes sure that no change is missed: subscribe to the events of all jobs, then read the
 //! jobs, then listen. An event is the reason to read its job again. Every 2 s some jobs are read
-//! without an event, because an event is delivered at most once and some changes have none; after a
+//! without an event, because an event is delivered at most once and some changes have none. After a
 //! lost connection all are read. A user who may not subscribe has the periodic reads only.
 
 mod display;
@@ -74,7 +74,7 @@ pub(crate) struct Waiter {
     pub options: WaitOptions,
     begun: Instant,
     deadline: Option<Instant>,
-    /// The server when the wait began; `None` if it does not report it.
+    /// The server when the wait began. `None` if it does not report it.
     epoch: Option<ServerEpoch>,
     /// `None` if the user is not allowed to subscribe.
     log: Option<EventStream>,
@@ -188,7 +188,7 @@ impl Waiter {
     }
 }
 
-/// A clause with the server's address and how it may have lost jobs since `begun`; `None` if it lost none.
+/// A clause with the server's address and how it may have lost jobs since `begun`. `None` if it lost none.
 fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     let present = core.server_epoch().ok()??;
     // Another node that has the slot now is no loss: the slot took all of its keys along.
@@ -388,7 +388,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             WaitResult::Gone | WaitResult::Cancelled => options.allow_gone,
             _ => false,
         };
-        // With `any`, the first job that reaches the state decides the wait; otherwise the first that cannot reach
+        // With `any`, the first job that reaches the state decides the wait. Otherwise the first that cannot reach
         // it.
         if counts == options.any {
             self.decisive.get_or_insert(at);

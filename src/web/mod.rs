@@ -371,7 +371,7 @@ impl<'s> WebServer<'s> {
         response.into_response()
     }
 
-    /// Counts the bytes of a response until nobody needs it. If there are too many, the cache is emptied; if clients
+    /// Counts the bytes of a response until nobody needs it. If there are too many, the cache is emptied. If clients
     /// have still to read too many, a large response is replaced by a refusal.
     fn hold_or_refuse(&self, mut response: SharedResponse) -> Arc<SharedResponse> {
         let size = response.text.len();

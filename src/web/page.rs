@@ -128,7 +128,7 @@ impl Page<'_> {
             .then(|| self.link(&format!("{kind}/{}", path::encode_part(name))))
     }
 
-    /// A link to the jobs whose `filter`, such as `queue`, is this name; `None` if the name cannot be typed into a
+    /// A link to the jobs whose `filter`, such as `queue`, is this name. `None` if the name cannot be typed into a
     /// form.
     pub(super) fn link_to_jobs_of(&self, filter: &str, name: &Name) -> Option<String> {
         let value = path::encode_query_value(&escape_wildcards(name).lossless_text());

@@ -41,7 +41,7 @@ const MAX_WAIT_FOR_READER: Duration = Duration::from_secs(1);
 enum MemberEvent {
     Stdout(usize, Vec<u8>),
     Stderr(usize, Vec<u8>),
-    /// The process has ended; its output may still come.
+    /// The process has ended. Its output may still come.
     Exited(usize),
     /// All that the process wrote was read.
     Ended(usize, ExitStatus),
@@ -52,7 +52,7 @@ enum MemberEvent {
 struct MemberWorker {
     /// The process of the member, while it runs.
     pid: Option<Pid>,
-    /// How the process ended; `None` while it runs.
+    /// How the process ended. `None` while it runs.
     exit: Option<u8>,
     /// When the process is started again, if its server was away.
     restart_at: Option<Instant>,

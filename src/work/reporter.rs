@@ -22,7 +22,7 @@ use crate::text::{
 /// Time between two changes of the status line.
 const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A repeated error within the first time is only counted; it is reported again after the second, longer
+/// A repeated error within the first time is only counted. It is reported again after the second, longer
 /// time.
 const SOON: Duration = Duration::from_secs(5);
 const SAY_AGAIN: Duration = Duration::from_secs(60);

@@ -36,7 +36,7 @@ const NAMES: u64 = 2000;
 
 const MAX_JOBS_READ: usize = 500;
 
-/// The names of a kind; `None` if they are not known in time. Without a deadline no server
+/// The names of a kind. `None` if they are not known in time. Without a deadline no server
 /// is asked.
 pub(super) fn find_candidates(
     kind: CandidateKind,
@@ -135,7 +135,7 @@ fn names_on_server(
         asks_for_eviction: false,
     };
     let (sender, replies) = mpsc::channel();
-    // The look-up thread may outlast the deadline; it ends with the process.
+    // The look-up thread may outlast the deadline. It ends with the process.
     threads::spawn(move || {
         sender
             .send(Core::connect(settings).and_then(|mut core| read_names_of_kind(&mut core, kind)))
@@ -160,7 +160,7 @@ fn names_on_server(
     }
 }
 
-/// The name of the file that keeps names of a kind; `None` for kinds that no server knows.
+/// The name of the file that keeps names of a kind. `None` for kinds that no server knows.
 fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
     Some(match kind {
         CandidateKind::Queues => "queue",

@@ -32,7 +32,7 @@ pub(super) enum FileOffer {
     Directories,
 }
 
-/// The candidates that fit at the cursor. `whole` is the tree with all commands; without a deadline no server
+/// The candidates that fit at the cursor. `whole` is the tree with all commands. Without a deadline no server
 /// is asked.
 pub(super) fn offer_at_cursor(
     whole: &Command,
@@ -207,7 +207,7 @@ fn takes_work_queue(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<QueueSelector>()
 }
 
-/// A name as it must be typed for this argument, with escapes; `None` if it cannot be typed.
+/// A name as it must be typed for this argument, with escapes. `None` if it cannot be typed.
 fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
     if !name.is_empty() && takes_work_queue(arg) {
         let text = QueueSelector::exact_text(&name.into());

@@ -151,7 +151,7 @@ fn exit_codes_text() -> String {
 pub const RECIPES: &str = include_str!("recipes.txt");
 
 /// The protocol of `qless work`, also as the page `qless-work(5)`. A line in upper case begins a
-/// section. Lines with an indent of four blanks stay as they are; a test runs the commands among them,
+/// section. Lines with an indent of four blanks stay as they are. A test runs the commands among them,
 /// and compares the lines of JSON with the lines that `qless work` writes.
 pub const WORK: &str = include_str!("work.txt");
 

@@ -61,13 +61,13 @@ impl CheckReport {
     }
 }
 
-/// A count of a finding; `+` marks a lower bound.
+/// A count of a finding. `+` marks a lower bound.
 pub(crate) fn count_cell(count: u64, finding: &ReportedFinding, options: &RenderOptions) -> Cell {
     let more = if finding.at_least { "+" } else { "" };
     Cell::sorted_by(count as f64, options.count(count) + more)
 }
 
-/// A severity in its color; the worst sorts first.
+/// A severity in its color. The worst sorts first.
 pub(crate) fn severity_cell(severity: Severity) -> Cell {
     Cell::sorted_by(severity_rank(severity), severity.into_str())
         .with_style(severity_style(severity))

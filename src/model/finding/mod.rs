@@ -9,7 +9,7 @@ use strum::{Display, EnumCount, EnumString, IntoStaticStr, VariantArray};
 
 pub use self::table::{FINDINGS, LIMITS};
 
-/// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]; the few
+/// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]. The few
 /// rules that hold for one finding alone name its variant.
 ///
 /// The variants are the public names, such as `ghost-waiting`: a name is stable, and never used again.
@@ -143,7 +143,7 @@ impl FindingId {
     }
 }
 
-/// How bad a finding is; the worst is last.
+/// How bad a finding is. The worst is last.
 #[derive(
     Clone,
     Copy,
@@ -213,7 +213,7 @@ pub struct FindingCase {
 }
 
 /// A detail of a verdict that decides something. `check.slice` and the diagnosis write details as
-/// text for people; [`VerdictDetail::parse`] is the only reader of that text.
+/// text for people. [`VerdictDetail::parse`] is the only reader of that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VerdictDetail {
     /// Only text.

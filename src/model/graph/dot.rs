@@ -1,4 +1,4 @@
-//! A graph as input of Graphviz. Each text stands in quotes; what Graphviz would take for an escape, an
+//! A graph as input of Graphviz. Each text stands in quotes. What Graphviz would take for an escape, an
 //! entity or the end of the text is escaped.
 
 use std::fmt::Write as _;

@@ -197,7 +197,7 @@ impl Graph {
         self.complete = self.omitted_edges == 0 && self.omitted_jobs == 0;
     }
 
-    /// A sentence about the jobs that are left out; `None` if there are none.
+    /// A sentence about the jobs that are left out. `None` if there are none.
     pub(crate) fn omission_sentence(&self) -> Option<String> {
         if self.complete {
             return None;

@@ -19,7 +19,7 @@ use crate::view::table::{Cell, Column, NONE};
 use crate::view::{RenderOptions, View};
 
 impl State {
-    /// The color of the state; waiting has none.
+    /// The color of the state. Waiting has none.
     pub(crate) const fn state_style(self) -> Option<Style> {
         match self {
             State::Running => Some(Style::Green),

@@ -51,7 +51,7 @@ pub(crate) struct History {
 /// By the lossless text of a queue or a group.
 type SeriesByName = HashMap<String, MinuteSeries>;
 
-/// Sums by minutes since the epoch, oldest first; a minute without any is left out.
+/// Sums by minutes since the epoch, oldest first. A minute without any is left out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct MinuteSeries(VecDeque<(u64, f64)>);
 

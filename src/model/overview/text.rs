@@ -131,7 +131,7 @@ impl View for Overview {
     }
 }
 
-/// The name of a line of a list. A script finds each line by its name; people read it once.
+/// The name of a line of a list. A script finds each line by its name. People read it once.
 fn item_name(name: &'static str, at: usize, options: &RenderOptions) -> &'static str {
     if at > 0 && options.terminal { "" } else { name }
 }

@@ -80,7 +80,7 @@ pub(crate) fn format_interval(every: Number) -> String {
 }
 
 impl Recurring {
-    /// The backlog; `all` instead of 0, which reads as none.
+    /// The backlog. A stored 0 is shown as `all`, since it would read as none.
     pub(crate) fn backlog_text(&self) -> String {
         match self.backlog {
             Some(backlog) if backlog.0 == 0.0 => "all".to_owned(),

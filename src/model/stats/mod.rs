@@ -134,7 +134,7 @@ impl DurationSpread {
     }
 }
 
-/// Reads a hash of a day's durations as it is stored, as names and values; `None` if it was not asked for.
+/// Reads a hash of a day's durations as it is stored, as names and values. `None` if it was not asked for.
 pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<DurationSpread>, D::Error> {

@@ -720,7 +720,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Reads the line of a job again; returns its number.
+    /// Reads the line of a job again. The result is the number of the line.
     fn reread_line_and_number(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
         let location = if job.has_stored_state(RECURRING) {
             let mut recurring = self.contents.recurring.iter();

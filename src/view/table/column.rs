@@ -224,7 +224,7 @@ impl Cell {
         }
     }
 
-    /// Names, separated by commas; with `…` at the end if there are more.
+    /// Names, separated by commas, with `…` at the end if there are more.
     pub(crate) fn name_list(names: &[Name], has_more: bool) -> Cell {
         if names.is_empty() {
             return Cell::missing();

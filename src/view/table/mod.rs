@@ -1,7 +1,7 @@
 //! Tables: one style for all, and the only user of comfy-table.
 //!
 //! comfy-table aligns the cells. It shares the width of a terminal among all columns and wraps their
-//! cells; here, a narrow terminal loses columns by rank, only free text is cut, and a row goes on in
+//! cells. Here, a narrow terminal loses columns by rank, only free text is cut, and a row goes on in
 //! the next line before a name is cut.
 
 mod column;
@@ -128,7 +128,7 @@ impl Table {
         self.into_text(&options)
     }
 
-    /// The text; without rows it is empty, without even a header.
+    /// The text. Without rows it is empty, without even a header.
     pub(crate) fn into_text(mut self, options: &RenderOptions) -> String {
         if self.rows.is_empty() {
             return String::new();

@@ -32,7 +32,7 @@ const MAX_NEIGHBORS: usize = 20;
 const MAX_JSON_LINE: usize = 48;
 const MAX_JSON_DEPTH: usize = 30;
 
-/// The longest data that is shown, in characters and in bytes; the JSON document has all.
+/// The longest data that is shown, in characters and in bytes. The JSON document has all.
 const MAX_DATA_CHARS: usize = 20_000;
 const MAX_DATA_BYTES: usize = 4 * MAX_DATA_CHARS;
 
@@ -247,7 +247,7 @@ fn failure_block(message: &Name) -> Markup {
     }
 }
 
-/// Data as JSON with a line for each field; data that is not JSON is shown as it is. `whole_length` is the
+/// Data as JSON with a line for each field. Data that is not JSON is shown as it is. `whole_length` is the
 /// length of the data if `bytes` are only its beginning.
 fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     let start = &bytes[..bytes.len().min(MAX_DATA_BYTES)];

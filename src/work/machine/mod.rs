@@ -1,5 +1,5 @@
 //! The state of a worker: what it holds, and what follows from each event. The time comes with each
-//! event; threads, processes and the server are elsewhere.
+//! event. Threads, processes and the server are elsewhere.
 
 mod endings;
 pub mod event;
@@ -563,7 +563,7 @@ impl Machine {
             None if limit == WorkLimit::Never => WorkResult::Done,
             None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
             None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
-            // With `--count 1`, a lost job is the result; one of several lost jobs is not, since another worker
+            // With `--count 1`, a lost job is the result. One of several lost jobs is not, since another worker
             // completes it.
             None if self.has_lost && limit.max_job_count() == Some(1) => WorkResult::JobLost,
             None => WorkResult::Done,

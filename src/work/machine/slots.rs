@@ -77,9 +77,9 @@ impl BadLines {
 /// How a process is stopped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedStop {
-    /// When the process gets SIGTERM; `None` if it has got it.
+    /// When the process gets SIGTERM. `None` if it has got it.
     term_at: Option<f64>,
-    /// When the process gets SIGKILL; `None` if it has got it.
+    /// When the process gets SIGKILL. `None` if it has got it.
     kill_at: Option<f64>,
 }
 

@@ -31,7 +31,7 @@ pub struct Answer {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerKind {
-    /// The group of a retry is empty if only a message is given; [`EndingAction::set_missing_group`] fills it in.
+    /// The group of a retry is empty if only a message is given. [`EndingAction::set_missing_group`] fills it in.
     Ending(EndingAction),
     /// A text for the history of the job.
     Progress(Name),
@@ -56,7 +56,7 @@ const PROGRESS: &[&str] = &["progress"];
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
-    /// The request to end the job, which runs in `queue`; `None` if the answer only reports progress.
+    /// The request to end the job, which runs in `queue`. `None` if the answer only reports progress.
     pub fn to_ending_request(self, queue: &Name) -> Option<EndingRequest> {
         let AnswerKind::Ending(mut action) = self.what else {
             return None;

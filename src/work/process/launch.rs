@@ -252,7 +252,7 @@ fn find_in_path(program: &OsStr) -> Option<fs::Metadata> {
         return fs::metadata(program).ok();
     }
     let path = std::env::var_os("PATH")?;
-    // The search passes directories over; a file that is not executable ends it with that fault.
+    // The search passes directories over. A file that is not executable ends it with that fault.
     std::env::split_paths(&path)
         .filter_map(|directory| fs::metadata(directory.join(program)).ok())
         .find(fs::Metadata::is_file)

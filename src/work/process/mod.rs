@@ -98,7 +98,7 @@ pub struct ProcessEnd {
     /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// The number of the last lines that the process was sent and did not read in full; 0 if its stdin was closed.
+    /// The number of the last lines that the process was sent and did not read in full. 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 
