@@ -40,7 +40,7 @@ impl Core {
         }
     }
 
-    /// Returns the findings without an excuse, one per line; an error if the sources disagree.
+    /// The findings without an excuse, one per line; an error if the sources disagree.
     pub(crate) fn damage(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
         let (found, doubts) = self.agreed(now, excuses)?;
         binary_agrees(&self.qless(), now, &found)?;

@@ -88,7 +88,7 @@ impl Worker {
         Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
     }
 
-    /// Returns what it does now.
+    /// What it does now.
     fn act(&mut self) -> String {
         let mut actions = self.machine.stop_overdue_processes(self.now);
         actions.extend(self.machine.take_actions(self.now));

@@ -311,7 +311,7 @@ impl Machine {
         }
     }
 
-    /// Returns what to do now, after all events were noted.
+    /// What to do now, after all events were noted.
     pub fn take_actions(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
         self.send_due_signals(now);
