@@ -20,7 +20,7 @@ use crate::text::Sanitized;
 pub struct Name(Arc<[u8]>);
 
 /// The character of an invalid byte in [`lossless_text`] is this plus the byte. The characters are
-/// the last of a private-use plane; ordinary text does not use them.
+/// the last of a private-use plane. Ordinary text does not use them.
 const INVALID_BYTES: u32 = 0x0010_FF00;
 
 /// The bytes as text without losing any: a byte that is not UTF-8 becomes a private-use
@@ -206,7 +206,7 @@ impl JsonSchema for Name {
         "Name".into()
     }
 
-    /// A string; [`HAS_BYTES`] says that `…_bytes` may stand beside it.
+    /// A string. [`HAS_BYTES`] says that `…_bytes` may stand beside it.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", HAS_BYTES: true })
     }

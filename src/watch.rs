@@ -59,14 +59,14 @@ fn repeat_until_stopped(
         let shown = session.ui.take_frame();
         let lost = match outcome {
             Ok(()) => None,
-            // A lost server may come back; any other error ends the command.
+            // A lost server may come back. Any other error ends the command.
             Err(error) if tick > 0 && error.exit() == Exit::Server => Some(error),
             Err(error) => return Err(error),
         };
         match &lost {
             None => {
                 frame = shown;
-                // The next tick connects again; until then the error is shown.
+                // The next tick connects again. Until then the error is shown.
                 if let Some(core) = session.core_if_open() {
                     core.report_loss_immediately();
                 }

@@ -170,7 +170,7 @@ fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
     colon(at) && colon(at + 1)
 }
 
-/// Returns the row of a path, and the entry of it that fits the path longest.
+/// The row of a path, and the entry of it that fits the path longest.
 fn row(path: &[String]) -> Option<(usize, &'static str)> {
     let mut best: Option<(usize, &'static str)> = None;
     for (row, (_, entries)) in LAYERS.iter().enumerate() {
@@ -187,7 +187,7 @@ fn row(path: &[String]) -> Option<(usize, &'static str)> {
     best
 }
 
-/// Returns why a module may not import a path, if it may not.
+/// Why a module may not import a path, if it may not.
 fn violation(from: &[String], path: &[String]) -> Option<String> {
     let (above, importer) = row(from)?;
     let (below, imported) = row(path)?;
@@ -259,7 +259,7 @@ fn every_module_has_a_layer() {
     }
 }
 
-/// Returns the table of layers as `CONTRIBUTING.md` shows it.
+/// The table of layers as `CONTRIBUTING.md` shows it.
 fn table() -> String {
     let mut table = "| Layer | Modules |\n| --- | --- |\n".to_owned();
     for (layer, entries) in LAYERS {

@@ -49,7 +49,7 @@ impl Home {
 /// What bash takes for the end of a word.
 const BREAKS: &str = " \t\n\"'@><=;|&(:";
 
-/// Returns what the binary offers for a line of bash. It must print nothing else.
+/// What the binary offers for a line of bash. It must print nothing else.
 #[track_caller]
 fn offers(qless: &Qless, line: &str) -> Vec<String> {
     let ran = qless.args(["__complete", "bash", BREAKS, line]);
@@ -58,7 +58,7 @@ fn offers(qless: &Qless, line: &str) -> Vec<String> {
     ran.stdout().lines().skip(1).map(str::to_owned).collect()
 }
 
-/// Returns what the binary offers for words of fish, which shows descriptions.
+/// What the binary offers for words of fish, which shows descriptions.
 #[track_caller]
 fn described(qless: &Qless, line: &str) -> String {
     let words = ["__complete", "fish", "qless"].into_iter();
@@ -115,7 +115,7 @@ fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("completions")
 }
 
-/// Returns a shell with the environment of the binary's tests, and the binary on its PATH.
+/// A shell with the environment of the binary's tests, and the binary on its PATH.
 fn shell(program: &str, qless: &Qless) -> Command {
     let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
     let mut path = bin.as_os_str().to_owned();
@@ -332,7 +332,7 @@ fn shells_insert_names_that_they_read_back() {
     }
 }
 
-/// Returns what fish offers for a line.
+/// What fish offers for a line.
 #[track_caller]
 fn fish(qless: &Qless, home: &Path, line: &str) -> Vec<String> {
     let ran = shell("fish", qless)

@@ -54,7 +54,7 @@ impl Home {
         Home { dir, redis }
     }
 
-    /// Returns a bash that runs a script.
+    /// A bash that runs a script.
     fn bash(&self, script: &str) -> Command {
         let path = [
             self.dir.path().as_os_str(),
@@ -80,7 +80,7 @@ impl Home {
     }
 }
 
-/// Returns a script for a line with `qless work`: jobs for it, and the line, which ends when they have.
+/// A script for a line with `qless work`: jobs for it, and the line, which ends when they have.
 fn with_jobs(line: &str) -> String {
     if line.contains(" --listen ") {
         // It listens until it is told to end.
@@ -198,7 +198,7 @@ fn the_worker_of_the_protocol_is_that_of_the_examples() {
     assert_eq!(shown.join("\n").trim_end(), program.trim_end());
 }
 
-/// Returns the lines of the recipes with an indent of six blanks, after one that begins so.
+/// The lines of the recipes with an indent of six blanks, after one that begins so.
 fn file_in_the_recipes(first: &str) -> String {
     let lines = qless::internals::RECIPES.lines();
     let lines = lines.map(|line| line.strip_prefix("      ").unwrap_or(line));

@@ -71,7 +71,7 @@ fn shows_real_output(path: &Path) {
             Part::Text(text) => fresh.push_str(&text),
             Part::Command(typed, shown) => {
                 let answer = answers.next().unwrap_or_default();
-                // If only jids differ, those of the page stay.
+                // If only jids differ, the jids of the page stay.
                 let same = without_jids(&answer) == without_jids(&shown);
                 fresh.push_str(&typed);
                 fresh.push_str(if same { &shown } else { &answer });
@@ -83,7 +83,7 @@ fn shows_real_output(path: &Path) {
     expect_file![path].assert_eq(&fresh);
 }
 
-/// Returns what is wrong with the fences of a page: a block that is opened in another, or never closed.
+/// What is wrong with the fences of a page: a block that is opened in another, or never closed.
 fn unbalanced_fence(page: &str) -> Option<String> {
     let mut open: Option<usize> = None;
     for (at, line) in page.lines().enumerate() {

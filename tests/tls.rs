@@ -182,7 +182,7 @@ mod server {
         assert_eq!(system.run("length q").ok(), "0");
         let other = server.write("other.pem", &Authority::new().pem());
         system.env("QLESS_TLS_CA", other).run("length q").exits(6);
-        // With a CA, those of the system are not even read.
+        // With a CA, the CAs of the system are not even read.
         let broken = server.qless().env("SSL_CERT_FILE", "/nonexistent");
         assert_eq!(broken.run("length q").ok(), "0");
     }

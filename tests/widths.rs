@@ -14,7 +14,7 @@ use super::support::text::words;
 const JID: &str = "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a";
 const OTHER: &str = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
 
-/// Returns what the binary prints on a terminal with this number of columns.
+/// What the binary prints on a terminal with this number of columns.
 fn shown(qless: &Qless, line: &str, columns: u16) -> String {
     let mut command: Command = qless.command();
     command

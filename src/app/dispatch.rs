@@ -95,7 +95,6 @@ fn set_context_and_report(settings: &ConfigFile, command_writes: bool, ui: &mut 
     }
 }
 
-/// Runs the given subcommand.
 fn run_subcommand(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     let (writes, watch) = (command.writes(), command.watch_interval());
     session.changes = writes;

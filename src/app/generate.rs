@@ -39,7 +39,6 @@ pub fn generated_files() -> io::Result<Vec<GeneratedFile>> {
     Ok(files)
 }
 
-/// The manual pages.
 pub fn manual_pages() -> io::Result<Vec<GeneratedFile>> {
     let mut files = Vec::new();
     let mut tree = super::parse::clap_tree();

@@ -67,7 +67,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The path to a command, with each alias replaced by the name of the command; unknown words stay.
+/// The path to a command, with each alias replaced by the name of the command. Unknown words stay.
 fn canonical_command_path(words: &[String]) -> Vec<String> {
     let tree = parse::clap_tree();
     let mut command = Some(&tree);

@@ -1,5 +1,5 @@
 //! One command on several prefixes or servers that a context names as one: on each of them side by side, on
-//! those that hold the jobs it names, or on the one that a new job belongs to.
+//! the members that hold the jobs it names, or on the one that a new job belongs to.
 //!
 //! Each member runs the command in a thread, with a session and a connection of its own. What it shows,
 //! notes and asks comes here: results are joined, questions are asked once for all. There is no state
@@ -35,6 +35,7 @@ use crate::ui::member::{
 };
 use crate::view::joined::{JoinedOutput, ViewOutput, with_first_field};
 use crate::work;
+use crate::work::parent_death::terminate_when_parent_dies;
 
 /// Runs the subcommand on the members of the context in use.
 pub(super) fn run(
@@ -109,7 +110,7 @@ pub(super) fn run(
         MemberDispatch::UntilFound => group.run_until_job_found(session),
         MemberDispatch::Processes => match members.member_of_this_process()? {
             Some(member) => {
-                work::members::end_with_parent();
+                _ = terminate_when_parent_dies();
                 let index = members.list.iter().position(|one| one.name == member.name);
                 group.run_on_member(index.unwrap_or(0), MemberPart::default(), session)
             }
@@ -457,7 +458,6 @@ impl<'g> MemberGroup<'g> {
         }
     }
 
-    /// Reports the error of a member.
     fn report_member_error(&self, member: &ContextMember, error: &Error, session: &mut Session) {
         let message = error.message();
         let text = label_with_member(&member.name, &message);
@@ -492,7 +492,6 @@ impl<'g> MemberGroup<'g> {
         matches!(self.command.member_dispatch(), MemberDispatch::NewJobs(_))
     }
 
-    /// Whether the command names jobs to wait for.
     fn waits_for_named_jobs(&self) -> bool {
         matches!(
             self.command.member_dispatch(),
@@ -559,7 +558,7 @@ impl<'g> MemberGroup<'g> {
             }
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
             let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
-            // Exit 4 is for a jid that no member has; if only some members lack a queue, the result is a partial one.
+            // Exit 4 is for a jid that no member has. If only some members lack a queue, the result is a partial one.
             let is_whole = match self.command.member_dispatch() {
                 _ if is_unknown && some_away => false,
                 MemberDispatch::EachInFull => !has_ended_well,

@@ -88,7 +88,7 @@ fn move_help_flag_last<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Co
     }
 }
 
-/// Parses global flags alone, and fills in flags from the environment; `None` if they are invalid.
+/// Parses global flags alone, and fills in flags from the environment. `None` if they are invalid.
 pub(crate) fn parse_globals(words: &[String]) -> Option<Globals> {
     let flags = Globals::augment_args(clap::Command::new("qless").no_binary_name(true));
     let matches = flags.try_get_matches_from(words).ok()?;
@@ -153,7 +153,7 @@ fn mark_words_after_dashes<'a>(
     Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
-/// The command line as it can be typed again; `None` if it holds a secret.
+/// The command line as it can be typed again. `None` if it holds a secret.
 fn line_unless_secret(args: &[OsString]) -> Option<CommandLine> {
     let secret = |arg: &OsString| {
         let text = arg.to_string_lossy();
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// The value that a parser makes of a word after `--`; `None` for a type without special words.
+    /// The value that a parser makes of a word after `--`. `None` for a type without special words.
     fn read_after_dashes(arg: &Arg, word: &str) -> Option<OsString> {
         let kind = arg.get_value_parser().type_id();
         let is = |other: TypeId| kind == other;

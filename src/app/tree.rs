@@ -72,7 +72,7 @@ macro_rules! subcommands {
                 }
             }
 
-            /// Runs the subcommand once; `--watch` repeats it.
+            /// Runs the subcommand once. `--watch` repeats it.
             pub(super) fn run(&self, session: &mut Session) -> Result<Exit, Error> {
                 match self {
                     $(Command::$name(args) => ($module::SPEC.run)(args.clone(), session),)*

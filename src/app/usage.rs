@@ -134,7 +134,7 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Whether the unknown flag is spelled like the one that clap suggests, which may hardly be.
+/// Whether the unknown flag is spelled like the flag that clap suggests: clap also suggests unlike names.
 fn is_flag_like(error: &clap::Error, suggested: &str) -> bool {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return true;
@@ -166,13 +166,13 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
         .format()
 }
 
-/// Whether the arguments are those of `health --nagios`, even if others among them are invalid.
+/// Whether the arguments ask for `health --nagios`. The rest of the line may be invalid.
 pub(super) fn asks_for_nagios_line(args: &[OsString]) -> bool {
     args.iter().any(|word| word == "--nagios")
         && cursor::named_command(&parse::built_tree(args), args).get_name() == "health"
 }
 
-/// The error, with a hint if the line has a value that must follow the `=` of its flag.
+/// The error, with a hint if the line has `--flag VALUE` where only `--flag=VALUE` works.
 pub(super) fn with_detached_value_hint(error: &Error, args: &[OsString]) -> Option<Error> {
     let is_possible = matches!(error.kind(), Kind::Usage | Kind::NotFound);
     let tree = is_possible.then(|| parse::built_tree(args))?;

@@ -54,7 +54,7 @@ pub(crate) fn query_limits(query: &[(String, String)]) -> Result<Limits, String>
     Ok(limits)
 }
 
-/// Reads `[NAME=]WARNING[,CRITICAL]`. A name may hold `=`; a value does not.
+/// Reads `[NAME=]WARNING[,CRITICAL]`. A name may hold `=`. A value does not.
 fn parse_bound(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
     let (subject, values) = match text.rsplit_once('=') {
         Some((subject, values)) => (Some(subject), values),

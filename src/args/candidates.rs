@@ -13,11 +13,11 @@ pub(crate) enum CandidateKind {
     Groups,
     Tags,
     Workers,
-    /// Throttles of the jobs that run or wait, and those with a maximum.
+    /// Throttles with a maximum, and throttles of the jobs that run or wait.
     Throttles,
     /// Jids of these jobs.
     Jids(JobCandidates),
-    /// Jids of the jobs that the command is for: its own [`JobCandidates`], else all that are not complete.
+    /// Jids of the jobs that the command is for: its own [`JobCandidates`], else the jobs that are not complete.
     Targets,
     /// Options of the core.
     Options,
@@ -35,13 +35,12 @@ impl ArgExt for CandidateKind {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobCandidates {
     Failed,
-    /// Running and stalled ones.
+    /// Running and stalled jobs.
     Held,
     Scheduled,
     Depends,
     Recurring,
-    /// All that are not complete.
-    Open,
+    NotComplete,
 }
 
 impl CommandExt for JobCandidates {}

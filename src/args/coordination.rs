@@ -110,7 +110,7 @@ impl CoordinationFlags {
 }
 
 impl OccupiedLaneFlags {
-    /// The coordination options that these flags and those of [`CoordinationFlags`] give.
+    /// The coordination options that these flags and [`CoordinationFlags`] give.
     pub(crate) fn lane_and_coordination_options(
         &self,
         others: &CoordinationFlags,
@@ -218,7 +218,7 @@ fn throttle() -> impl TypedValueParser<Value = ThrottleArg> {
 
 impl ThrottleArg {
     /// Reads `ID` or `ID=MAX`, in all places where jobs get throttles. Whatever stands after the last
-    /// `=` is the maximum; an id that has a `=` itself ends in one more if no maximum is meant.
+    /// `=` is the maximum. An id that has a `=` itself ends in one more if no maximum is meant.
     fn parse(text: &[u8]) -> Result<ThrottleArg, Invalid> {
         let at = text.iter().rposition(|byte| *byte == b'=');
         let (id, maximum) = match at.map(|at| (&text[..at], &text[at + 1..])) {

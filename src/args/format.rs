@@ -1,4 +1,4 @@
-//! The formats of `-o`, and those of headers, colors and times.
+//! The formats of `-o`, and the forms of headers, colors and times.
 
 use clap::ValueEnum;
 use strum::IntoStaticStr;
@@ -30,7 +30,7 @@ impl OutputFlag {
         OutputFlag::from_str(word, false).ok()
     }
 
-    /// The format of stdout; tsv is a layout of tables.
+    /// The format of stdout. TSV is a layout of tables.
     pub(crate) const fn format(self) -> Format {
         match self {
             OutputFlag::Table | OutputFlag::Tsv => Format::Table,

@@ -154,6 +154,6 @@ pub(crate) struct CommandText {
     pub name: String,
     /// The command with the arguments that decide what it does.
     pub canonical_command: CommandLine,
-    /// The whole line as it can be typed again; `None` if it holds a secret.
+    /// The whole line as it can be typed again. `None` if it holds a secret.
     pub line_unless_secret: Option<CommandLine>,
 }

@@ -11,7 +11,7 @@ use super::invalid::Invalid;
 use super::value;
 use crate::clock::moment::Moment;
 
-/// A moment as given; [`TypedMoment::resolve`] resolves it.
+/// A moment as given. [`TypedMoment::resolve`] resolves it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypedMoment {
     At(Moment),
@@ -172,7 +172,7 @@ impl TypedMoment {
 }
 
 impl TypedMoment {
-    /// The interval at which the given time recurs, such as a day; `None` if it does not recur.
+    /// The interval at which the given time recurs, such as a day. `None` if it does not recur.
     pub(crate) fn recurring_period(&self) -> Option<Duration> {
         let hours = match self {
             TypedMoment::At(_) | TypedMoment::In(_) => return None,

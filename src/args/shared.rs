@@ -242,7 +242,6 @@ impl Selector {
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
-    /// The first flag that narrows the selection.
     fn first_narrowing_flag(&self) -> Option<&'static str> {
         self.given_flags().next()
     }
@@ -286,8 +285,8 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// The selected states: those of `--state`, else all, without those that other flags
-    /// exclude. An empty selector means the states of jobs in queues.
+    /// The states of `--state`, else all, without the states that other flags exclude. An empty selector means the
+    /// states of jobs in queues.
     pub(crate) fn selected_states(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
             [] if self.is_empty() && !self.all => &State::QUEUED,
@@ -488,7 +487,7 @@ impl RunTimeFlags {
         self.delay.is_some() || self.at.is_some()
     }
 
-    /// The moment; `None` means immediately.
+    /// The moment. `None` means immediately.
     pub(crate) fn given_due_moment(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
             (Some(delay), _) => Some(now.plus(delay)),
@@ -520,7 +519,7 @@ pub(crate) struct QueueTargets {
 }
 
 impl QueueTargets {
-    /// The named queues; `None` means all queues.
+    /// The named queues. `None` means all queues.
     pub(crate) fn queue_names(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)
     }

@@ -41,7 +41,7 @@ pub(crate) const LARGEST: u64 = 1 << 53;
 /// Maximum number of processes of one worker. Each takes a few descriptors.
 const MAX_PROCESSES: usize = 1000;
 
-/// Maximum number of jobs of a graph: Graphviz takes half a minute to draw as many.
+/// Maximum number of jobs of a graph. Graphviz takes half a minute to draw them.
 const MAX_GRAPH: usize = 10_000;
 
 /// The longest message of a failure, in bytes.
@@ -207,7 +207,6 @@ pub(crate) fn count(text: &str) -> Result<u64, Invalid> {
     }
 }
 
-/// A whole number of at least 1.
 pub(crate) fn at_least_one(text: &str) -> Result<u64, Invalid> {
     match count(text) {
         Ok(number @ 1..) => Ok(number),
@@ -227,7 +226,6 @@ pub(crate) fn graph_limit(text: &str) -> Result<usize, Invalid> {
     }
 }
 
-/// A number of processes.
 pub(crate) fn process_count(text: &str) -> Result<usize, Invalid> {
     match text.parse() {
         Ok(number @ 1..=MAX_PROCESSES) => Ok(number),
@@ -369,13 +367,11 @@ impl TypedValueParser for FindingIdOrAllParser {
     }
 }
 
-/// The severity of a finding.
 pub(crate) fn severity() -> impl TypedValueParser<Value = Severity> {
     let words = Severity::VARIANTS.iter().rev().map(Severity::into_str);
     PossibleValuesParser::new(words).try_map(|word| word.parse::<Severity>())
 }
 
-/// The number of jobs in one call.
 pub(crate) fn jobs_per_call(text: &str) -> Result<usize, Invalid> {
     match text.parse() {
         Ok(number @ 1..=MAX_JOBS_PER_CALL) => Ok(number),
@@ -493,7 +489,6 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, Invalid> {
     }
 }
 
-/// The name of an environment variable.
 pub(crate) fn variable_name(text: &str) -> Result<String, Invalid> {
     if text.is_empty() || text.contains(['=', '\0']) {
         Err("is not the name of a variable".into())

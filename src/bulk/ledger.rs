@@ -19,8 +19,8 @@ use crate::core::api::epoch::ServerEpoch;
 use crate::error::{Error, Kind, limit_hint};
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open;
+use crate::fs::open_failure::OpenFailure;
 use crate::fs::trust;
-use crate::fs::unopened::Unopened;
 use crate::session::Session;
 use crate::text::Sanitized;
 
@@ -346,7 +346,7 @@ impl Ledger {
         options.append(true).create(true).mode(PRIVATE_FILE);
         let file = match open::open_private(&self.path, &mut options) {
             Ok(file) => file,
-            Err(Unopened::Failed(fault)) => return Err(self.unwritable_error(&fault)),
+            Err(OpenFailure::Failed(fault)) => return Err(self.unwritable_error(&fault)),
             Err(refused) => {
                 return Err(refused.into_error(&self.failure_message("write"), Kind::File));
             }

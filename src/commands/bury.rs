@@ -31,7 +31,7 @@ use crate::session::Session;
 ///
 /// See also: `qless retry`, `qless morgue`, `qless fail`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Open)]
+#[command(add = value::JobCandidates::NotComplete)]
 pub(crate) struct Args {
     /// Failure group: the kind of failure
     #[arg(long, value_name = "G", value_parser = value::new_name(),

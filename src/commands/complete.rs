@@ -58,7 +58,7 @@ pub(crate) struct Args {
     later: RunTimeFlags,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
-          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     depends: Vec<Name>,
     #[command(flatten)]
     coordinated: CoordinationFlags,
@@ -132,7 +132,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Completes one job.
 fn complete_single_job(
     jid: &Name,
     completion: &Completion,
@@ -242,7 +241,7 @@ fn would_depend_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {
     next.is_some_and(|next| next.depends.contains(jid))
 }
 
-/// Refuses dependencies that do not exist; the core would ignore them.
+/// Refuses dependencies that do not exist. The core would ignore them.
 fn refuse_missing_dependencies(
     next: Option<&NextQueue>,
     now: Moment,

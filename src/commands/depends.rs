@@ -40,11 +40,11 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Add dependencies: all of these, or none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
-          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     on: Vec<Name>,
     /// Remove these dependencies
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name_or_empty(),
-          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     off: Vec<Name>,
     /// Remove all dependencies
     #[arg(long, conflicts_with_all = ["on", "off"])]
@@ -172,8 +172,8 @@ fn change_dependencies(
     if let Some(outcome) = refuse_not_in_depends(&job) {
         return Err(outcome.to_error(ASKS));
     }
-    let neighbours = session.core()?.dependencies(now, jid)?;
-    let dependencies: Vec<Name> = neighbours
+    let neighbors = session.core()?.dependencies(now, jid)?;
+    let dependencies: Vec<Name> = neighbors
         .into_iter()
         .flat_map(|both| both.dependencies)
         .map(|neighbor| neighbor.jid)

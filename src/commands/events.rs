@@ -43,7 +43,7 @@ use crate::session::Session;
 ///
 /// See also: `qless wait`, `qless track`, `qless get`, `qless help acl`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Open)]
+#[command(add = value::JobCandidates::NotComplete)]
 pub(crate) struct Args {
     /// Events whose message names this queue (name or glob)
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),

@@ -292,7 +292,7 @@ fn count_jobs(
 
 /// Writes the lines to a file or to stdout.
 struct ExportWriter {
-    /// The file; `None` means stdout.
+    /// The file. `None` means stdout.
     to: Option<AtomicFile>,
     stop: Interrupt,
     progress: Progress,
@@ -319,7 +319,7 @@ impl ExportWriter {
                 let jobs = format_count(self.jobs, "job", "jobs");
                 let error = Error::new(kind, format!("interrupted after {jobs}"));
                 return Err(match &self.to {
-                    Some(to) if to.is_replaced_at_end() => {
+                    Some(to) if to.replaces_at_finish() => {
                         error.hint("the file was left as it was")
                     }
                     _ => error,

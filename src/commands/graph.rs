@@ -43,7 +43,7 @@ use crate::view::View;
 ///
 /// See also: `qless explain`, `qless depends`, `qless get`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Open)]
+#[command(add = value::JobCandidates::NotComplete)]
 pub(crate) struct Args {
     #[command(flatten)]
     targets: JidsOrQueue,

@@ -95,7 +95,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(health.exit());
     }
     session.ui.print_text(&health.nagios_line())?;
-    // Nagios defines the exit codes of plugins, which differ from those of `qless`.
+    // Nagios defines the exit codes of plugins, which differ from the exit codes of `qless`.
     Ok(Exit::from_code(match health.level {
         HealthLevel::Ok => 0,
         HealthLevel::Warning => 1,

@@ -1,4 +1,4 @@
-//! The subcommands, one module each; the path spells the command line.
+//! The subcommands, one module each. The path spells the command line.
 //!
 //! A module has `Args`, whose doc comment is the help, `run`, and `SPEC`, which says whether the
 //! subcommand writes and where `qless --help` lists it. `CONTRIBUTING.md` has the recipe for a new one.
@@ -133,7 +133,7 @@ pub(crate) enum MemberDispatch<'a> {
     InTurn,
     /// The command runs on one member after the other, until one has what it asks for.
     UntilFound,
-    /// The command runs on the members that hold these jobs; on all members if no job is named.
+    /// The command runs on the members that hold these jobs. If no job is named, it runs on all members.
     Jobs(&'a [InputArg]),
     /// The command runs on the members that hold these jobs, but only if all of the jobs exist.
     AllJobs(&'a [InputArg]),
@@ -162,7 +162,7 @@ pub(crate) enum MemberDispatch<'a> {
 
 impl MemberDispatch<'_> {
     /// All members, for a command that names this many queues or workers. Where the only one is missing, there
-    /// is nothing to do; where one of several is missing, the command does nothing for the others either.
+    /// is nothing to do. Where one of several is missing, the command does nothing for the others either.
     fn each_naming(names: usize) -> MemberDispatch<'static> {
         if names > 1 {
             MemberDispatch::EachInFull
@@ -272,7 +272,6 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// The heading.
     pub(crate) const fn heading(self) -> &'static str {
         match self {
             Group::Inspect => "Inspect",

@@ -155,11 +155,11 @@ fn note_paused(
         (false, false) => format!("paused {}", comma_list(queues)),
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
-        let page = session.ui.render_options();
+        let options = session.ui.render_options();
         line.push_str(&format!(
             " until {}{}",
-            page.format_timestamp(until),
-            page.zone_suffix()
+            options.format_timestamp(until),
+            options.zone_suffix()
         ));
     }
     if revoked > 0 {

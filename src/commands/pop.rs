@@ -70,18 +70,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         explain_empty_pop(&args.queues, now, session);
         return Ok(Exit::NotFound);
     }
-    // Jobs that were popped before an error belong to this worker, so they are shown all the same.
+    // Jobs that were popped before an error belong to this worker, so they are shown despite the error.
     show_popped(&jids, &worker, now, session)?;
     session.ui.flush_stdout()?;
     if let Some(lost) = session.ui.lost_output() {
-        return Err(return_unshown_jobs(lost, &jids, &worker, session));
+        return Err(release_unshown_jobs(lost, &jids, &worker, session));
     }
     let done = format_count(jids.len() as u64, "job was", "jobs were");
     popped.map_err(|error| error.after_doing(&format!("{done} popped")))?;
     Ok(Exit::Ok)
 }
 
-/// Shows the jobs.
 fn show_popped(
     jids: &[Name],
     worker: &Name,
@@ -113,17 +112,17 @@ fn show_popped(
     Ok(())
 }
 
-/// Gives jobs back that could not be shown. Returns the error that says so.
-fn return_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -> Error {
+/// Releases jobs that could not be shown. The error says whether the release succeeded.
+fn release_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -> Error {
     let note = actor::history_note("pop", None);
-    let given_back = session.core().and_then(|core| {
+    let outcome = session.core().and_then(|core| {
         let now = core.now();
         core.release_jobs(now, worker, jids, &note)
     });
-    match given_back {
-        Ok(given) => {
+    match outcome {
+        Ok(released) => {
             session.ui.forget_lost_output();
-            let jobs = format_count(given.len() as u64, "job", "jobs");
+            let jobs = format_count(released.len() as u64, "job", "jobs");
             lost.hint(format!("{jobs} given back; no retry was used"))
         }
         Err(error) => unshown_jobs_error(jids, worker, &error),

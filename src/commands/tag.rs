@@ -111,7 +111,6 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     tag.run(&args.bulk, &args.jobs, session)
 }
 
-/// Shows the tags of jobs.
 fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;

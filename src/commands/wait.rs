@@ -42,7 +42,7 @@ use crate::wait::{WaitOptions, Waiter};
 ///
 /// See also: `qless put --wait`, `qless explain`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Open)]
+#[command(add = value::JobCandidates::NotComplete)]
 pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,

@@ -34,7 +34,7 @@ pub(crate) fn diagnose_with_short_timeouts(session: &mut Session) -> Result<Diag
 /// error only for a wrong flag or address.
 pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
     let target = session.target_with_tls()?;
-    let settings = match session.settings_with_password(target.clone()) {
+    let settings = match session.connection_settings_with_password(target.clone()) {
         Err(error) if error.kind() == Kind::Usage => return Err(error),
         settings => settings,
     };

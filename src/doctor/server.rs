@@ -268,7 +268,7 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
             return failed_item(check, &error);
         }
     };
-    if let Some(damage) = look::damage_problem(&facts) {
+    if let Some(damage) = look::wrong_key_types_problem(&facts) {
         let fix = damage.command().unwrap_or_default();
         let hint = format!("`{fix}` names the keys");
         return DoctorItem {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::PRIVATE_FILE;
 use super::open;
+use super::open_failure::OpenFailure;
 use super::replacement::Replacement;
 use super::trust::ResolvedPath;
 use super::trust::is_descriptor;
-use super::unopened::Unopened;
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
@@ -28,28 +28,28 @@ impl AtomicFile {
     }
 
     /// A file with this mode, within the user's umask.
-    pub(super) fn create_with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
-        let route = if path.is_symlink() {
+    pub(super) fn create_with_mode(path: &Path, mode: u32) -> Result<AtomicFile, OpenFailure> {
+        let resolved = if path.is_symlink() {
             Some(ResolvedPath::resolve(path)?)
         } else {
             None
         };
-        if let Some(route) = &route
+        if let Some(resolved) = &resolved
             && !is_descriptor(path)
         {
-            route.refuse_foreign_links()?;
+            resolved.refuse_foreign_links()?;
         }
         let (file, path, replacement) = match fs::metadata(path) {
             // Refuse a file that is already open as a descriptor: replacing it would lose what else is written to it.
             Ok(found) if found.is_file() && is_descriptor(path) => {
-                let refused = Unopened::refused("it is a file that is open already");
+                let refused = OpenFailure::refused("it is a file that is open already");
                 return Err(refused.hint("name the file itself, or `>` it without the flag"));
             }
             // Write directly to a terminal, a pipe or another device: it cannot be replaced.
             Ok(found) if !found.is_file() => (open::open_device(path)?, path.to_owned(), None),
             _ => {
                 // The target of a link is replaced, not the link.
-                let path = route.map_or_else(|| path.to_owned(), |route| route.target);
+                let path = resolved.map_or_else(|| path.to_owned(), |resolved| resolved.target);
                 let (file, replacement) = Replacement::create(&path, mode)?;
                 (file, path, Some(replacement))
             }
@@ -67,12 +67,12 @@ impl AtomicFile {
         written.map_err(|fault| unwritable_error(&self.path, fault.into()))
     }
 
-    /// Whether the old content stays until the end, which it does not on a device.
-    pub(crate) fn is_replaced_at_end(&self) -> bool {
+    /// Whether the old content stays until [`AtomicFile::finish`]. On a device it does not.
+    pub(crate) fn replaces_at_finish(&self) -> bool {
         self.replacement.is_some()
     }
 
-    /// Replaces the old content.
+    /// Writes the rest, and replaces the old content in one step.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         let finish = || {
             self.file.flush()?;
@@ -85,7 +85,7 @@ impl AtomicFile {
     }
 }
 
-pub(super) fn unwritable_error(path: &Path, why: Unopened) -> Error {
+pub(super) fn unwritable_error(path: &Path, why: OpenFailure) -> Error {
     let shown = Sanitized(path.as_os_str().as_encoded_bytes());
     why.into_error(&format!("cannot write `{shown}`"), Kind::File)
 }

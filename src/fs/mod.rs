@@ -1,12 +1,12 @@
 //! Files that commands write: completely or not at all. Only their owner may read them, except files
-//! without job data. [`open`] opens files that exist already; [`trust`] says which paths others cannot
+//! without job data. [`open`] opens files that exist already. [`trust`] says which paths others cannot
 //! change.
 
 pub(crate) mod atomic_file;
 pub(crate) mod open;
+pub(crate) mod open_failure;
 mod replacement;
 pub(crate) mod trust;
-pub(crate) mod unopened;
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 //! Opening files that another user may have put in place: without waiting, and only what is expected.
 //!
-//! A named pipe is refused, since opening it or reading it waits for another process; only an input may be one of
+//! A named pipe is refused, since opening it or reading it waits for another process. Only an input may be one of
 //! this user. A path such as `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is
 //! accepted as it is.
 
@@ -13,17 +13,17 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use super::open_failure::OpenFailure;
 use super::trust::{self, is_descriptor};
-use super::unopened::Unopened;
 use crate::command_line::chmod_command;
 
 /// Opens a file or a device to read it.
-pub(crate) fn open_to_read(path: &Path) -> Result<File, Unopened> {
+pub(crate) fn open_to_read(path: &Path) -> Result<File, OpenFailure> {
     open_without_waiting(path, OpenOptions::new().read(true), OFlags::empty())
 }
 
 /// Opens the input of a command. A named pipe that this user or root made is waited for, as by cat(1).
-pub(crate) fn open_input_or_pipe(path: &Path) -> Result<File, Unopened> {
+pub(crate) fn open_input_or_pipe(path: &Path) -> Result<File, OpenFailure> {
     let is_own_pipe =
         |about: &Metadata| about.file_type().is_fifo() && trust::is_own_or_root(about.uid());
     match fs::metadata(path) {
@@ -34,18 +34,18 @@ pub(crate) fn open_input_or_pipe(path: &Path) -> Result<File, Unopened> {
 
 /// Opens a private file as `options` say. Refuses one that another user could use or replace. A device is accepted:
 /// only root creates them.
-pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<File, Unopened> {
+pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<File, OpenFailure> {
     if is_descriptor(path) {
         return open_without_waiting(path, options, OFlags::empty());
     }
-    let is_link = || Unopened::refused("it is a symbolic link").hint("name the file itself");
+    let is_link = || OpenFailure::refused("it is a symbolic link").hint("name the file itself");
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => return Err(is_link()),
         Ok(found) if is_device(found.file_type()) => {}
         _ => trust::refuse_untrusted_parents(path)?,
     }
     let file = match open_without_waiting(path, options, OFlags::NOFOLLOW) {
-        Err(Unopened::Failed(fault)) if has_errno(&fault, Errno::LOOP) => return Err(is_link()),
+        Err(OpenFailure::Failed(fault)) if has_errno(&fault, Errno::LOOP) => return Err(is_link()),
         opened => opened?,
     };
     let about = file.metadata()?;
@@ -56,15 +56,15 @@ pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<Fil
         return Ok(file);
     }
     if about.uid() != geteuid().as_raw() {
-        return Err(Unopened::refused("it belongs to another user").hint("name another file"));
+        return Err(OpenFailure::refused("it belongs to another user").hint("name another file"));
     }
     if trust::others_may_use(about.mode()) {
         let change = format!("`{}` leaves it to its owner", chmod_command("600", path));
-        return Err(Unopened::refused("other users may use it").hint(change));
+        return Err(OpenFailure::refused("other users may use it").hint(change));
     }
     if about.nlink() > 1 {
         let why = "it has another name, a hard link";
-        return Err(Unopened::refused(why).hint("name another file"));
+        return Err(OpenFailure::refused(why).hint("name another file"));
     }
     Ok(file)
 }
@@ -74,7 +74,7 @@ fn is_device(found: FileType) -> bool {
 }
 
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
-pub(super) fn open_device(path: &Path) -> Result<File, Unopened> {
+pub(super) fn open_device(path: &Path) -> Result<File, OpenFailure> {
     let file = open_without_waiting(path, OpenOptions::new().write(true), OFlags::empty())?;
     // Refuse a regular file that has appeared in place of the device: such files are replaced, never opened to write.
     if !is_descriptor(path) && file.metadata()?.is_file() {
@@ -88,7 +88,7 @@ fn open_without_waiting(
     path: &Path,
     options: &mut OpenOptions,
     more: OFlags,
-) -> Result<File, Unopened> {
+) -> Result<File, OpenFailure> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | more;
     options.custom_flags(flags.bits().cast_signed());
     let file = match options.open(path) {
@@ -96,9 +96,9 @@ fn open_without_waiting(
         Err(fault) if has_errno(&fault, Errno::NXIO) => {
             return Err(match fs::metadata(path) {
                 Ok(about) => {
-                    pipe_or_socket_refusal(about.file_type()).unwrap_or(Unopened::Failed(fault))
+                    pipe_or_socket_refusal(about.file_type()).unwrap_or(OpenFailure::Failed(fault))
                 }
-                Err(_) => Unopened::Failed(fault),
+                Err(_) => OpenFailure::Failed(fault),
             });
         }
         opened => opened?,
@@ -117,13 +117,13 @@ fn open_without_waiting(
     }
 }
 
-fn pipe_or_socket_refusal(found: FileType) -> Option<Unopened> {
+fn pipe_or_socket_refusal(found: FileType) -> Option<OpenFailure> {
     let what = match found {
         found if found.is_fifo() => "it is a named pipe",
         found if found.is_socket() => "it is a socket",
         _ => return None,
     };
-    Some(Unopened::refused(what).hint("name a file"))
+    Some(OpenFailure::refused(what).hint("name a file"))
 }
 
 fn make_blocking(file: &File) -> io::Result<()> {

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::open;
-use super::unopened::Unopened;
+use super::open_failure::OpenFailure;
 use crate::command_line::chmod_command;
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
@@ -49,7 +49,6 @@ pub(crate) fn others_may_write(mode: u32) -> bool {
     mode & OTHERS_WRITE != 0
 }
 
-/// Whether this mode lets everybody write.
 pub(crate) fn everybody_may_write(mode: u32) -> bool {
     mode & ALL_WRITE != 0
 }
@@ -64,7 +63,6 @@ pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
     about.is_file() && about.mode() & OTHERS_READ != 0
 }
 
-/// Whether the number is the id of this user, or of root.
 pub(super) fn is_own_or_root(id: u32) -> bool {
     id == geteuid().as_raw() || id == 0
 }
@@ -91,24 +89,24 @@ pub(crate) fn refuse_untrusted_path(path: &Path) -> Result<(), Error> {
 }
 
 /// Refuses a file with settings that somebody besides this user and root can have written.
-pub(crate) fn refuse_untrusted_file(path: &Path, file: &File) -> Result<(), Unopened> {
+pub(crate) fn refuse_untrusted_file(path: &Path, file: &File) -> Result<(), OpenFailure> {
     let about = file.metadata()?;
     if is_descriptor(path) || !about.is_file() {
         return Ok(());
     }
     if !is_own_or_root(about.uid()) {
-        let refused = Unopened::refused("it belongs to another user");
+        let refused = OpenFailure::refused("it belongs to another user");
         return Err(refused.hint("name a copy that is yours"));
     }
     if others_may_write(about.mode()) {
         let change = format!("`{}` leaves that to its owner", chmod_command("go-w", path));
-        return Err(Unopened::refused("other users may write it").hint(change));
+        return Err(OpenFailure::refused("other users may write it").hint(change));
     }
     refuse_untrusted_parents(path)
 }
 
 /// Refuses a path on which another user can replace a directory, a link or what it leads to.
-pub(crate) fn refuse_untrusted_parents(path: &Path) -> Result<(), Unopened> {
+pub(crate) fn refuse_untrusted_parents(path: &Path) -> Result<(), OpenFailure> {
     ResolvedPath::resolve(path)?.refuse_untrusted_route()
 }
 
@@ -162,19 +160,19 @@ impl ResolvedPath {
     }
 
     /// Refuses a link that another user made: its target is not what the caller means.
-    pub(crate) fn refuse_foreign_links(&self) -> Result<(), Unopened> {
+    pub(crate) fn refuse_foreign_links(&self) -> Result<(), OpenFailure> {
         match &self.strange_link {
             None => Ok(()),
             Some(link) => {
                 let link = sanitized_path(link);
                 let why = format!("the symbolic link `{link}` belongs to another user");
-                Err(Unopened::refused(why).hint("name another file"))
+                Err(OpenFailure::refused(why).hint("name another file"))
             }
         }
     }
 
     /// Refuses a route on which another user can replace a directory, a link or its target.
-    pub(crate) fn refuse_untrusted_route(&self) -> Result<(), Unopened> {
+    pub(crate) fn refuse_untrusted_route(&self) -> Result<(), OpenFailure> {
         self.refuse_foreign_links()?;
         for directory in &self.directories {
             let about = match fs::metadata(directory) {
@@ -186,7 +184,7 @@ impl ResolvedPath {
             if !is_own_or_root(about.uid()) {
                 let why = format!("the directory `{shown}` belongs to another user");
                 let hint = "name a path on which all directories belong to you or root";
-                return Err(Unopened::refused(why).hint(hint));
+                return Err(OpenFailure::refused(why).hint(hint));
             }
             let is_replaceable = others_may_replace(about.mode());
             if is_replaceable && (everybody_may_write(about.mode()) || !is_own_or_root(about.gid()))
@@ -196,7 +194,7 @@ impl ResolvedPath {
                     "`{}` takes that right away",
                     chmod_command("go-w", directory)
                 );
-                return Err(Unopened::refused(why).hint(change));
+                return Err(OpenFailure::refused(why).hint(change));
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use super::source::ByteLimit;
 use crate::args::input_arg::FileArg;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::open;
-use crate::fs::unopened::Unopened;
+use crate::fs::open_failure::OpenFailure;
 use crate::text::Sanitized;
 
 /// A file that is read twice.
@@ -87,7 +87,7 @@ impl TwoPassFile {
             FileArg::Path(path) => {
                 let what = format!("`{}`", Sanitized(path.as_os_str().as_encoded_bytes()));
                 let failed =
-                    |why: Unopened| why.into_error(&format!("cannot read {what}"), Kind::Usage);
+                    |why: OpenFailure| why.into_error(&format!("cannot read {what}"), Kind::Usage);
                 let file = open::open_input_or_pipe(path).map_err(failed)?;
                 let about = file.metadata().map_err(|fault| failed(fault.into()))?;
                 if about.is_dir() {

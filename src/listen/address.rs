@@ -17,7 +17,7 @@ const FORMS: &str = "an address such as `127.0.0.1:9123`, `[::1]:9123`, `:9123` 
 /// Where a listener answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
-    /// An address or a name of this machine; port 0 is any free one.
+    /// An address or a name of this machine. Port 0 is any free one.
     Tcp { host: Host, port: u16 },
     /// A socket in the file system, for this user only.
     Unix(PathBuf),

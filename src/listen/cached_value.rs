@@ -14,7 +14,7 @@ const FAILURE: Duration = Duration::from_secs(5);
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A value that is read at most once per interval. After two reads in a row that took longer than the
-/// interval, the interval doubles; a read within the first interval restores it.
+/// interval, the interval doubles. A read within the first interval restores it.
 ///
 /// After a failed read, only the caller that makes the next one waits for it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl<T: Clone> CachedValue<T> {
     }
 
     /// The last value, or a new one if that is not fresh any more. Waits for a read under way, but no longer than
-    /// `patience`, and shares its result; if the last value was a failure, it is returned until the read ends.
+    /// `patience`, and shares its result. If the last value was a failure, it is returned until the read ends.
     pub fn get(&self, patience: Duration, read: impl FnOnce() -> T) -> Option<T> {
         if let Some(value) = self.last_value_if(LastValue::is_fresh) {
             return Some(value);

@@ -10,7 +10,7 @@ use super::socket::ClientSocket;
 /// Maximum number of connections at the same time.
 pub const MAX_CONNECTIONS: usize = 64;
 
-/// Maximum number of threads of connections, with those that were closed and are about to end.
+/// Maximum number of threads of connections. A thread whose connection was closed counts until it has ended.
 const MAX_THREADS: usize = 2 * MAX_CONNECTIONS;
 
 /// How long responses may be sent after the listener was asked to stop.
@@ -37,7 +37,7 @@ enum ConnectionPhase {
     /// The connection waits for a complete request, or sends a stream, since this moment.
     Waiting(Instant),
     Responding,
-    /// The connection was closed to make room for another one; its thread is about to end.
+    /// The connection was closed to make room for another one. Its thread is about to end.
     Closed,
 }
 
@@ -90,7 +90,7 @@ impl ConnectionTable {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Lets connections finish the responses under way, and ends those that only wait for requests.
+    /// Ends the connections that only wait for requests. The others finish their responses first.
     pub(super) fn stop_connections(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         let deadline = Instant::now() + MAX_TIME_TO_FINISH;

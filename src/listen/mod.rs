@@ -78,7 +78,7 @@ impl Listener {
     }
 
     /// Answers requests until `stop` is true, and finishes the responses under way. A client that does not
-    /// read its response is left after 5 seconds; a response that is still being made is waited for.
+    /// read its response is left after 5 seconds. A response that is still being made is waited for.
     ///
     /// `respond` runs in many threads at the same time.
     pub fn serve<'a>(

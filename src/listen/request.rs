@@ -57,7 +57,7 @@ pub(super) struct RequestHead {
 }
 
 impl RequestHead {
-    /// Parses the beginning of a request, and returns it with its length; `None` if it is not whole.
+    /// Parses the beginning of a request, and returns it with its length. `None` if it is not whole.
     ///
     /// What two programs could read in two ways is refused, so that a proxy in front of this one never sees
     /// another request.
@@ -107,7 +107,6 @@ impl RequestHead {
         named.map(|(_, value)| value.as_slice())
     }
 
-    /// The length of the body.
     pub(super) fn body_length(&self, method: Method) -> Result<usize, Response<'static>> {
         let needs_length = |why| Err(Response::text(Status::LengthRequired, why));
         if self.header_values("transfer-encoding").next().is_some() {

@@ -47,7 +47,7 @@ pub(super) enum Body<'a> {
 }
 
 impl Body<'_> {
-    /// The number of bytes; `None` for a stream, which is as long as it lasts.
+    /// The number of bytes. `None` for a stream, which is as long as it lasts.
     fn length(&self) -> Option<usize> {
         match self {
             Body::Bytes(bytes) => Some(bytes.len()),
@@ -111,8 +111,8 @@ impl<'a> Response<'a> {
 
     /// Adds a header. What is not printable ASCII in its value becomes `?`, so that it stays one line.
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Response<'a> {
-        let is_harmless = |c: char| c == ' ' || c.is_ascii_graphic();
-        let value = value.into().replace(|c| !is_harmless(c), "?");
+        let is_printable = |c: char| c == ' ' || c.is_ascii_graphic();
+        let value = value.into().replace(|c| !is_printable(c), "?");
         self.headers.push((name, value));
         self
     }

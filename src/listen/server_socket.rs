@@ -56,7 +56,7 @@ impl ServerSocket {
         }
     }
 
-    /// The next connection; `None` if there is none for this long.
+    /// The next connection. `None` if there is none for this long.
     pub(super) fn accept(&self, patience: Duration) -> io::Result<Option<ClientSocket>> {
         let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
         let mut polled = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];

@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 const WRITE_SIZE: usize = 16 * 1024;
 
 /// How long a client may take to read enough for the next part.
-const STALLED: Duration = Duration::from_secs(5);
+const MAX_PART_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a client may take to read what it is sent.
-const LONGEST_SEND: Duration = Duration::from_secs(30);
+const MAX_SEND_TIME: Duration = Duration::from_secs(30);
 
 /// How long the rest of a request is read after the response. Closing a connection with unread bytes would
 /// make the client's system drop the response.
-const LINGER: Duration = Duration::from_secs(1);
+const MAX_DRAIN_TIME: Duration = Duration::from_secs(1);
 
-/// Maximum number of bytes of that rest that are read.
-const MAX_LINGERING: usize = 256 * 1024;
+/// How many bytes of that rest are read at most.
+const MAX_DRAIN_BYTES: usize = 256 * 1024;
 
 #[derive(Debug)]
 pub(super) enum ClientSocket {
@@ -33,17 +33,17 @@ impl ClientSocket {
         // On some systems a new connection inherits the non-blocking mode of the listening socket.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(STALLED))?;
+        stream.set_write_timeout(Some(MAX_PART_WAIT))?;
         Ok(ClientSocket::Tcp(stream))
     }
 
     pub(super) fn from_unix(stream: UnixStream) -> io::Result<ClientSocket> {
         stream.set_nonblocking(false)?;
-        stream.set_write_timeout(Some(STALLED))?;
+        stream.set_write_timeout(Some(MAX_PART_WAIT))?;
         Ok(ClientSocket::Unix(stream))
     }
 
-    /// Reads up to `max_bytes` bytes; none at the end. Fails with `TimedOut` at the deadline.
+    /// Reads up to `max_bytes` bytes. No bytes mean the end of the stream. Fails with `TimedOut` at the deadline.
     pub(super) fn receive(&self, max_bytes: usize, deadline: Instant) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; max_bytes];
         loop {
@@ -66,7 +66,7 @@ impl ClientSocket {
                     bytes.truncate(count);
                     return Ok(bytes);
                 }
-                // The deadline decides.
+                // The deadline ends the loop, not this fault.
                 Err(fault) if may_retry(&fault) => {}
                 Err(fault) => return Err(fault),
             }
@@ -75,9 +75,9 @@ impl ClientSocket {
 
     /// Sends all bytes. Fails with `TimedOut` if the client reads too slowly.
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
-        let end = Instant::now() + LONGEST_SEND;
+        let end = Instant::now() + MAX_SEND_TIME;
         for part in bytes.chunks(WRITE_SIZE) {
-            self.send_part(part, end.min(Instant::now() + STALLED))?;
+            self.send_part(part, end.min(Instant::now() + MAX_PART_WAIT))?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl ClientSocket {
             match self.write(part) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(sent) => part = part.get(sent..).unwrap_or_default(),
-                // The deadline decides.
+                // The deadline ends the loop, not this fault.
                 Err(fault) if may_retry(&fault) => {}
                 Err(fault) => return Err(fault),
             }
@@ -126,9 +126,9 @@ impl ClientSocket {
     /// Ends the sending direction, and waits a moment until the client has closed its end.
     pub(super) fn end_sending_and_drain(&self) {
         self.shut_down(Shutdown::Write);
-        let deadline = Instant::now() + LINGER;
+        let deadline = Instant::now() + MAX_DRAIN_TIME;
         let mut read = 0;
-        while read < MAX_LINGERING {
+        while read < MAX_DRAIN_BYTES {
             match self.receive(4096, deadline) {
                 Ok(bytes) if !bytes.is_empty() => read += bytes.len(),
                 _ => return,

@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 
 use super::server_socket::BACKLOG;
 use crate::fs::PRIVATE_FILE;
-use crate::fs::unopened::Unopened;
+use crate::fs::open_failure::OpenFailure;
 
 /// The file of a socket. Dropping it removes the file, unless another one has its name by then.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ fn file_identity(about: &Metadata) -> (u64, u64) {
 }
 
 /// Opens a socket for this user only. A socket that this user's process left behind is replaced.
-pub(super) fn bind_unix(path: &Path) -> Result<(UnixListener, SocketFile), Unopened> {
+pub(super) fn bind_unix(path: &Path) -> Result<(UnixListener, SocketFile), OpenFailure> {
     let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
     remove_stale_socket(path, &address)?;
     let socket = new_socket()?;
@@ -61,12 +61,12 @@ fn new_socket() -> io::Result<OwnedFd> {
 }
 
 /// Removes a socket of this user at which nobody listens. Refuses everything else with this name.
-fn remove_stale_socket(path: &Path, address: &SocketAddrUnix) -> Result<(), Unopened> {
+fn remove_stale_socket(path: &Path, address: &SocketAddrUnix) -> Result<(), OpenFailure> {
     let found = match fs::symlink_metadata(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
         found => found?,
     };
-    let refused = |why| Err(Unopened::refused(why).hint("name another path"));
+    let refused = |why| Err(OpenFailure::refused(why).hint("name another path"));
     if !found.file_type().is_socket() {
         return refused("the file exists and is not a socket");
     }

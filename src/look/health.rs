@@ -7,7 +7,7 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::text::nearest_spelling;
 
-/// Judges the health of the system by the given limits; without limits, by the problems that `status` shows.
+/// Judges the health of the system by the given limits. Without limits, the problems that `status` shows decide.
 pub(crate) fn judge_health(
     facts: &SystemFacts,
     problems: &[StatusProblem],
@@ -65,7 +65,7 @@ pub(crate) fn judge_health(
     Health::new(items, omitted)
 }
 
-/// The values that a kind of limit is about, each with its queue or group; `None` for an unknown value.
+/// The values that a kind of limit is about, each with its queue or group. `None` for an unknown value.
 fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Option<f64>)> {
     let queues = facts.queues.iter().map(|queue| &queue.counts);
     match kind {

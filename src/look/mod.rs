@@ -1,4 +1,5 @@
-//! The state of the system, for `status`, `metrics` and `health`: read in one call, and judged in one place.
+//! The state of the system, for `status`, `metrics` and `health`: one call reads it, and the three commands share the
+//! rules about what is a problem.
 
 pub(crate) mod health;
 pub(crate) mod metrics;
@@ -19,14 +20,14 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::session::Session;
 
-pub(crate) use problems::{damage_problem, find_problems};
+pub(crate) use problems::{find_problems, wrong_key_types_problem};
 
 /// The age up to which failures count as a problem by default, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;
 
 /// Reads a snapshot of the system as `request` says. Sets the moment in `request` from which failures count to
-/// `since_s` seconds before the snapshot. If there are more queues than one call reads, those that match a glob are
-/// read before all others, too.
+/// `since_s` seconds before the snapshot. If there are more queues than one call reads, queues that match a glob are
+/// read before all others.
 pub(crate) fn read_snapshot(
     since_s: f64,
     mut request: SnapshotRequest,

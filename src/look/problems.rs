@@ -19,13 +19,13 @@ const LATE_RECURRING: f64 = 60.0;
 /// the lock's time.
 const LONG_SILENCE: f64 = 3600.0;
 
-/// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
+/// Maximum number of groups, queues or workers that are named for one kind of problem. The others are only counted.
 const MAX_NAMED: usize = 3;
 
-/// The problems that need attention. First come those that endanger data, then those that keep the most jobs from
-/// running; last come states that an operator chose.
+/// The problems that need attention. First come dangers to data, then whatever keeps the most jobs from
+/// running. Last come states that an operator chose.
 pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
-    let mut problems: Vec<StatusProblem> = damage_problem(facts).into_iter().collect();
+    let mut problems: Vec<StatusProblem> = wrong_key_types_problem(facts).into_iter().collect();
     if let Some(server) = &facts.server {
         add_server_problems(server, &mut problems);
     }
@@ -41,7 +41,7 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
 }
 
 /// Keys of wrong types, which keep queues or workers from being read.
-pub(crate) fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
+pub(crate) fn wrong_key_types_problem(facts: &SystemFacts) -> Option<StatusProblem> {
     let named = facts.damaged_queues.iter().take(MAX_NAMED);
     let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
     let more = facts.damaged_queues.len().saturating_sub(MAX_NAMED);
@@ -88,12 +88,14 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
         return None;
     }
     // Leave out paused queues: their jobs wait for the end of the pause, not for a worker.
-    let open = || {
+    let unpaused_queues = || {
         let queues = facts.queues.iter().map(|queue| &queue.counts);
         queues.filter(|queue| !queue.paused)
     };
-    let waiting: u64 = open().map(|queue| queue.waiting).sum();
-    let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
+    let waiting: u64 = unpaused_queues().map(|queue| queue.waiting).sum();
+    let throttled_or_stalled: u64 = unpaused_queues()
+        .map(|queue| queue.throttled + queue.stalled)
+        .sum();
     let least = at_least_prefix(facts.omitted().queues);
     // Recently completed jobs show that there is a worker, even if it ended and was forgotten: no problem.
     let recent = facts.recent.as_ref();
@@ -112,8 +114,8 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
     }
     // Only idle workers count here: a worker that holds a lock may be silent because it is busy.
     let idle = facts.workers.iter().filter(|worker| worker.running == 0);
-    let silence = now.since(idle.filter_map(|worker| worker.last_seen).max()?);
-    if waiting + held == 0 || silence <= SILENT_AFTER {
+    let shortest_idle_silence = now.since(idle.filter_map(|worker| worker.last_seen).max()?);
+    if waiting + throttled_or_stalled == 0 || shortest_idle_silence <= SILENT_AFTER {
         return None;
     }
     let last_seen = facts.workers.iter().filter_map(|worker| worker.last_seen);
@@ -129,18 +131,18 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
         "no idle worker"
     };
     let (time, jobs) = (
-        format_duration(silence),
+        format_duration(shortest_idle_silence),
         format!(
             "{least}{}",
-            format_plain_count(waiting + held, "job waits", "jobs wait")
+            format_plain_count(waiting + throttled_or_stalled, "job waits", "jobs wait")
         ),
     );
     let what = format!("{which} has been seen for {time}, and {jobs}");
     let problem = StatusProblem::new(ProblemCode::WorkersSilent, what);
     Some(
         problem
-            .with_jobs(waiting + held)
-            .with_age(silence)
+            .with_jobs(waiting + throttled_or_stalled)
+            .with_age(shortest_idle_silence)
             .with_fix(list),
     )
 }

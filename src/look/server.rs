@@ -91,12 +91,10 @@ impl<'s> SnapshotServer<'s> {
         }
     }
 
-    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'static> {
         self.respond_to(&request.path, &request.query)
     }
 
-    /// The response to a request for a path.
     pub(crate) fn respond_to(&self, path: &str, query: &[(String, String)]) -> Response<'static> {
         match path {
             "/metrics" => self.metrics(),
@@ -178,7 +176,7 @@ impl<'s> SnapshotServer<'s> {
             .interval()
     }
 
-    /// The snapshot that all pages share; a new one if the last is older than the interval.
+    /// The snapshot that all pages share. If it is older than the interval, a new one is read.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
     }

@@ -55,7 +55,7 @@ pub(crate) struct OptionSpec {
     pub used: bool,
 }
 
-/// The options of all queues, by name. [`QUEUE_OPTIONS`] has those of single queues.
+/// The options of all queues, by name. [`QUEUE_OPTIONS`] has the options of single queues.
 pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "application",
@@ -203,11 +203,10 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnownOption {
     pub spec: &'static OptionSpec,
-    /// The queue of the option; `None` for an option of all queues.
+    /// The queue of the option. `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
-/// The known option of this name.
 pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
     if let Some(spec) = GENERAL_OPTIONS
         .iter()
@@ -232,9 +231,9 @@ pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OptionChange {
     pub key: Name,
-    /// The value that is set; `None` if the option is added.
+    /// The value that is set. `None` if the option is added.
     pub before: Option<Name>,
-    /// The new value; `None` if the option is removed.
+    /// The new value. `None` if the option is removed.
     pub after: Option<Name>,
 }
 

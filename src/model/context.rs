@@ -112,9 +112,9 @@ impl Row for Context {
 impl View for ContextsInFull {
     const DOCUMENT: DocumentKind = Context::LIST;
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         let texts = self.0.items.iter().map(|context| {
-            let mut detail = DetailLines::new(page);
+            let mut detail = DetailLines::new(options);
             detail.add_line("name", &context.name);
             detail.add_line_or_missing("redis", context.redis.as_ref());
             detail.add_line_or_missing("prefix", context.prefix.as_ref());
@@ -161,8 +161,8 @@ impl View for ValidatedContexts {
         column_headings(VALIDATED)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        Table::new(VALIDATED, &self.0.items, page).into_text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        Table::new(VALIDATED, &self.0.items, options).into_text(options)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {

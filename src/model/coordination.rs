@@ -20,10 +20,10 @@ use crate::name::{Name, reserved_throttle_suffix};
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
-    /// One of the jobs with the same text runs at a time; `*` stands for klass and data. An empty text removes the
+    /// One of the jobs with the same text runs at a time. `*` stands for klass and data. An empty text removes the
     /// lock.
     Lock,
-    /// The key of the lane; empty leaves the lane.
+    /// The key of the lane. With an empty key, the job leaves its lane.
     Key,
     /// The treatment of a put if its lane has a job: `queue`, `merge`, `skip` or `replace`.
     Dup,
@@ -37,12 +37,11 @@ pub enum CoordinationOption {
     Rescore,
     /// `1` if a failed job blocks its lane.
     Hold,
-    /// The delay of a retry without a delay of its own, or after a lost lock; empty means no delay.
+    /// The delay of a retry without a delay of its own, or after a lost lock. An empty value means no delay.
     Backoff,
 }
 
 impl CoordinationOption {
-    /// The option of this name.
     pub fn from_name(name: &[u8]) -> Option<CoordinationOption> {
         std::str::from_utf8(name).ok()?.parse().ok()
     }
@@ -165,7 +164,7 @@ pub enum RequiredOption {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LostLockBackoff {
-    /// Seconds; `None` for the setting `backoff-initial-delay`.
+    /// Seconds. `None` for the setting `backoff-initial-delay`.
     pub initial_delay: Option<f64>,
     /// `None` for the setting `backoff-factor`.
     pub factor: Option<f64>,
@@ -283,8 +282,8 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// The options of a JSON object, as the core stores those of a recurring job. A value that
-    /// cannot be read is left out.
+    /// The options of a JSON object, in the form in which the core stores the options of a recurring job. A value
+    /// that cannot be read is left out.
     pub fn from_json(object: &Json) -> Coordination<'static> {
         let mut options = Coordination::default();
         for (name, value) in object.object().unwrap_or_default() {

@@ -102,7 +102,6 @@ impl DataFilter {
         Some((&self.path, self.path.within_field("data")?))
     }
 
-    /// Whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
         let below = self.path_below_data();
@@ -142,7 +141,7 @@ impl ComparableValue {
         }
     }
 
-    /// Reads a value; `None` if it is nested too deep.
+    /// Reads a value. `None` if it is nested too deep.
     fn from_json(json: &RawValue, depth_left: usize) -> Option<ComparableValue> {
         let text = json.get();
         Some(match text.as_bytes().first()? {
@@ -188,7 +187,7 @@ impl ComparableValue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Decimal {
     negative: bool,
-    /// The digits without zeros at either end; empty for 0.
+    /// The digits without zeros at either end. The number 0 has none.
     digits: String,
     /// The position of the decimal point, counted from the first digit.
     point: i128,

@@ -14,7 +14,9 @@ const NEIGHBORS: &[Column<Neighbor>] = &[
     Column::of_text("STATE", |other, _| {
         Cell::text(other.state_text()).with_style(other.state.and_then(State::state_style))
     }),
-    Column::of_free_text("DETAIL", |other, page| Cell::text(other.state_detail(page))),
+    Column::of_free_text("DETAIL", |other, options| {
+        Cell::text(other.state_detail(options))
+    }),
 ];
 
 impl View for Dependencies {
@@ -23,8 +25,8 @@ impl View for Dependencies {
         "A job's dependencies and dependents: depends",
     );
 
-    fn text(&self, page: &RenderOptions) -> String {
-        if !page.terminal {
+    fn text(&self, options: &RenderOptions) -> String {
+        if !options.terminal {
             return self.edge_lines();
         }
         let kind = join_with_comma([
@@ -32,9 +34,9 @@ impl View for Dependencies {
             self.queue.as_ref().map(Name::to_string),
         ]);
         let mut text = format!("{} ({kind}) depends on", text::short_jid(&self.jid));
-        text.push_str(&neighbor_table(&self.dependencies, page));
+        text.push_str(&neighbor_table(&self.dependencies, options));
         text.push_str("and is needed by");
-        text.push_str(&neighbor_table(&self.dependents, page));
+        text.push_str(&neighbor_table(&self.dependents, options));
         text
     }
 
@@ -78,30 +80,30 @@ impl Neighbor {
     }
 
     /// Group and time of a failed job, worker and age of a running one, else the usual detail of its state.
-    fn state_detail(&self, page: &RenderOptions) -> String {
+    fn state_detail(&self, options: &RenderOptions) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job
                     .failure
                     .as_ref()
                     .map(|failure| failure.group.to_string());
-                join_with_comma([group, Some(page.when(since))])
+                join_with_comma([group, Some(options.when(since))])
             }
             (Some(State::Running), Some(since)) => {
                 let worker = job.worker.as_ref().map(Name::to_string);
-                join_with_comma([worker, Some(page.age(since))])
+                join_with_comma([worker, Some(options.age(since))])
             }
-            _ => job.state_detail(page),
+            _ => job.state_detail(options),
         });
         detail.unwrap_or_default()
     }
 }
 
 /// A table of a job's neighbors, to follow a text such as `… depends on` on its line.
-fn neighbor_table(others: &[Neighbor], page: &RenderOptions) -> String {
+fn neighbor_table(others: &[Neighbor], options: &RenderOptions) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();
     }
-    let table = Table::new(NEIGHBORS, others, page);
-    format!("\n{}", table.into_indented_text(page))
+    let table = Table::new(NEIGHBORS, others, options);
+    format!("\n{}", table.into_indented_text(options))
 }

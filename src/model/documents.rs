@@ -82,10 +82,9 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     Worker::LIST,
 ];
 
-/// The document of an error; `error::Error` writes it.
+/// The document of an error. `error::Error` writes it.
 const ERROR: DocumentKind = DocumentKind::new::<ErrorDocument>("error", "An error, on stderr");
 
-/// The document of this kind.
 pub(crate) fn document_kind(kind: &str) -> Option<&'static DocumentKind> {
     DOCUMENTS.iter().find(|document| document.kind == kind)
 }
@@ -109,7 +108,7 @@ mod tests {
 
     use super::*;
     use crate::view::document::derived::derive_fields;
-    use crate::view::document::members_of;
+    use crate::view::document::fields_at;
 
     #[test]
     fn kinds_are_unique_and_each_field_has_a_meaning() {
@@ -135,7 +134,7 @@ mod tests {
 
     /// Fails if a field has neither a meaning nor the bytes of another field.
     fn assert_described(path: &str, schema: &Value) {
-        for (name, field) in members_of(schema, "properties") {
+        for (name, field) in fields_at(schema, "properties") {
             let path = format!("{path}.{name}");
             let is_bytes = name.ends_with("_bytes");
             assert!(field["description"].is_string() || is_bytes, "{path}");

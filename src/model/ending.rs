@@ -24,7 +24,7 @@ pub struct FailureReason {
     pub message: Name,
 }
 
-/// How a worker asks to end a job that it holds; the core may refuse.
+/// How a worker asks to end a job that it holds. The core may refuse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndingRequest {
     pub jid: Name,
@@ -39,19 +39,19 @@ pub struct EndingRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingAction {
     Complete {
-        /// JSON; the job keeps its data if absent.
+        /// JSON. The job keeps its data if absent.
         data: Option<Vec<u8>>,
         next: Option<NextQueue>,
     },
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// The reason in the history entry, and the failure if no retry is left; the core has a default for both.
+        /// The reason in the history entry, and the failure if no retry is left. The core has a default for both.
         why: Option<FailureReason>,
     },
     Fail {
         why: FailureReason,
-        /// JSON; the job keeps its data if absent.
+        /// JSON. The job keeps its data if absent.
         data: Option<Vec<u8>>,
     },
 }

@@ -55,7 +55,7 @@ impl EventKind {
         !matches!(self, EventKind::Gap | EventKind::Resumed)
     }
 
-    /// Whether the message of the event names a job; an unknown message may.
+    /// Whether the message of the event names a job. An unknown message may.
     pub(crate) fn names_job(self) -> bool {
         !matches!(self, EventKind::ConfigSet | EventKind::ConfigUnset)
     }
@@ -70,7 +70,6 @@ impl EventKind {
     }
 }
 
-/// Channels of the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventChannel {
     /// Changes of all jobs, and of the configuration.
@@ -107,7 +106,7 @@ impl EventChannel {
         }
     }
 
-    /// Whether a message of this kind on this channel names a queue; an unknown message may.
+    /// Whether a message of this kind on this channel names a queue. An unknown message may.
     pub(crate) const fn names_queue(&self, kind: EventKind) -> bool {
         use EventKind::*;
         match self {
@@ -228,8 +227,8 @@ impl Event {
     }
 
     const COLUMNS: &'static [Column<Event>] = &[
-        Column::of_text("TIME", |event: &Event, page| {
-            Cell::sorted_by(event.at.seconds(), page.time_of_day(event.at))
+        Column::of_text("TIME", |event: &Event, options| {
+            Cell::sorted_by(event.at.seconds(), options.time_of_day(event.at))
         }),
         Column::of_text("EVENT", |event: &Event, _| {
             Cell::text(event.event.into_str()).with_style(event.event.event_style())
@@ -264,12 +263,12 @@ impl View for Event {
         column_headings(Event::COLUMNS)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        Table::new(Event::COLUMNS, [self], page).into_text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        Table::new(Event::COLUMNS, [self], options).into_text(options)
     }
 
-    fn table(&self, page: &RenderOptions) -> Option<Table> {
-        Some(Table::new(Event::COLUMNS, [self], page))
+    fn table(&self, options: &RenderOptions) -> Option<Table> {
+        Some(Table::new(Event::COLUMNS, [self], options))
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {

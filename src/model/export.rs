@@ -43,11 +43,12 @@ pub(crate) struct SavedJob {
     history_bytes: Option<Vec<String>>,
     /// In an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact
     #[serde(
+        rename = "due",
         skip_serializing_if = "Option::is_none",
         serialize_with = "serialize_seconds"
     )]
     #[schemars(with = "Option<Number>")]
-    due: Option<Moment>,
+    due_if_inexact: Option<Moment>,
     /// In the file of `cancel --save`: who deleted it, when and why
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled: Option<Cancellation>,
@@ -62,7 +63,7 @@ impl SavedJob {
         SavedJob {
             history_bytes: (!preserved)
                 .then(|| history.iter().map(|entry| STANDARD.encode(entry)).collect()),
-            due: due_unless_shown(due, job.scheduled_for),
+            due_if_inexact: due_unless_shown(due, job.scheduled_for),
             cancelled: None,
             job,
         }
@@ -81,11 +82,12 @@ pub(crate) struct SavedRecurring {
     recurring: Recurring,
     /// In an export, `next` in seconds since the epoch, if milliseconds are not exact
     #[serde(
+        rename = "due",
         skip_serializing_if = "Option::is_none",
         serialize_with = "serialize_seconds"
     )]
     #[schemars(with = "Option<Number>")]
-    due: Option<Moment>,
+    due_if_inexact: Option<Moment>,
 }
 
 impl SavedRecurring {
@@ -93,7 +95,7 @@ impl SavedRecurring {
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
         recurring.data = recurring.data.preserving_bytes(is_unchanged_in_document);
         SavedRecurring {
-            due: due_unless_shown(due, recurring.next),
+            due_if_inexact: due_unless_shown(due, recurring.next),
             recurring,
         }
     }
@@ -141,7 +143,6 @@ pub struct PausedQueue {
     pub by: Option<Name>,
 }
 
-/// The document of the first line.
 pub(crate) const HEAD: DocumentKind = DocumentKind::new::<ExportHead>(
     "export",
     "The first line of an export, before those of job, recurring, config, limit, paused: export",
@@ -153,11 +154,9 @@ pub(crate) const LIMIT: DocumentKind = DocumentKind::new::<SavedThrottle>(
     "The maximum of a throttle: export --with throttles",
 );
 
-/// The document of a paused queue.
 pub(crate) const PAUSED: DocumentKind =
     DocumentKind::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
 
-/// The first line.
 pub(crate) fn head_line(head: &ExportHead) -> Result<Vec<u8>, Error> {
     document_line_of(HEAD.kind, head)
 }
@@ -167,12 +166,10 @@ pub(crate) fn config_line(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> 
     document_line_of(ConfigOption::LIST.kind, &List::of_all(options))
 }
 
-/// The line of a throttle's maximum.
 pub(crate) fn throttle_line(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
     document_line_of(LIMIT.kind, throttle)
 }
 
-/// The line of a queue that is paused.
 pub(crate) fn paused_queue_line(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
     document_line_of(PAUSED.kind, paused)
 }
@@ -205,7 +202,7 @@ fn due_unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment
     due.filter(|due| shown.and_then(truncate_to_milliseconds) != Some(*due))
 }
 
-/// The moment without its microseconds, as documents show it; `None` if documents cannot show it.
+/// The moment without its microseconds, as documents show it. `None` if documents cannot show it.
 fn truncate_to_milliseconds(moment: Moment) -> Option<Moment> {
     moment.to_rfc3339()?;
     Some(Moment::from_micros(

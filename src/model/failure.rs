@@ -35,8 +35,8 @@ impl Row for FailureGroup {
     const COLUMNS: &'static [Column<FailureGroup>] = &[
         Column::of_names("GROUP", |group| &group.group),
         Column::of_counts("JOBS", |group: &FailureGroup| group.jobs).drop_rank(1),
-        Column::of_text("LAST", |group: &FailureGroup, page| {
-            time_since_last(group.last, page)
+        Column::of_text("LAST", |group: &FailureGroup, options| {
+            time_since_last(group.last, options)
         })
         .drop_rank(3),
         Column::of_text("QUEUES", |group: &FailureGroup, _| {
@@ -52,12 +52,12 @@ impl Row for FailureGroup {
 }
 
 /// About how long ago a failure was.
-fn time_since_last(last: Option<Moment>, page: &RenderOptions) -> Cell {
-    let age = last.map(|last| page.now.since(last));
+fn time_since_last(last: Option<Moment>, options: &RenderOptions) -> Cell {
+    let age = last.map(|last| options.now.since(last));
     match age {
-        Some(age) if age >= 0.0 && page.times == MomentFormat::Relative => {
+        Some(age) if age >= 0.0 && options.times == MomentFormat::Relative => {
             Cell::sorted_by(age, format!("{} ago", text::format_rough_duration(age)))
         }
-        _ => Cell::moment(last, page),
+        _ => Cell::moment(last, options),
     }
 }

@@ -38,7 +38,6 @@ impl LimitKind {
         matches!(self, LimitKind::MaxHeadWait | LimitKind::MaxPaused)
     }
 
-    /// Says a value.
     fn value_sentence(self, value: f64) -> String {
         let count = value as u64;
         match self {
@@ -58,7 +57,6 @@ impl LimitKind {
         }
     }
 
-    /// Says a limit.
     fn limit_text(self, limit: f64) -> String {
         match self {
             LimitKind::MinWorkers => format!("at least {limit}"),
@@ -97,7 +95,7 @@ impl Limits {
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
     }
 
-    /// The patterns of groups in the limits if `of_groups`, else those of queues.
+    /// The patterns of groups in the limits if `of_groups`, else the patterns of queues.
     pub(crate) fn patterns(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
         let bounds = self.0.iter();
         let bounds = bounds.filter(move |(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
@@ -111,7 +109,7 @@ impl Limits {
         globs.cloned().collect()
     }
 
-    /// The plain names of groups in the limits if `of_groups`, else those of queues.
+    /// The plain names of groups in the limits if `of_groups`, else the plain names of queues.
     pub(crate) fn queue_or_group_names(&self, of_groups: bool) -> Vec<Name> {
         let names = self.patterns(of_groups).filter_map(Pattern::as_plain_name);
         names.cloned().collect()
@@ -358,8 +356,8 @@ impl View for Health {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<Health>("health", "Whether all is well: health");
 
-    fn text(&self, page: &RenderOptions) -> String {
-        let marks = StyleMarker::new(page.color);
+    fn text(&self, options: &RenderOptions) -> String {
+        let marks = StyleMarker::new(options.color);
         let mut text = String::new();
         let mut add = |level: HealthLevel, sentence: &str| {
             let (sign, style) = match level {
@@ -368,8 +366,8 @@ impl View for Health {
                 HealthLevel::Critical => ("✗", Style::Red),
             };
             let sign = marks.mark_text(sign, Some(style));
-            if page.terminal {
-                let lines = wrapped(sentence, page.width.max(20), 2);
+            if options.terminal {
+                let lines = wrapped(sentence, options.width.max(20), 2);
                 let rest = lines.strip_prefix(' ').unwrap_or(&lines);
                 text.push_str(&format!("{sign}{rest}"));
             } else {

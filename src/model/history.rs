@@ -10,10 +10,10 @@ use crate::view::table::{Cell, Column, Table};
 type Step<'h> = (&'h [HistoryEntry], usize);
 
 /// One line for each entry: when, what, its note, and how long the job waited or ran.
-pub(crate) fn render_history(history: &[HistoryEntry], page: &RenderOptions) -> String {
+pub(crate) fn render_history(history: &[HistoryEntry], options: &RenderOptions) -> String {
     let columns: [Column<Step>; 4] = [
-        Column::of_text("WHEN", |(history, at), page| {
-            Cell::or_missing(history[*at].when.map(|when| page.format_timestamp(when)))
+        Column::of_text("WHEN", |(history, at), options| {
+            Cell::or_missing(history[*at].when.map(|when| options.format_timestamp(when)))
         }),
         Column::of_text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
         Column::of_text("NOTE", |(history, at), _| {
@@ -24,11 +24,11 @@ pub(crate) fn render_history(history: &[HistoryEntry], page: &RenderOptions) -> 
         }),
     ];
     let steps: Vec<Step> = (0..history.len()).map(|at| (history, at)).collect();
-    let table = Table::new(&columns, &steps, page);
+    let table = Table::new(&columns, &steps, options);
     format!(
         "\nhistory ({})\n{}",
         history.len(),
-        table.into_indented_text(page)
+        table.into_indented_text(options)
     )
 }
 

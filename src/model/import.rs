@@ -29,7 +29,7 @@ type TargetRow<'p> = (&'p Name, u64);
 
 impl ImportPlan<'_> {
     /// The jobs by queue, and a line for each other change.
-    pub(crate) fn plan_text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn plan_text(&self, options: &RenderOptions) -> String {
         let columns: [Column<TargetRow>; 2] = [
             Column::of_text("QUEUE", |(queue, _), _| Cell::text(queue)),
             Column::of_counts("JOBS", |(_, jobs)| *jobs),
@@ -39,9 +39,9 @@ impl ImportPlan<'_> {
             .iter()
             .map(|(queue, jobs)| (*queue, *jobs))
             .collect();
-        let table = Table::new(&columns, &targets, page);
+        let table = Table::new(&columns, &targets, options);
         let mut text: String = table
-            .into_text(page)
+            .into_text(options)
             .lines()
             .map(|line| format!("  {line}\n"))
             .collect();
@@ -90,7 +90,6 @@ impl ImportPlan<'_> {
     }
 }
 
-/// The line of a maximum that is set.
 fn maximum_line(change: &MaximumChange) -> String {
     let MaximumChange { id, maximum, .. } = change;
     let until = change.expires.and_then(Moment::to_rfc3339);

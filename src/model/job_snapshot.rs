@@ -69,12 +69,10 @@ impl Deref for JobSnapshot {
 }
 
 impl JobSnapshot {
-    /// Whether the job is in this stored state.
     pub fn has_stored_state(&self, state: &str) -> bool {
         self.stored.as_bytes() == state.as_bytes()
     }
 
-    /// Whether the job has failed in this group.
     pub fn has_failed_in_group(&self, group: &Name) -> bool {
         self.has_stored_state("failed") && self.group.as_ref() == Some(group)
     }

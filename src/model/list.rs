@@ -55,12 +55,12 @@ impl View for JobList {
         List::<Job>::headings()
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        self.list.text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        self.list.text(options)
     }
 
-    fn table(&self, page: &RenderOptions) -> Option<Table> {
-        self.list.table(page)
+    fn table(&self, options: &RenderOptions) -> Option<Table> {
+        self.list.table(options)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
@@ -75,10 +75,10 @@ impl View for JobList {
 impl View for JobDetails {
     const DOCUMENT: DocumentKind = JobList::DOCUMENT;
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         let texts = self.list.items.iter().map(|detail| match detail {
-            JobOrRecurring::Job(job) => job.text(page),
-            JobOrRecurring::Recurring(recurring) => recurring.text(page),
+            JobOrRecurring::Job(job) => job.text(options),
+            JobOrRecurring::Recurring(recurring) => recurring.text(options),
         });
         texts.collect::<Vec<String>>().join("\n")
     }

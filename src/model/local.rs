@@ -29,14 +29,14 @@ impl View for LocalStatus {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<LocalStatus>("local", "The private server: local");
 
-    fn text(&self, page: &RenderOptions) -> String {
-        let mut detail = DetailLines::new(page);
+    fn text(&self, options: &RenderOptions) -> String {
+        let mut detail = DetailLines::new(options);
         detail.add_line("running", if self.running { "yes" } else { "no" });
         detail.add_line_or_missing("pid", self.pid.map(|pid| pid.to_string()));
         detail.add_line("dir", &self.dir);
         detail.add_line("url", &self.url);
-        detail.add_line_or_missing("jobs", self.jobs.map(|jobs| page.count(jobs)));
-        detail.add_line("bytes", page.count(self.bytes));
+        detail.add_line_or_missing("jobs", self.jobs.map(|jobs| options.count(jobs)));
+        detail.add_line("bytes", options.count(self.bytes));
         detail.into_text()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::stats::DurationSpread;
 
-/// The upper bounds of a histogram, in seconds; one more takes the rest.
+/// The upper bounds of a histogram, in seconds. One more takes the rest.
 const BUCKET_BOUNDS: [u64; 12] = [
     1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800,
 ];
@@ -20,7 +20,7 @@ pub(crate) const PROMETHEUS_TYPE: &str = "text/plain; version=0.0.4; charset=utf
 pub(crate) enum MetricKind {
     /// A value that goes up and down.
     Gauge,
-    /// A count that grows; those of a day begin again at midnight UTC.
+    /// A count that grows. A count of a day begins again at midnight UTC.
     Counter,
     /// For each bound, how many durations were up to it.
     Histogram,
@@ -89,7 +89,6 @@ impl MetricFamily {
         }
     }
 
-    /// Adds the distribution of a duration.
     pub(crate) fn add_duration_spread(&mut self, labels: &[(&str, &str)], spread: &DurationSpread) {
         if !self.insert_series(labels) {
             return;

@@ -86,7 +86,7 @@ pub(crate) fn passes_filter(patterns: &[Pattern], name: Option<&Name>) -> bool {
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
 }
 
-/// The plain name of a pattern without wildcards, its backslashes removed; `None` for a
+/// The plain name of a pattern without wildcards, its backslashes removed. `None` for a
 /// glob.
 fn unescape_plain_name(input: &str) -> Option<String> {
     let (mut plain, mut chars) = (String::new(), input.chars());

@@ -75,7 +75,6 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Adds the jobs of the queue to counts.
     pub(crate) fn add_to_counts(&self, counts: &mut QueuedCounts) {
         counts.waiting += self.waiting;
         counts.running += self.running;
@@ -160,31 +159,33 @@ impl Row for Queue {
             Cell::duration(queue.head_wait_s.map(|wait| wait.0))
         })
         .drop_rank(5),
-        Column::of_free_text("STATE", |queue: &Queue, page| queue.state_cell(page))
+        Column::of_free_text("STATE", |queue: &Queue, options| queue.state_cell(options))
             .drop_rank(1)
             .min_width(16),
     ];
 }
 
 impl Queue {
-    fn state_cell(&self, page: &RenderOptions) -> Cell {
-        Cell::text(self.state_text(page)).with_style(self.paused.then_some(Style::Yellow))
+    fn state_cell(&self, options: &RenderOptions) -> Cell {
+        Cell::text(self.state_text(options)).with_style(self.paused.then_some(Style::Yellow))
     }
 
     /// `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
     /// Nothing for a queue that is not paused.
-    pub(crate) fn state_text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn state_text(&self, options: &RenderOptions) -> String {
         if !self.paused {
             return String::new();
         }
         let mut state = "paused".to_owned();
         match self.paused_since {
-            Some(since) if page.relative() => state.push_str(&format!(" {}", page.age(since))),
-            Some(since) => state.push_str(&format!(" since {}", page.format_timestamp(since))),
+            Some(since) if options.relative() => {
+                state.push_str(&format!(" {}", options.age(since)))
+            }
+            Some(since) => state.push_str(&format!(" since {}", options.format_timestamp(since))),
             None => {}
         }
         if let Some(until) = self.paused_until {
-            state.push_str(&format!(", ends {}", page.when(until)));
+            state.push_str(&format!(", ends {}", options.when(until)));
         }
         if let Some(reason) = &self.paused_reason {
             state.push_str(&format!(" ({reason})"));
@@ -201,7 +202,7 @@ mod tests {
     use crate::model::list::List;
     use crate::view::View;
 
-    fn page() -> RenderOptions {
+    fn options() -> RenderOptions {
         RenderOptions {
             now: Moment::from_seconds(100_000.0).unwrap(),
             ..RenderOptions::terminal(120)
@@ -242,6 +243,6 @@ mod tests {
             images        0        3        1          0       12          0  –           paused 2h 4m, ends in 1h (disk\x1b swap)
             mail      1,204        8        0         31        0          1  4m 12s
             test          0        0        0          0        0          0  –           paused
-        "#]].assert_eq(&queues.text(&page()));
+        "#]].assert_eq(&queues.text(&options()));
     }
 }

@@ -157,7 +157,7 @@ pub(crate) fn sort_by_priority(
     buckets
 }
 
-/// Reads a stored pattern; `None` for an empty one.
+/// Reads a stored pattern. `None` for an empty one.
 fn parse_stored_selector(text: &Name) -> Option<QueueSelector> {
     let text = text.as_bytes().trim_ascii();
     let (text, is_excluded) = match text.strip_prefix(b"!") {

@@ -4,11 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The maximum number of jobs per second; always above 0.
+/// The maximum number of jobs per second, which is always above 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MaxRate(f64);
 
-/// Displays as `20 jobs a second`; slower rates by the minute or the hour.
+/// Displays as `20 jobs a second`. Slower rates are given by the minute or the hour.
 impl fmt::Display for MaxRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, unit) = match self.0 {
@@ -23,7 +23,6 @@ impl fmt::Display for MaxRate {
 }
 
 impl MaxRate {
-    /// The time that this number of jobs takes.
     pub(crate) fn time_for_jobs(self, jobs: usize) -> Duration {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }

@@ -12,7 +12,7 @@ pub enum RetryCause {
     Codes(RangeInclusive<i32>),
     /// Whatever ends the process, except exit code 0.
     Any,
-    /// The signal of this name without `SIG`; any signal if absent.
+    /// The signal of this name without `SIG`. Without a name, any signal fits.
     Signal(Option<String>),
     /// The end of a process that was to stay.
     Crash,

@@ -37,7 +37,6 @@ impl TextRegex {
         Err(wants(format!("{what}, at character {}", before + 1)))
     }
 
-    /// Whether the text contains a match.
     pub(crate) fn matches(&self, text: &Name) -> bool {
         self.0.is_match(text.as_bytes())
     }

@@ -112,9 +112,11 @@ impl Row for Throttle {
         .drop_rank(1),
         Column::of_counts("LOCKS", |throttle: &Throttle| throttle.locks).drop_rank(2),
         Column::of_counts("PENDING", |throttle: &Throttle| throttle.pending).drop_rank(3),
-        Column::of_text("EXPIRES", |throttle: &Throttle, page| {
+        Column::of_text("EXPIRES", |throttle: &Throttle, options| {
             match throttle.ttl_s {
-                Some(seconds) => Cell::sorted_by(seconds as f64, page.format_end_of_ttl(seconds)),
+                Some(seconds) => {
+                    Cell::sorted_by(seconds as f64, options.format_end_of_ttl(seconds))
+                }
                 None => Cell::missing(),
             }
         })
@@ -139,9 +141,9 @@ impl View for ThrottleJobs {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<ThrottleJobs>("throttle", "A throttle with its jobs: throttle show");
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         let throttle = &self.throttle;
-        let mut detail = DetailLines::new(page);
+        let mut detail = DetailLines::new(options);
         detail.add_name("throttle", &throttle.id);
         let is_default = !throttle.defined && !throttle.lane;
         let remark = if is_default { "by default" } else { "" };
@@ -150,32 +152,37 @@ impl View for ThrottleJobs {
         if let Some(changed) = self.changed {
             let by = self.changed_by.as_ref();
             let by = by.map_or_else(String::new, |by| format!("by {by}"));
-            detail.add_line_with_remark("changed", page.when(changed), None, by);
+            detail.add_line_with_remark("changed", options.when(changed), None, by);
         }
         if let Some(seconds) = throttle.ttl_s {
-            detail.add_line("expires", page.format_end_of_ttl(seconds));
+            detail.add_line("expires", options.format_end_of_ttl(seconds));
         }
         let parts = [
             ("locks", throttle.locks, "holder", &self.holders),
             ("pending", throttle.pending, "waiting", &self.waiting),
         ];
         for (name, count, item, jobs) in parts {
-            detail.add_line(name, page.count(count));
+            detail.add_line(name, options.count(count));
             // A script finds each line by its name.
-            let item = if page.terminal { "" } else { item };
+            let item = if options.terminal { "" } else { item };
             for job in jobs {
-                detail.add_line_with_remark(item, page.name(&job.jid), None, queue_and_state(job));
+                detail.add_line_with_remark(
+                    item,
+                    options.name(&job.jid),
+                    None,
+                    queue_and_state(job),
+                );
             }
             let more = count.saturating_sub(jobs.len() as u64);
-            if more > 0 && page.terminal {
-                detail.add_line(item, format!("… {} more", page.count(more)));
+            if more > 0 && options.terminal {
+                detail.add_line(item, format!("… {} more", options.count(more)));
             }
         }
         detail.into_text()
     }
 }
 
-/// The queue and the state of a job; `missing` if it does not exist.
+/// The queue and the state of a job. `missing` if it does not exist.
 fn queue_and_state(job: &Neighbor) -> String {
     let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
     match job.state {

@@ -15,7 +15,7 @@ pub const MAX_ITEMS: usize = 200;
 pub enum ItemKind {
     Job,
     Recurring,
-    /// A member of a queue's set of waiting jobs; each of the next kinds is one of another set.
+    /// A member of a queue's set of waiting jobs. Each of the next kinds is one of another set.
     Work,
     Locks,
     Scheduled,
@@ -96,11 +96,11 @@ pub enum RepairStatus {
     Repaired,
 }
 
-/// A value before and after; `None` means absent. Without an item, a change of a whole key: it was renamed to `after`,
+/// A value before and after. `None` means absent. Without an item, a change of a whole key: it was renamed to `after`,
 /// or was to expire in `before` milliseconds and is persisted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename = "row")]
-pub struct Change {
+pub struct KeyChange {
     pub key: Name,
     /// A field, a member, or an index of a list.
     pub item: Option<Name>,
@@ -123,7 +123,7 @@ pub struct Verdict {
     /// empty for other findings.
     pub cycle: Vec<Name>,
     /// The changes that were made, or that a repair would make.
-    pub changes: Vec<Change>,
+    pub changes: Vec<KeyChange>,
 }
 
 /// The number of entries in a block of a failure list.
@@ -155,7 +155,7 @@ impl Verdict {
         }
     }
 
-    /// The severity of the finding. `is_at_head`: its job heads a queue; `is_job_missing`: its job does not exist.
+    /// The severity of the finding. `is_at_head`: its job heads a queue. `is_job_missing`: its job does not exist.
     pub fn severity(&self, is_at_head: bool, is_job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
             SeverityCondition::Head => is_at_head,

@@ -108,10 +108,10 @@ impl View for Wait {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<Wait>("wait", "Jobs that were waited for: wait");
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         self.items
             .iter()
-            .map(|item| item.result_line(page))
+            .map(|item| item.result_line(options))
             .collect()
     }
 
@@ -126,11 +126,11 @@ impl View for Wait {
 
 impl WaitItem {
     /// The line of a job whose wait has ended.
-    pub(crate) fn result_line(&self, page: &RenderOptions) -> String {
-        let gap = if page.terminal { "  " } else { "\t" };
+    pub(crate) fn result_line(&self, options: &RenderOptions) -> String {
+        let gap = if options.terminal { "  " } else { "\t" };
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
         let elapsed = text::format_duration(elapsed);
-        let jid = page.name(&self.jid);
+        let jid = options.name(&self.jid);
         let result: &str = self.result.into();
         format!("{jid}{gap}{result}{gap}{elapsed}\n")
     }

@@ -22,9 +22,9 @@ pub(crate) enum WorkEventKind {
     Advanced,
     Retried,
     Failed,
-    /// Another worker may have the job, or the job was cancelled; nothing was written.
+    /// Another worker may have the job, or the job was cancelled. Nothing was written.
     Lost,
-    /// Given back without using a retry.
+    /// Released without using a retry.
     Released,
     /// The reply was lost, and the job does not show what happened.
     Unknown,

@@ -135,8 +135,8 @@ impl Row for Worker {
         Column::of_counts("STALLED", |worker: &Worker| worker.stalled)
             .drop_rank(2)
             .warn_if_not_zero(),
-        Column::of_text("LAST SEEN", |worker: &Worker, page| {
-            Cell::moment(worker.last_seen, page)
+        Column::of_text("LAST SEEN", |worker: &Worker, options| {
+            Cell::moment(worker.last_seen, options)
         })
         .drop_rank(3),
         Column::of_text("HOST", |worker: &Worker, _| {
@@ -170,8 +170,8 @@ impl View for WorkerJobs {
         column_headings(Job::COLUMNS)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        list::draw_table(&self.details, page)
+    fn text(&self, options: &RenderOptions) -> String {
+        list::draw_table(&self.details, options)
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {

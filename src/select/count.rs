@@ -12,8 +12,8 @@ use crate::model::job::{State, StateCounts};
 use crate::model::queue::Queue;
 use crate::session::Session;
 
-/// Counts the selected jobs; without any condition, those in all states. Returns the queues that
-/// cannot be read, too.
+/// Counts the selected jobs. Without any condition, jobs in all states count. The queues that cannot be read come
+/// second.
 pub(crate) fn counts_and_unreadable_queues(
     session: &mut Session,
     now: Moment,

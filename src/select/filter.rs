@@ -63,7 +63,6 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Whether jobs in any state match.
     pub(super) fn matches_any_state(&self) -> bool {
         self.states.len() == State::VARIANTS.len()
     }
@@ -109,7 +108,7 @@ impl<'a> Filter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// The conditions that membership in the index does not guarantee; without an index, all conditions.
+    /// The conditions that membership in the index does not guarantee. Without an index, these are all conditions.
     pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
         let sure = |field: FilterField| match (index, field) {
@@ -137,7 +136,7 @@ impl<'a> Filter<'a> {
         )
     }
 
-    /// The fields to read: the fields of `detail` and those that the conditions need; with `with_state` also the
+    /// The fields to read: the fields of `detail`, the fields that the conditions need, and with `with_state` the
     /// state.
     pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();
@@ -287,7 +286,6 @@ impl Prefilter {
         self.0.is_empty()
     }
 
-    /// The names of the fields.
     pub(super) fn field_names(&self) -> Vec<&'static str> {
         self.0.iter().map(|field| field.name()).collect()
     }

@@ -2,7 +2,7 @@
 //!
 //! [`source`] finds the sets that contain all jobs that may match, [`filter`] checks their members for
 //! the conditions without an index. If no set helps, every job is read, and `write_notes` says so. Each
-//! call returns a slice; only hashes of the jids of earlier slices are kept.
+//! call returns a slice. Only hashes of the jids of earlier slices are kept.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -44,15 +44,16 @@ pub(crate) struct Selection<'a> {
     sources: VecDeque<IndexSource>,
     current: Option<ActiveSource>,
     jids: VecDeque<Name>,
-    /// The jobs returned so far; `None` if no job can come twice.
+    /// The jobs returned so far. `None` if no job can come twice.
     seen: Option<HashedSet>,
-    skip: u64,
-    left: u64,
+    remaining_offset: u64,
+    remaining_limit: u64,
     /// The total of the indexes read so far, if they are exact.
     total: Option<u64>,
     matched: u64,
-    ended: bool,
-    newest: bool,
+    is_at_end: bool,
+    /// Whether failure lists are read from their newest end.
+    is_newest_first: bool,
     /// Workers that were named but are unknown.
     unknown_workers: Vec<Name>,
     /// Queues that cannot be searched, because a key of each has a wrong type.
@@ -102,9 +103,9 @@ pub(crate) fn read_snapshots(
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
-    let (mut jobs, mut alike) = (Vec::new(), FieldInterner::default());
+    let (mut jobs, mut interner) = (Vec::new(), FieldInterner::default());
     let mut misplaced = for_each_job(session, now, selector, JobFields::Snapshot, |job| {
-        jobs.push(JobSnapshot::from_job(job, &mut alike))
+        jobs.push(JobSnapshot::from_job(job, &mut interner))
     })?;
     if jobs.is_empty() && misplaced.is_empty() {
         nothing::hint_why_empty(session, now, Some(selector))?;
@@ -155,12 +156,12 @@ impl<'a> Selection<'a> {
             current: None,
             jids: VecDeque::new(),
             seen: may_repeat.then(HashedSet::default),
-            skip: selector.offset,
-            left: selector.limit.unwrap_or(u64::MAX),
+            remaining_offset: selector.offset,
+            remaining_limit: selector.limit.unwrap_or(u64::MAX),
             total: Some(0),
             matched: 0,
-            ended: false,
-            newest: false,
+            is_at_end: false,
+            is_newest_first: false,
             unknown_workers: found.unknown_workers,
             unreadable: found.unreadable,
             misplaced: Vec::new(),
@@ -168,8 +169,11 @@ impl<'a> Selection<'a> {
     }
 
     /// Reads failure lists from their newest end. Other sources keep their order.
-    pub(crate) fn newest_failures_first(self, newest: bool) -> Selection<'a> {
-        Selection { newest, ..self }
+    pub(crate) fn newest_failures_first(self, is_newest_first: bool) -> Selection<'a> {
+        Selection {
+            is_newest_first,
+            ..self
+        }
     }
 
     /// Writes a note if every job will be read, and how a path that begins with `data` is understood.
@@ -180,7 +184,7 @@ impl<'a> Selection<'a> {
                 "`--where {path}` means `{below}` in data without a field `data`"
             ));
         }
-        if self.left > 0 && self.sources.iter().any(IndexSource::is_all_jobs) {
+        if self.remaining_limit > 0 && self.sources.iter().any(IndexSource::is_all_jobs) {
             ui.note(&format!(
                 "scanning all jobs: {}",
                 self.filter.unindexed_reason()
@@ -190,9 +194,9 @@ impl<'a> Selection<'a> {
 
     /// Refuses a given name if nothing was found and nothing has that name.
     fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
-        if let Some(stranger) = self.unknown_workers.first() {
+        if let Some(unknown_worker) = self.unknown_workers.first() {
             let known = core.index_members(self.now, &Index::Workers)?;
-            return Err(Error::unknown_name("worker", stranger, &known));
+            return Err(Error::unknown_name("worker", unknown_worker, &known));
         }
         let queues = self.filter.selector.queues.iter();
         for queue in queues.filter_map(|pattern| pattern.as_plain_name()) {
@@ -201,13 +205,13 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// The matching jobs of the next slice, which may be none; `None` at the end.
+    /// The matching jobs of the next slice, which may be none. `None` at the end.
     pub(crate) fn next_jobs(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
-        if self.left == 0 {
+        if self.remaining_limit == 0 {
             return Ok(None);
         }
-        if !self.fill_jids_if_any(core)? {
-            self.ended = true;
+        if !self.fill_jids(core)? {
+            self.is_at_end = true;
             if self.matched == 0 {
                 self.refuse_unknown_names(core)?;
             }
@@ -225,31 +229,32 @@ impl<'a> Selection<'a> {
             Some(Index::Failed(group)) if self.detail == JobFields::Snapshot => Some(group.clone()),
             _ => None,
         };
-        // Jobs with locks are sorted by state, which requires slices of one size.
-        let exact = source.is_exact && !locks;
-        // If every member matches, those before the offset need not be read.
-        while exact && self.skip > 0 && self.jids.pop_front().is_some() {
-            self.skip -= 1;
+        // Each slice of locked jobs is sorted by state. If its size depended on the offset or the limit, so would the
+        // order of the jobs.
+        let is_exact = source.is_exact && !locks;
+        // If every member matches, the members before the offset need not be read.
+        while is_exact && self.remaining_offset > 0 && self.jids.pop_front().is_some() {
+            self.remaining_offset -= 1;
             self.matched += 1;
         }
         let mut size = match self.detail {
             JobFields::Snapshot => JOBS_PER_READ as u64,
             _ => MAX_JOBS_PER_CALL as u64,
         };
-        if exact {
-            size = size.min(self.left);
+        if is_exact {
+            size = size.min(self.remaining_limit);
         }
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
-        if !exact && !prefilter.is_empty() {
+        if !is_exact && !prefilter.is_empty() {
             let fields = core.stored_job_fields(self.now, &prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
                 .map(|fields| prefilter.job_may_match(&self.filter, fields));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
-        let certain = exact && self.detail == JobFields::Jid;
-        let names = if certain {
+        let needs_no_filter = is_exact && self.detail == JobFields::Jid;
+        let names = if needs_no_filter {
             self.detail.into_str().into()
         } else {
             self.filter.field_list(self.detail, locks)
@@ -259,7 +264,8 @@ impl<'a> Selection<'a> {
         for (jid, job) in slice.into_iter().zip(found) {
             match (job, &group) {
                 (Some(job), _)
-                    if (certain || self.filter.matches(&job)) && self.is_first_occurrence(&job) =>
+                    if (needs_no_filter || self.filter.matches(&job))
+                        && self.is_first_occurrence(&job) =>
                 {
                     jobs.push(job);
                 }
@@ -282,17 +288,17 @@ impl<'a> Selection<'a> {
         if locks {
             jobs.sort_by_key(|job| job.state);
         }
-        let skipped = self.skip.min(jobs.len() as u64);
-        self.skip -= skipped;
+        let skipped = self.remaining_offset.min(jobs.len() as u64);
+        self.remaining_offset -= skipped;
         jobs.drain(..skipped as usize);
-        jobs.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
-        self.left -= jobs.len() as u64;
+        jobs.truncate(usize::try_from(self.remaining_limit).unwrap_or(usize::MAX));
+        self.remaining_limit -= jobs.len() as u64;
         Ok(Some(jobs))
     }
 
     /// The number of matching jobs, if it is known without further reads.
     pub(crate) fn total_matches(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
-        if self.ended {
+        if self.is_at_end {
             return Ok(Some(self.matched));
         }
         let begun = match &self.current {
@@ -317,8 +323,8 @@ impl<'a> Selection<'a> {
         Ok(self.total.map(|total| total + begun + rest))
     }
 
-    /// Makes sure that there are jids to read. Returns whether there are any.
-    fn fill_jids_if_any(&mut self, core: &mut Core) -> Result<bool, Error> {
+    /// Reads the next jids if none are left. False means that no jids are left to read.
+    fn fill_jids(&mut self, core: &mut Core) -> Result<bool, Error> {
         loop {
             if !self.jids.is_empty() {
                 return Ok(true);
@@ -355,16 +361,18 @@ impl<'a> Selection<'a> {
                     matches_first: true,
                     ..
                 } => MAX_JOBS_PER_CALL as u64,
-                IndexSource { is_exact: true, .. } => self.left.saturating_add(self.skip),
+                IndexSource { is_exact: true, .. } => {
+                    self.remaining_limit.saturating_add(self.remaining_offset)
+                }
                 _ => self
-                    .left
-                    .saturating_add(self.skip)
+                    .remaining_limit
+                    .saturating_add(self.remaining_offset)
                     .max(MAX_JOBS_PER_CALL as u64),
             };
             let reader = match &source.index {
                 None if source.listed.is_some() => MemberReader::Listed(source.listed.take()),
                 None => MemberReader::AllJobs(JobScan::default()),
-                Some(index @ Index::Failed(_)) if self.newest => {
+                Some(index @ Index::Failed(_)) if self.is_newest_first => {
                     MemberReader::Index(IndexReader::backward(index.clone(), size))
                 }
                 Some(index) => MemberReader::Index(IndexReader::forward(index.clone(), size)),
@@ -413,7 +421,6 @@ impl MemberReader {
         }
     }
 
-    /// The number of members, if it is known.
     fn total_members(&self) -> Option<u64> {
         match self {
             MemberReader::Index(walk) => walk.total,

@@ -57,8 +57,8 @@ pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error 
     }
 }
 
-/// The prefixes that may be meant instead of the one in use: the default, and those of the
-/// config file.
+/// The prefixes that may be meant instead of the one in use: the default, and the
+/// prefixes of the config file.
 pub(crate) fn other_prefixes(session: &Session) -> Vec<String> {
     let contexts = session
         .file

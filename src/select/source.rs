@@ -19,7 +19,7 @@ pub(super) struct IndexSource {
     pub index: Option<Index>,
     /// The jobs, if they were read already.
     pub listed: Option<Vec<Name>>,
-    /// Whether every member matches, if the index is sound.
+    /// Whether every member matches, provided that the index is not damaged.
     pub is_exact: bool,
     /// Whether the matching members come first, so that the rest need not be read.
     pub matches_first: bool,
@@ -80,8 +80,8 @@ pub(super) fn plan_search(
         plans.push(failure_lists(core, now, selector)?);
     }
     for tag in &selector.tags {
-        let exact = selector.tags.len() == 1 && selector.has_only_tag_flags();
-        plans.push(vec![IndexSource::new(Index::Tag(tag.clone()), exact)]);
+        let is_exact = selector.tags.len() == 1 && selector.has_only_tag_flags();
+        plans.push(vec![IndexSource::new(Index::Tag(tag.clone()), is_exact)]);
     }
     if selector.tracked {
         plans.push(vec![IndexSource::new(
@@ -150,8 +150,8 @@ fn count_members_per_plan(
     Ok(costs.collect())
 }
 
-/// The sets of all jobs in the selected states; or all jobs, if neither a state nor any other
-/// condition with an index was given.
+/// The sets of all jobs in the selected states. All jobs are read if neither a state nor any other condition with an
+/// index was given.
 fn sets_by_state(
     core: &mut Core,
     now: Moment,
@@ -159,12 +159,17 @@ fn sets_by_state(
     filter: &Filter,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
-    let unsorted = selector.all
+    // These flags ask for all jobs, or for a value that no index has.
+    let has_unindexed_flag = selector.all
         || !selector.klasses.is_empty()
         || !selector.wheres.is_empty()
         || !selector.throttles.is_empty();
-    let timeless = selector.older_than.is_none() && selector.newer_than.is_none();
-    if unsorted && timeless && selector.queues.is_empty() && selector.states.is_empty() {
+    let has_no_age_flag = selector.older_than.is_none() && selector.newer_than.is_none();
+    if has_unindexed_flag
+        && has_no_age_flag
+        && selector.queues.is_empty()
+        && selector.states.is_empty()
+    {
         return Ok(vec![IndexSource {
             index: None,
             listed: None,
@@ -203,8 +208,9 @@ fn listed_lane_jobs(
         .iter()
         .filter(|key| !key.as_bytes().starts_with(b"/"))
     {
-        let of = |queue: &Name| Name::from([queue.as_bytes(), b"/", key.as_bytes()].concat());
-        lanes.extend(queues.iter().map(of));
+        let lane_name =
+            |queue: &Name| Name::from([queue.as_bytes(), b"/", key.as_bytes()].concat());
+        lanes.extend(queues.iter().map(lane_name));
     }
     let jobs = core.jobs_of_lanes(now, &lanes)?.into_iter().flatten();
     Ok(IndexSource {
@@ -216,15 +222,15 @@ fn listed_lane_jobs(
     })
 }
 
-/// The failure lists of the selected groups; of all groups if none is named.
+/// The failure lists of the selected groups. If none is named, all groups count.
 fn failure_lists(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
 ) -> Result<Vec<IndexSource>, Error> {
     let groups = &selector.groups;
-    let exact = selector.has_only_group_and_state_flags();
-    let list = |group: Name| IndexSource::new(Index::Failed(group), exact);
+    let is_exact = selector.has_only_group_and_state_flags();
+    let list = |group: Name| IndexSource::new(Index::Failed(group), is_exact);
     let plain: Vec<&Name> = groups
         .iter()
         .filter_map(|pattern| pattern.as_plain_name())
@@ -272,7 +278,7 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
 }
 
 /// The sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
-/// expired and was extended once, and those of workers that were not seen for a day.
+/// expired and was extended once, and jobs of workers that were not seen for a day.
 fn lock_sets(
     core: &mut Core,
     now: Moment,
@@ -304,8 +310,9 @@ fn queue_sets(
     // Jobs whose lock was revoked come before all other waiting jobs.
     let stalled_come_first = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
-        let set =
-            |index: fn(Name) -> Index, exact| IndexSource::new(index(queue.clone()), exact && only);
+        let set = |index: fn(Name) -> Index, is_exact| {
+            IndexSource::new(index(queue.clone()), is_exact && only)
+        };
         let found = |states: &[State]| states.iter().any(|&state| selected(state) && holds(state));
         let all = |states: &[State]| states.iter().all(|&state| selected(state));
         let mut sets = Vec::new();
@@ -313,13 +320,13 @@ fn queue_sets(
             sets.push(set(Index::Locks, all(&[Running, Stalled])));
         }
         if found(&[Waiting, Stalled]) {
-            let exact = all(&[Waiting, Stalled]);
+            let is_exact = all(&[Waiting, Stalled]);
             // With further conditions, the set is read to its end: a job that does not match may stand before
             // one that does.
             let matches_first = stalled_come_first && only;
             sets.push(IndexSource {
                 matches_first,
-                ..set(Index::Waiting, exact)
+                ..set(Index::Waiting, is_exact)
             });
         }
         if found(&[Scheduled]) {

@@ -6,7 +6,6 @@ use crate::json::quote::quote_string;
 use crate::name::Name;
 use crate::name::refuse_as_new_name;
 
-/// `user@host`.
 pub(crate) fn user_at_host() -> String {
     format!("{}@{}", user_name(), host_name())
 }
@@ -60,7 +59,6 @@ fn user_name() -> String {
         .unwrap_or_else(|| "unknown".into())
 }
 
-/// The name of this host.
 pub fn host_name() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()

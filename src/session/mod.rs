@@ -48,7 +48,7 @@ const BRING_WORK: [&str; 3] = ["put", "import", "work"];
 pub(crate) struct Session {
     pub globals: Globals,
     pub ui: Ui,
-    /// The config file; `None` for commands that do not read it.
+    /// The config file. `None` for commands that do not read it.
     pub file: Option<File>,
     /// Whether this command may change data.
     pub changes: bool,
@@ -98,7 +98,6 @@ impl StreamLineCounts {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The number of lines that were counted.
     pub(crate) fn line_count(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }
@@ -169,7 +168,7 @@ impl Session {
         sessions.collect()
     }
 
-    /// The flag that names this member alone among those of its context.
+    /// The flag that names this member alone among the members of its context.
     pub(crate) fn flag_naming_member(&self) -> Option<(&'static str, &str)> {
         let context = self.file.as_ref()?.context.as_ref()?;
         Some(match &context.values.prefixes {
@@ -279,7 +278,6 @@ impl Session {
         self.part.as_mut()?.lines.take()
     }
 
-    /// The name of the command.
     pub(crate) fn command_name(&self) -> &str {
         &self.command_line.name
     }
@@ -289,7 +287,6 @@ impl Session {
         &self.command_line.canonical_command
     }
 
-    /// The inputs of the command.
     pub(crate) fn input(&self) -> InputSource {
         let part = self.part.as_ref();
         let source = InputSource::new(self.globals.null);
@@ -325,7 +322,6 @@ impl Session {
         )
     }
 
-    /// The label of the context in use.
     pub(crate) fn context_label_text(&self) -> Option<&str> {
         self.file.as_ref()?.label()
     }
@@ -418,7 +414,6 @@ impl Session {
         Ok(self.core_and_ui()?.0)
     }
 
-    /// The core and the streams.
     pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
             self.core = Some(self.open_core()?);
@@ -568,7 +563,7 @@ impl Session {
 
     fn core_settings(&mut self) -> Result<ConnectionSettings, Error> {
         let target = self.target_with_tls()?;
-        self.settings_with_password(target)
+        self.connection_settings_with_password(target)
     }
 
     /// The address that was given, with the files of TLS. It holds no password but its own.
@@ -580,7 +575,7 @@ impl Session {
     }
 
     /// The settings of a connection to this address, with the password from its source.
-    pub(crate) fn settings_with_password(
+    pub(crate) fn connection_settings_with_password(
         &mut self,
         mut target: Target,
     ) -> Result<ConnectionSettings, Error> {
@@ -616,7 +611,7 @@ pub(crate) fn context_label(settings: &File) -> ContextLabel {
     }
 }
 
-/// The message that the primary of a replica has been silent for long; `None` if it has not.
+/// The message that the primary of a replica has been silent for long. `None` if it has not.
 pub(crate) fn silent_primary_message(lag: Option<Duration>) -> Option<String> {
     let lag = lag.filter(|lag| *lag > MAX_LAG)?;
     let lag = text::format_duration(lag.as_secs_f64());

@@ -77,12 +77,10 @@ fn find_password(
     }
 }
 
-/// The password of the environment.
 pub(crate) fn password_from_environment() -> Option<OsString> {
     variables::PASSWORDS.into_iter().find_map(env::var)
 }
 
-/// The password that a context leads to.
 fn password_from_context(
     context: &ContextSettings,
     target: &Target,
@@ -177,7 +175,7 @@ fn describe_exit(status: ExitStatus) -> String {
     }
 }
 
-/// Reads a password from the first line of a file; `-` is stdin.
+/// Reads a password from the first line of a file. `-` is stdin.
 fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     let path = Path::new(path);
     if path != Path::new("-") {

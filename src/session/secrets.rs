@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use crate::address::variables;
 use crate::settings::ConfigFile;
 
-/// Variables of this process that hold a secret, with those that a `password-env` of the config file
+/// Variables of this process that hold a secret, including each variable that a `password-env` of the config file
 /// names.
 pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
     let contexts = file.iter().flat_map(|file| file.contents.contexts.values());

@@ -7,7 +7,7 @@ use crate::error::Error;
 /// A server as a page or a screen names it, perhaps beside other servers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShownServer {
-    /// The flag that names this server alone among those of its context.
+    /// The flag that names this server alone among the servers of its context.
     pub flag: Option<(&'static str, String)>,
     /// Whether other servers are shown beside this one.
     pub has_others: bool,

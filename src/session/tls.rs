@@ -22,7 +22,7 @@ pub(crate) fn refuse_without_tls(target: &Target, flags: &TlsFiles) -> Result<()
     }
 }
 
-/// Puts the files into a target with TLS. `flags`: those given on the command line.
+/// Puts the files into a target with TLS. `flags` were given on the command line.
 pub(crate) fn fill_tls(
     target: &mut Target,
     files: &TlsFiles,

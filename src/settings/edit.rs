@@ -1,4 +1,4 @@
-//! Edits of the configuration file: comments and order are kept; concurrent edits wait for each other.
+//! Edits of the configuration file: comments and order are kept. Concurrent edits wait for each other.
 
 use std::fs::{DirBuilder, File, TryLockError, metadata};
 use std::os::unix::ffi::OsStrExt;
@@ -12,12 +12,12 @@ use super::read::ConfigContents;
 use super::values::ConfigValues;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_message, limit_hint};
+use crate::fs::open_failure::OpenFailure;
 use crate::fs::trust::ResolvedPath;
-use crate::fs::unopened::Unopened;
 use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Sanitized;
 
-/// Edits the file; `change` gets its present settings and the document.
+/// Edits the file. `change` gets its present settings and the document.
 pub(crate) fn edit_config_file(
     source: &ConfigSource,
     patience: Duration,
@@ -36,7 +36,7 @@ pub(crate) fn edit_config_file(
         let hint = limit_hint(&fault).map(str::to_owned);
         unwritable(io_message(&fault)).hint_if(hint)
     };
-    let untrusted = |why: Unopened| why.into_error(&what, Kind::File);
+    let untrusted = |why: OpenFailure| why.into_error(&what, Kind::File);
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
@@ -101,7 +101,6 @@ fn lock_directory_if_readable(dir: &Path, patience: Duration) -> Result<Option<F
     }
 }
 
-/// Adds a context.
 pub(crate) fn add_context(
     document: &mut DocumentMut,
     name: &str,
@@ -271,7 +270,6 @@ fn find_next_table(
     }
 }
 
-/// Refuses the name of a context that exists.
 pub(crate) fn refuse_existing_context(contents: &ConfigContents, name: &str) -> Result<(), Error> {
     if contents.contexts.contains_key(name) {
         Err(

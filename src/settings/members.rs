@@ -78,8 +78,9 @@ impl ContextMembers {
             let (address, prefix) = place(member);
             for other in &self.list[..at] {
                 let (other_address, other_prefix) = place(other);
-                let addresses = (address.as_str(), other_address.as_str());
-                if prefix == other_prefix && !protection::are_different_databases(addresses) {
+                if prefix == other_prefix
+                    && !protection::are_different_databases(&address, &other_address)
+                {
                     let (one, other) = (Sanitized(&other.name), Sanitized(&member.name));
                     return Err(Error::usage(format!(
                         "members `{one}` and `{other}` of the context have the same jobs"

@@ -12,8 +12,8 @@ use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::{Error, Kind, limit_hint};
 use crate::fs::open;
+use crate::fs::open_failure::OpenFailure;
 use crate::fs::trust;
-use crate::fs::unopened::Unopened;
 use crate::model;
 use crate::name::Name;
 use crate::text::Sanitized;
@@ -97,7 +97,7 @@ impl ContextSettings {
     }
 }
 
-/// The contents of the file; empty if the file does not exist.
+/// The contents of the file. They are empty if the file does not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigFile {
     pub source: ConfigSource,
@@ -147,14 +147,13 @@ impl ConfigSource {
         }
     }
 
-    /// The path, harmless on a terminal.
+    /// The path, sanitized for a terminal.
     pub(crate) fn display_path(&self) -> String {
         self.path()
             .map(|path| Sanitized(path.as_os_str().as_bytes()).to_string())
             .unwrap_or_default()
     }
 
-    /// Reads the file.
     pub(crate) fn read(self, must_exist: bool) -> Result<ConfigFile, Error> {
         let mut settings = ConfigFile {
             source: self,
@@ -193,7 +192,7 @@ impl ConfigSource {
         Ok(settings)
     }
 
-    /// The bytes of the file, and the file itself; `None` if it does not exist and need not. A
+    /// The bytes of the file, and the file itself. `None` if it does not exist and need not. A
     /// file that another user can have written is refused: it names servers, their CAs, and programs.
     fn read_bytes(&self, must_exist: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
@@ -229,7 +228,7 @@ impl ConfigSource {
         }
     }
 
-    fn untrusted_file_error(&self, why: Unopened) -> Error {
+    fn untrusted_file_error(&self, why: OpenFailure) -> Error {
         let what = format!("cannot use config file `{}`", self.display_path());
         let error = why.into_error(&what, Kind::Usage);
         let hint = match error.hint_text() {
@@ -239,7 +238,6 @@ impl ConfigSource {
         error.hint(hint)
     }
 
-    /// Parses the bytes of the file.
     fn parse_bytes(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::parse_config(bytes).map_err(|fault| {
             let error = self.error_at_position(fault.position, &fault.what);
@@ -266,7 +264,7 @@ impl ConfigContents {
         addresses.any(address::holds_password)
     }
 
-    /// The context with this name, or an error.
+    /// The error for an unknown name suggests similar ones.
     pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.contexts.get(name) {
             Some(values) => Ok(ContextSettings {
@@ -305,7 +303,7 @@ impl ConfigFile {
         }
     }
 
-    /// The context with this name, or an error.
+    /// Without a config file, the error says where it would be.
     pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
             let shown = Sanitized(name);
@@ -397,7 +395,8 @@ impl ConfigFile {
             globals.origin,
             AddressOrigin::Typed | AddressOrigin::Environment
         ) && (values.members.is_some()
-            || addresses.is_some_and(protection::are_different_databases));
+            || addresses
+                .is_some_and(|(one, other)| protection::are_different_databases(one, other)));
         Ok((!elsewhere).then(|| ContextSettings {
             name: name.clone(),
             values: values.clone(),

@@ -29,7 +29,7 @@ enum ServerIdentity {
 }
 
 impl Database {
-    /// The database of an address; `None` for an address that this build cannot use.
+    /// The database of an address. `None` for an address that this build cannot use.
     fn parse(address: &str) -> Option<Database> {
         let Target { address, db, .. } = Target::parse(address).ok()?;
         let mut master = None;
@@ -84,11 +84,11 @@ impl ServerIdentity {
 
 /// The path without links, as far as it exists.
 fn resolve_links(path: &Path) -> PathBuf {
-    ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
+    ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |resolved| resolved.target)
 }
 
 /// Whether two addresses are of different databases.
-pub(super) fn are_different_databases((one, other): (&str, &str)) -> bool {
+pub(super) fn are_different_databases(one: &str, other: &str) -> bool {
     match (Database::parse(one), Database::parse(other)) {
         (Some(one), Some(other)) => !one.is_same_database(&other),
         _ => one != other,
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn same(one: &str, other: &str) -> bool {
-        !are_different_databases((one, other))
+        !are_different_databases(one, other)
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) struct ConfigContents {
     pub order: Vec<String>,
 }
 
-/// A position in the text; line and column count from 1.
+/// A position in the text. Line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextPosition {
     pub line: usize,
@@ -42,7 +42,6 @@ pub(crate) struct ConfigFault {
 /// An error with a byte offset for its position.
 struct OffsetFault(usize, String, Option<String>);
 
-/// Parses the bytes of a file.
 pub(crate) fn parse_config(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
     let text = std::str::from_utf8(bytes).map_err(|error| ConfigFault {
         position: position_at(bytes, error.valid_up_to()),
@@ -234,7 +233,6 @@ fn span_start(span: Option<Range<usize>>) -> usize {
     span.map_or(0, |span| span.start)
 }
 
-/// The position of a byte.
 fn position_at(bytes: &[u8], at: usize) -> TextPosition {
     let before = &bytes[..at.min(bytes.len())];
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;

@@ -97,7 +97,7 @@ pub(crate) struct ConfigValues {
     #[serde(deserialize_with = "read_time_format", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
     pub time_format: Option<TimeFormat>,
-    /// Whether to colour: auto, always or never, as `--color`
+    /// Whether to color: auto, always or never, as `--color`
     #[serde(deserialize_with = "read_display_when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
     pub color: Option<DisplayWhen>,

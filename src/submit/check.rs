@@ -16,7 +16,6 @@ use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// The result of the first pass.
 #[derive(Debug, Default)]
 pub(super) struct FirstPassResult {
     /// How many jobs there are.
@@ -27,7 +26,7 @@ pub(super) struct FirstPassResult {
     pub has_fresh_jids: bool,
     /// The first bytes of the SHA-256 of each line, by line number, if there is a journal.
     pub sums: Vec<u64>,
-    /// The queues into which the jobs go; empty unless the server is asked about them.
+    /// The queues into which the jobs go. They are collected only if the server is asked about them.
     pub queues: BTreeSet<Vec<u8>>,
     /// The maxima that the command line and the lines give to throttles.
     pub maxima: BTreeMap<Name, i64>,
@@ -96,7 +95,7 @@ pub(super) fn check_lines(
             Some(jid) => {
                 let own = hash(jid);
                 if let (false, NewJid::Given(jid)) = (known.insert(own), &job.jid) {
-                    // The first true duplicate is reported; equal hashes of other jids are very rare.
+                    // The first true duplicate is reported. Equal hashes of other jids are very rare.
                     if doubles.len() < MAX_DOUBLES {
                         doubles.push((row.number, offset_with_quote(row.text, jid), jid.to_vec()));
                     }
@@ -167,7 +166,6 @@ fn refuse_duplicate(
     }
 }
 
-/// The error for a line that is refused.
 pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
     let LineFault {
         column,
@@ -182,7 +180,7 @@ pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error 
     }
 }
 
-/// The first bytes of the SHA-256 of a line; never 0, which stands for no line.
+/// The first bytes of the SHA-256 of a line. They are never 0, which stands for no line.
 pub(super) fn line_hash(line: &[u8]) -> u64 {
     nonzero_first_bytes(&Sha256::digest(line))
 }

@@ -71,8 +71,8 @@ impl LineDefaults {
             }
             JidDerivation::Path(path, input) => (path, input),
         };
-        let wrong = |(part, what): (&[u8], String)| {
-            LineFault::at_offset(text, offset_with_quote(text, part), what)
+        let wrong = |fault: DataFault<'_>| {
+            LineFault::at_offset(text, offset_with_quote(text, fault.part), fault.why)
         };
         match &job.data {
             // The data are a part of the line, so a fault has its column there.
@@ -104,17 +104,30 @@ pub(crate) fn shard_key<'j>(
     value.or(key).or(jid.map(Cow::Borrowed))
 }
 
-/// The jid at a path in the data. An error has the part of the data that is wrong.
+/// Why data give no jid.
+struct DataFault<'d> {
+    /// The part of the data that is wrong.
+    part: &'d [u8],
+    why: String,
+}
+
 fn jid_in_data<'d>(
     data: &'d [u8],
     path: &JsonPath,
     input: &str,
-) -> Result<Cow<'d, [u8]>, (&'d [u8], String)> {
+) -> Result<Cow<'d, [u8]>, DataFault<'d>> {
     let json = std::str::from_utf8(data).unwrap_or_default();
     let Some(value) = path.find_value(json) else {
-        return Err((data, format!("its data has no `{input}`")));
+        let why = format!("its data has no `{input}`");
+        return Err(DataFault { part: data, why });
     };
-    let wrong = |what: String| Err((value.get().as_bytes(), format!("`{input}` {what}")));
+    let wrong = |what: String| {
+        let why = format!("`{input}` {what}");
+        Err(DataFault {
+            part: value.get().as_bytes(),
+            why,
+        })
+    };
     let jid = match JsonType::from_text(value.get().as_bytes()) {
         JsonType::String => into_bytes(string_text(value)),
         JsonType::Number => Cow::Borrowed(value.get().as_bytes()),
@@ -131,7 +144,7 @@ fn jid_in_data<'d>(
     }
 }
 
-/// The offset of a part of a line, from its quote on; 0 for a value of the command line.
+/// The offset of a part of a line, from its quote on. 0 for a value of the command line.
 pub(crate) fn offset_with_quote(line: &[u8], part: &[u8]) -> usize {
     let at = offset_of(line, part).unwrap_or(0);
     let is_quoted = at > 0 && line[at - 1] == b'"';

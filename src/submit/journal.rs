@@ -62,7 +62,7 @@ pub(super) struct LostJobs {
 #[derive(Debug, PartialEq)]
 pub(super) struct UnfinishedLine {
     pub jid: Vec<u8>,
-    /// When the line was sent; `None` if a reply came.
+    /// When the line was sent. `None` if a reply came.
     pub since: Option<Moment>,
 }
 
@@ -156,7 +156,7 @@ impl JournalState {
         Sha256::digest(line).into()
     }
 
-    /// Adds a line of the journal; `sums` are the hashes of the input's lines.
+    /// Adds a line of the journal. `sums` are the hashes of the input's lines.
     fn read_record(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
         let record: JournalRecord = serde_json::from_slice(record)
             .map_err(|_| "this is not a line of a journal".to_owned())?;
@@ -295,7 +295,6 @@ impl JournalState {
 /// Number of jobs that one search looks for.
 const JOBS_PER_SEARCH: usize = 10_000;
 
-/// The position of a line's bit.
 fn bit_position(line: u64) -> (usize, u64) {
     (
         usize::try_from(line / 64).unwrap_or(usize::MAX),

@@ -1,6 +1,6 @@
 //! Submitting jobs: `put`, `put --from` and `import`.
 //!
-//! Each job is a [`NewJob`](crate::input::line::NewJob), which packs itself into a call; [`round`] has the
+//! Each job is a [`NewJob`](crate::input::line::NewJob), which packs itself into a call. [`round`] has the
 //! calls of one round trip, [`order`] the order of jobs that depend on each other, [`one`] the smallest case.
 //!
 //! `put --from`: [`check`] validates every line before the first is sent. If jobs depend on jobs of later
@@ -96,19 +96,17 @@ const ROUND_JOBS: usize = 1000;
 /// Maximum number of calls in one round trip.
 const CALLS: usize = 50;
 
-/// Number of rounds that are packed ahead.
 const ROUNDS_PACKED_AHEAD: usize = 2;
 
 /// Maximum size of a line without its data: names and spaces.
 const BESIDES: usize = 1 << 20;
 
-/// Opens the file of the lines.
 fn open_lines(from: &FileArg, defaults: &LineDefaults) -> Result<TwoPassFile, Error> {
     TwoPassFile::open(from, defaults.max_data.saturating_add(BESIDES))
 }
 
 /// Shares the lines out to several members. A job goes to the member of the value at `shard_by` in its data, or
-/// else of its `key`, or else of its jid; the number of its line chooses for a job that gets a new jid.
+/// else of its `key`, or else of its jid. The number of its line chooses for a job that gets a new jid.
 pub(crate) fn share_lines(
     from: &FileArg,
     defaults: &LineDefaults,
@@ -181,8 +179,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         None => (None, None),
     };
     let fresh = checked.has_fresh_jids;
-    // The throttles of the command line stay in the list: two maxima for one of them are refused below, with
-    // those of the lines.
+    // The throttles of the command line stay in the list: two maxima for one of them are refused below,
+    // together with the maxima of the lines.
     let mut throttles = options.throttles.clone();
     let maxima = std::mem::take(&mut checked.maxima).into_iter();
     throttles.extend(maxima.map(|(id, maximum)| ThrottleArg {
@@ -297,7 +295,7 @@ struct RoundSender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
     maxima: MaximumChanges,
-    /// The maxima of throttles that the call of the first put sets as well; `None` once a job was put.
+    /// The maxima of throttles that the call of the first put sets as well. `None` once a job was put.
     to_set: Option<ThrottleMaxima>,
     interrupt: Interrupt,
     progress: Progress,
@@ -314,7 +312,7 @@ struct RoundSender<'s> {
 }
 
 impl RoundSender<'_> {
-    /// Sends the rounds. Returns the error that stopped the sending; fails if the output does.
+    /// Sends the rounds. Returns the error that stopped the sending. Fails if the output does.
     fn send_rounds(
         &mut self,
         session: &mut Session,
@@ -486,8 +484,8 @@ impl RoundSender<'_> {
     }
 
     fn interrupt_error(&self, kind: Kind, session: &Session) -> Error {
-        let page = session.ui.render_options();
-        let count = |number: usize| page.count(number as u64);
+        let options = session.ui.render_options();
+        let count = |number: usize| options.count(number as u64);
         let (done, all) = (
             count(self.jobs - self.tally.remaining_lines()),
             count(self.jobs),
@@ -508,8 +506,11 @@ impl RoundSender<'_> {
         }
         let is_refused = blocks_writes(&error);
         let error = if is_refused {
-            let page = session.ui.render_options();
-            error.stopped_after(&page.count(done as u64), &page.count(self.jobs as u64))
+            let options = session.ui.render_options();
+            error.stopped_after(
+                &options.count(done as u64),
+                &options.count(self.jobs as u64),
+            )
         } else {
             error
         };
@@ -599,8 +600,8 @@ fn line_outcome<'r>(
     outcome
 }
 
-/// Whether an existing job is not older than a moment. `history_index` is 0 for its first entry, 1 for its newest put;
-/// their times are whole seconds.
+/// Whether an existing job is not older than a moment. `history_index` is 0 for its first entry, 1 for its newest put.
+/// Their times are whole seconds.
 fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
     let when = reply.detail_moment(history_index);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)

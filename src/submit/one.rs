@@ -231,7 +231,6 @@ impl SinglePut<'_> {
 }
 
 impl PlacedJob {
-    /// Whether the put changed a job.
     pub(crate) fn has_changed_job(&self) -> bool {
         !matches!(
             self.deduplication,

@@ -30,7 +30,7 @@ impl DependencyGraph {
         let mut unmet: Vec<usize> = (0..jobs).map(|job| self.dependencies(job).len()).collect();
         let (starts, dependents) = self.dependents_by_job();
         let mut order = Vec::with_capacity(unmet.len());
-        // Jobs whose dependencies come later in the file; they follow as soon as those are placed.
+        // Jobs whose dependencies come later in the file. They follow as soon as their dependencies are placed.
         let mut passed = Vec::new();
         for place in 0..jobs {
             passed.push(place);

@@ -40,7 +40,7 @@ pub(super) struct PutBatch {
 }
 
 impl PutBatch {
-    /// Whether the call has as many jobs or bytes as one call may have.
+    /// Whether the call has reached the maximum of jobs or of bytes.
     pub(super) fn is_full(&self) -> bool {
         self.puts.is_full()
     }
@@ -78,12 +78,10 @@ impl PutRound {
         &self.names[job.queue.clone()]
     }
 
-    /// The number of jobs.
     pub(super) fn job_count(&self) -> usize {
         self.jobs
     }
 
-    /// The size in bytes.
     pub(super) fn byte_size(&self) -> usize {
         self.byte_len
     }

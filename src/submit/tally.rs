@@ -28,15 +28,14 @@ pub(super) struct PutTally {
     stopwatch: Stopwatch,
     /// Whether the document also lists the jobs that were put.
     all: bool,
-    /// The jids and their lines, if the lines are not sent in the order of the file, in which jids are written.
-    jids: Option<Vec<(u64, Name)>>,
-    /// The jids for the caller, if it asked for them.
-    kept: Option<Vec<Name>>,
+    /// The lines and jids to write at the end, in the order of the file. `None` if the lines are sent in that order.
+    unwritten_jids: Option<Vec<(u64, Name)>>,
+    /// `None` unless the caller asked for the jids.
+    jids_for_caller: Option<Vec<Name>>,
     /// In a dry run, how many lines would be put.
     planned: usize,
 }
 
-/// The outcome of a line.
 pub(super) struct LineOutcome<'t> {
     pub line: u64,
     pub jid: &'t [u8],
@@ -101,18 +100,18 @@ impl PutTally {
             reasons: ReasonTally::default(),
             stopwatch,
             all: dry_run || ui.is_verbose(),
-            jids: are_lines_reordered.then(Vec::new),
-            kept: None,
+            unwritten_jids: are_lines_reordered.then(Vec::new),
+            jids_for_caller: None,
             planned: 0,
         }
     }
 
     /// Keeps the jids of the jobs that were put, or that existed already, if the caller wants them.
     pub(super) fn keep_jids_if(&mut self, are_wanted: bool) {
-        self.kept = are_wanted.then(Vec::new);
+        self.jids_for_caller = are_wanted.then(Vec::new);
     }
 
-    /// Counts one line; writes it if the format lists each line.
+    /// Counts one line. Writes it if the format lists each line.
     pub(super) fn add_outcome(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match outcome.result {
@@ -125,8 +124,8 @@ impl PutTally {
             ItemTally::Planned => self.planned += 1,
         }
         let failed = outcome.result == ItemTally::Failed;
-        if let (false, Some(kept)) = (failed, &mut self.kept) {
-            kept.push(outcome.jid.into());
+        if let (false, Some(jids)) = (failed, &mut self.jids_for_caller) {
+            jids.push(outcome.jid.into());
         }
         if !failed {
             match ui.format() {
@@ -160,7 +159,7 @@ impl PutTally {
     }
 
     fn write_jid(&mut self, ui: &mut Ui, outcome: &LineOutcome) -> Result<(), Error> {
-        match &mut self.jids {
+        match &mut self.unwritten_jids {
             Some(jids) => {
                 jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
@@ -179,7 +178,6 @@ impl PutTally {
         self.doc.sum.done
     }
 
-    /// Whether some line failed.
     pub(super) fn has_failed_lines(&self) -> bool {
         self.doc.sum.failed > 0
     }
@@ -203,7 +201,7 @@ impl PutTally {
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
         sum.elapsed_s = RoundedSeconds(self.stopwatch.seconds());
-        if let Some(mut jids) = self.jids.take() {
+        if let Some(mut jids) = self.unwritten_jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
                 ui.write_safe_jids(&[&jid])?;
@@ -245,7 +243,7 @@ impl PutTally {
             Some(error) => Err(error),
             None => Ok(SubmitResult {
                 exit: exit::bulk_exit(&self.codes, sum.remaining, false),
-                jids: self.kept.unwrap_or_default(),
+                jids: self.jids_for_caller.unwrap_or_default(),
             }),
         }
     }

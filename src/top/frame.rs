@@ -226,7 +226,7 @@ fn lines_before_snapshot(state: &State) -> Vec<Line<'static>> {
     }
 }
 
-/// The tables of the first screen; if they do not fit, only the one with the focus.
+/// The tables of the first screen. If they do not fit, only the table with the focus is shown.
 fn table_lines(state: &State, lines: usize) -> Vec<Line<'static>> {
     let all = Table::ALL.map(|table| (table, state.rows(table)));
     if lines < 3 * SMALL_TABLE_LINES + 1 {

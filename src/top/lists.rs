@@ -370,7 +370,7 @@ fn slot_symbols(worker: &Worker) -> String {
 
 /// Jobs, a row each.
 pub(super) fn job_rows(jobs: &[Job], now: Moment, width: usize) -> TableRows {
-    let page = RenderOptions {
+    let options = RenderOptions {
         now,
         ..RenderOptions::terminal(width)
     };
@@ -402,7 +402,7 @@ pub(super) fn job_rows(jobs: &[Job], now: Moment, width: usize) -> TableRows {
                     Tone::Plain,
                 ),
                 (job.state_text(), tone),
-                (clean_line(job.state_detail(&page)), Tone::Dim),
+                (clean_line(job.state_detail(&options)), Tone::Dim),
             ]),
         }
     };

@@ -1,6 +1,6 @@
 //! `qless top`: the queues on a full screen.
 //!
-//! [`state`] turns keys and what was read into a state and effects, [`frame`] draws a state; neither touches the
+//! [`state`] turns keys and what was read into a state and effects, [`frame`] draws a state. Neither touches the
 //! terminal or the server. [`reader`] reads in a thread per server, one thing after the other.
 
 mod format;

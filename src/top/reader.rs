@@ -31,7 +31,7 @@ const MAX_TEXT_BYTES: usize = 50_000;
 /// Maximum number of dependencies and dependents whose states are read.
 const MAX_NEIGHBORS: usize = 100;
 
-/// Maximum number of groups whose newest message is read, those with the most recent failures.
+/// Maximum number of groups whose newest message is read. The groups with the most recent failures come first.
 const MAX_SAMPLED_GROUPS: usize = 20;
 
 /// What to read from one of the servers, for a screen of this width.
@@ -243,7 +243,7 @@ fn read_jobs_of_queue(
 fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result<String, Error> {
     let now = session.connect()?;
     let core = session.core()?;
-    let page = RenderOptions {
+    let options = RenderOptions {
         now,
         ..RenderOptions::terminal(width)
     };
@@ -252,16 +252,16 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
         TextSource::Status => {
             let (facts, now) =
                 look::read_snapshot(RECENT, SnapshotRequest::default(), &[], session)?;
-            Ok(look::build_overview(facts, RECENT, now).text(&page))
+            Ok(look::build_overview(facts, RECENT, now).text(&options))
         }
         TextSource::ExplainQueue(queue) => {
-            Ok(explain::explain_queue(core, now, queue)?.text(&page))
+            Ok(explain::explain_queue(core, now, queue)?.text(&options))
         }
         TextSource::ExplainJob(jid) => {
             let jids = std::slice::from_ref(jid);
             let found = explain::explain_jobs(core, now, jids)?.pop().flatten();
             found
-                .map(|found| found.text(&page))
+                .map(|found| found.text(&options))
                 .ok_or_else(|| missing(jid))
         }
         TextSource::Job(jid) => {
@@ -270,7 +270,7 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
             let mut job = found.ok_or_else(|| missing(jid))?;
             core.add_payloads(now, std::iter::once(&mut job))?;
             job.neighbors = core.first_neighbors(now, &job, MAX_NEIGHBORS)?;
-            Ok(job.text(&page))
+            Ok(job.text(&options))
         }
     }
 }
@@ -280,9 +280,9 @@ fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<St
     if error.exit() != Exit::Server {
         return Vec::new();
     }
-    let page = RenderOptions::terminal(width);
+    let options = RenderOptions::terminal(width);
     match doctor::diagnose_with_short_timeouts(session) {
-        Ok(found) => found.text(&page).lines().map(str::to_owned).collect(),
+        Ok(found) => found.text(&options).lines().map(str::to_owned).collect(),
         Err(_) => Vec::new(),
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct ServerView {
     /// Set while the server cannot be read.
     pub failed_read: Option<FailedRead>,
     pub pace: ReadPace,
-    /// When the next read is due; `None` while something is read.
+    /// When the next read is due. `None` while something is read.
     due: Option<Instant>,
     /// Whether to read again as soon as the present read ends, because of a change.
     is_due_again: bool,
@@ -55,7 +55,6 @@ pub(super) struct FailedRead {
     pub at: Instant,
 }
 
-/// The last snapshot.
 pub(super) struct LastSnapshot {
     pub facts: SystemFacts,
     pub samples: Samples,
@@ -402,7 +401,7 @@ impl State {
         }
     }
 
-    /// The index of the selected row in a table, which is found by its name; 0 if that has left the table.
+    /// The index of the selected row in a table, which is found by its name. 0 if that has left the table.
     pub(super) fn selected_position(&self, rows: &TableRows, index: usize) -> usize {
         let selected = self.selected[index].as_ref();
         let found = selected.and_then(|name| rows.rows.iter().position(|row| row.name == *name));
@@ -423,7 +422,6 @@ impl State {
         rows.rows.get(at).map(|row| row.name.clone())
     }
 
-    /// Acts on a key.
     pub(super) fn press_key(&mut self, key: Key) -> Effect {
         if key == Key::Control('l') {
             return Effect::Redraw;
@@ -698,7 +696,7 @@ impl State {
         }
     }
 
-    /// The names that a change acts on: those of the marked rows, else that of the selected row or of the text.
+    /// The names that a change acts on: of the marked rows, else of the selected row or of the text.
     fn marked_or_subject_names(&self) -> Vec<Name> {
         // A text has a name of its own. Rows of the list below it may be marked.
         if self.marked.is_empty() || self.is_text() {
@@ -750,7 +748,6 @@ impl State {
         lines.filter_map(|line| line.shell_line()).collect()
     }
 
-    /// The change that a key makes.
     pub(super) fn change_command(&self, key: char) -> Option<ChangeCommand> {
         let command = self.change_command_of_names(key)?;
         // An empty name, or one with a NUL, can be given to no command.

@@ -37,8 +37,8 @@ impl Question<'_> {
 const END_OF_INPUT: char = '\x04';
 
 impl Ui {
-    /// Shows the plan and asks `Proceed? [y/N]`; `--yes` answers yes. `plan` is what would be done,
-    /// such as `cancel 12 jobs`; `details` are shown below it. In a protected context the label
+    /// Shows the plan and asks `Proceed? [y/N]`. `--yes` answers yes. `plan` is what would be done,
+    /// such as `cancel 12 jobs`. `details` are shown below it. In a protected context the label
     /// must be typed, and `--yes` requires `--confirm LABEL`.
     pub(crate) fn confirm(
         &mut self,
@@ -48,7 +48,7 @@ impl Ui {
         self.ask_question(plan, Question::default(), details)
     }
 
-    /// Asks to type a word, such as the number of jobs; `--yes` answers yes.
+    /// Asks to type a word, such as the number of jobs. `--yes` answers yes.
     pub(crate) fn confirm_typed(
         &mut self,
         plan: &str,
@@ -103,7 +103,6 @@ impl Ui {
         self.confirm.iter().any(|given| given == word)
     }
 
-    /// Whether the flags answer a question.
     fn is_answered(&self, question: &Question) -> bool {
         match question.deletion_finding() {
             None => !self.needs_question(),
@@ -208,7 +207,7 @@ impl Ui {
         let mut letters = plan.chars();
         let first = letters.next().map(|first| first.to_ascii_uppercase());
         let plan: String = first.into_iter().chain(letters).collect();
-        let details = details(&self.page);
+        let details = details(&self.render_options);
         let gap = if details.is_empty() { "" } else { "\n" };
         format!("{}\n{gap}{details}{gap}", text::clean_line(plan))
     }

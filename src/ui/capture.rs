@@ -10,7 +10,7 @@ use crate::view::{MomentFormat, RenderOptions};
 #[derive(Debug)]
 pub(super) struct ReplacedSettings {
     format: Format,
-    page: RenderOptions,
+    render_options: RenderOptions,
     yes: bool,
     confirm: Vec<String>,
     no_input: bool,
@@ -21,7 +21,7 @@ impl Ui {
     /// Captures the output of a command from now on: its JSON document alone, or text for people with its notes. No
     /// question is asked.
     pub(crate) fn begin_capture(&mut self, as_document: bool) {
-        let page = RenderOptions {
+        let render_options = RenderOptions {
             terminal: !as_document,
             times: if as_document {
                 MomentFormat::Iso
@@ -29,7 +29,7 @@ impl Ui {
                 MomentFormat::Relative
             },
             headers: !as_document,
-            now: self.page.now,
+            now: self.render_options.now,
             ..RenderOptions::terminal(100)
         };
         let format = if as_document {
@@ -39,7 +39,7 @@ impl Ui {
         };
         self.replaced = Some(ReplacedSettings {
             format: mem::replace(&mut self.format, format),
-            page: mem::replace(&mut self.page, page),
+            render_options: mem::replace(&mut self.render_options, render_options),
             yes: mem::replace(&mut self.yes, false),
             confirm: mem::take(&mut self.confirm),
             no_input: mem::replace(&mut self.no_input, true),
@@ -59,7 +59,7 @@ impl Ui {
         let text = self.stdout.take_frame();
         self.stdout.end_frame();
         if let Some(before) = self.replaced.take() {
-            (self.format, self.page) = (before.format, before.page);
+            (self.format, self.render_options) = (before.format, before.render_options);
             (self.yes, self.confirm) = (before.yes, before.confirm);
             (self.no_input, self.quiet) = (before.no_input, before.quiet);
         }

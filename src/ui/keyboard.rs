@@ -12,10 +12,10 @@ use rustix::termios::{
 const ESCAPE: u8 = b'\x1b';
 
 /// The terminal modes to restore. Set only while single keys are read.
-static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+static SAVED_MODES: Mutex<Option<Termios>> = Mutex::new(None);
 
 fn lock_saved_modes() -> MutexGuard<'static, Option<Termios>> {
-    BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+    SAVED_MODES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes each key readable when it is pressed, without an echo. Ctrl-C and Ctrl-Z stay signals. Does
@@ -39,7 +39,7 @@ pub(super) fn enter_key_mode() {
     }
 }
 
-/// Restores the terminal; any thread may call this.
+/// Restores the terminal. Any thread may call this.
 pub(super) fn restore_modes() {
     if let Some(modes) = lock_saved_modes().take() {
         _ = tcsetattr(stdin(), OptionalActions::Flush, &modes);

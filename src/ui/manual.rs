@@ -12,7 +12,7 @@ use crate::threads;
 impl Ui {
     /// Writes a page as `man` renders it. Without `man`, or if it fails, the page is written in roff.
     pub(crate) fn show_manual_page(&mut self, roff: &[u8]) -> Result<(), Error> {
-        match render_page(roff, self.page.width) {
+        match render_page(roff, self.render_options.width) {
             Some(text) => self.write_bytes(&text),
             None => self.write_bytes(roff),
         }

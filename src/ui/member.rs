@@ -21,7 +21,6 @@ pub(crate) fn label_with_member(member: &str, text: &str) -> String {
     format!("{member}: {text}")
 }
 
-/// A message from a member.
 #[derive(Debug)]
 pub(crate) enum MemberMessage {
     ViewOutput(ViewOutput),

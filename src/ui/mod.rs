@@ -1,6 +1,6 @@
 //! The streams stdin, stdout and stderr: width, color, prompts, progress.
 //!
-//! stdout carries the result; stderr everything else. No other module uses dialoguer or indicatif.
+//! stdout carries the result, stderr everything else. No other module uses dialoguer or indicatif.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -52,7 +52,7 @@ const UNLISTED_SHOWN: usize = 3;
 /// The name, the label and the protection of the context in use, for questions and plans.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContextLabel {
-    /// The name in the config file; `None` if no context is in use.
+    /// The name in the config file. `None` if no context is in use.
     pub name: Option<String>,
     /// The label in questions: of the context in use, or of one that protects its database.
     pub label: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Ui {
     /// Whether stdout is a terminal.
     tty: bool,
     /// The layout of text, and whether it is for people.
-    page: RenderOptions,
+    render_options: RenderOptions,
     yes: bool,
     /// The values of `--confirm`.
     confirm: Vec<String>,
@@ -118,20 +118,23 @@ impl Ui {
         ui.verbose = globals.verbose;
         ui.null = globals.null;
         ui.force_raw = globals.force_raw;
-        let page = &mut ui.page;
-        page.color = should_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
-        page.times = match globals.time_format.unwrap_or_default() {
+        let render_options = &mut ui.render_options;
+        render_options.color = should_color(
+            globals.color.unwrap_or_default(),
+            ui.tty && render_options.terminal,
+        );
+        render_options.times = match globals.time_format.unwrap_or_default() {
             TimeFormat::Relative => MomentFormat::Relative,
             TimeFormat::Iso => MomentFormat::Iso,
             TimeFormat::Unix => MomentFormat::Unix,
-            TimeFormat::Auto => page.times,
+            TimeFormat::Auto => render_options.times,
         };
-        page.headers = match globals.headers.unwrap_or_default() {
+        render_options.headers = match globals.headers.unwrap_or_default() {
             DisplayWhen::Always => true,
             DisplayWhen::Never => false,
-            DisplayWhen::Auto => page.headers,
+            DisplayWhen::Auto => render_options.headers,
         };
-        page.choice = TableSelection {
+        render_options.choice = TableSelection {
             columns: globals.columns.clone(),
             sort: globals.sort.clone(),
             reverse: globals.reverse,
@@ -144,7 +147,7 @@ impl Ui {
     pub(crate) fn for_member(globals: &Globals, whole: &Ui, streams: MemberStreams) -> Ui {
         let mut ui = Ui::new(globals);
         (ui.format, ui.ticks) = (whole.format, whole.ticks);
-        (ui.page, ui.tty) = (whole.page.clone(), whole.tty);
+        (ui.render_options, ui.tty) = (whole.render_options.clone(), whole.tty);
         ui.context = whole.context.clone();
         ui.stdout.set_member(streams.sender.clone());
         ui.member = Some(streams);
@@ -158,7 +161,7 @@ impl Ui {
             format,
             stdout: ResultWriter::new(),
             tty,
-            page: RenderOptions {
+            render_options: RenderOptions {
                 terminal: tty,
                 width: 80,
                 color: false,
@@ -191,10 +194,10 @@ impl Ui {
 
     /// Lays text out for people, as on a terminal, or for programs, as in a pipe.
     fn set_layout(&mut self, for_people: bool) {
-        let page = &mut self.page;
-        page.terminal = for_people;
-        page.headers = for_people;
-        (page.times, page.width) = if !for_people {
+        let render_options = &mut self.render_options;
+        render_options.terminal = for_people;
+        render_options.headers = for_people;
+        (render_options.times, render_options.width) = if !for_people {
             (MomentFormat::Iso, 80)
         } else if self.tty {
             (MomentFormat::Relative, terminal_width())
@@ -206,7 +209,7 @@ impl Ui {
     /// Shows output that is longer than the screen in a pager, if it is for people. Not with `-v`:
     /// the trace of calls would overwrite it.
     pub(crate) fn page_long_output(&mut self) {
-        let for_people = self.format == Format::Table && self.page.terminal;
+        let for_people = self.format == Format::Table && self.render_options.terminal;
         if !for_people || !self.tty || self.verbose > 0 {
             return;
         }
@@ -215,7 +218,6 @@ impl Ui {
         }
     }
 
-    /// Sets the context in use.
     pub(crate) fn set_context(&mut self, context: ContextLabel) {
         self.context = context;
     }
@@ -237,15 +239,14 @@ impl Ui {
 
     /// Whether text is laid out for people.
     pub(crate) fn is_for_people(&self) -> bool {
-        self.page.terminal
+        self.render_options.terminal
     }
 
     /// Sets the moment from which ages are counted.
     pub(crate) fn set_now(&mut self, now: Moment) {
-        self.page.now = now;
+        self.render_options.now = now;
     }
 
-    /// Whether `--quiet` was given.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -277,7 +278,7 @@ impl Ui {
     /// order for anything but a table. Called before anything is changed.
     pub(crate) fn check_columns<V: View>(&self) -> Result<(), Error> {
         if self.has_sort_flag() && self.format != Format::Table {
-            let flag = match self.page.choice.sort {
+            let flag = match self.render_options.choice.sort {
                 Some(_) => "--sort",
                 None => "--reverse",
             };
@@ -288,12 +289,12 @@ impl Ui {
         if let (Some(member), false) = (&self.member, known.is_empty()) {
             known.push(Heading::of_text(member.heading));
         }
-        self.page.choice.refuse_unknown_columns(&known)
+        self.render_options.choice.refuse_unknown_columns(&known)
     }
 
-    /// The default number of rows of a table; `None` in pipes and documents.
+    /// The default number of rows of a table. `None` in pipes and documents.
     pub(crate) fn default_row_limit(&self) -> Option<u64> {
-        (self.format == Format::Table && self.page.terminal && self.tty).then_some(50)
+        (self.format == Format::Table && self.render_options.terminal && self.tty).then_some(50)
     }
 
     /// Refuses `-o json` for a command whose output has no end.
@@ -309,17 +310,17 @@ impl Ui {
 
     /// Whether a flag sets the order of tables.
     pub(crate) fn has_sort_flag(&self) -> bool {
-        self.page.choice.sort.is_some() || self.page.choice.reverse
+        self.render_options.choice.sort.is_some() || self.render_options.choice.reverse
     }
 
     /// Sets which rows of a table are shown after it is sorted.
     pub(crate) fn set_shown_rows(&mut self, offset: u64, limit: Option<u64>) {
-        self.page.choice.rows = Some((offset, limit));
+        self.render_options.choice.rows = Some((offset, limit));
     }
 
     /// Makes the next table continue the one before, without a header.
     pub(crate) fn omit_next_headers(&mut self) {
-        self.page.headers = false;
+        self.render_options.headers = false;
     }
 
     /// Whether notes are read: on a terminal, or as part of a plan.
@@ -327,7 +328,6 @@ impl Ui {
         !self.quiet && (is_plan_shown || io::stderr().is_terminal())
     }
 
-    /// Whether hints are shown.
     pub(crate) fn shows_hints(&self) -> bool {
         self.format == Format::Table && !self.quiet && io::stderr().is_terminal()
     }
@@ -374,18 +374,18 @@ impl Ui {
         Ok(match self.format {
             Format::Table | Format::Raw if view.text_is_jids() => jids(),
             Format::Table | Format::Raw => {
-                if let Some(table) = view.table(&self.page) {
-                    ViewOutput::Table(table, self.page.choice.rows)
+                if let Some(table) = view.table(&self.render_options) {
+                    ViewOutput::Table(table, self.render_options.choice.rows)
                 } else if let Some(count) = view.count() {
                     ViewOutput::Count(count)
                 } else if view.is_about_jobs() {
-                    ViewOutput::JobText(view.text(&self.page))
+                    ViewOutput::JobText(view.text(&self.render_options))
                 } else {
-                    ViewOutput::Text(view.text(&self.page))
+                    ViewOutput::Text(view.text(&self.render_options))
                 }
             }
             Format::Json if self.ticks => ViewOutput::Document(
-                json::watch_document_line(view, self.page.now).map_err(document_error)?,
+                json::watch_document_line(view, self.render_options.now).map_err(document_error)?,
             ),
             Format::Json => {
                 ViewOutput::Document(json::pretty_document(view).map_err(document_error)?)
@@ -402,11 +402,11 @@ impl Ui {
     fn write_shown(&mut self, shown: ViewOutput) -> Result<(), Error> {
         match shown {
             ViewOutput::Table(table, rows) => {
-                let text = table.into_text_of_rows(&self.page, rows);
+                let text = table.into_text_of_rows(&self.render_options, rows);
                 self.write_bytes(text.as_bytes())
             }
             ViewOutput::Row(row) => {
-                let text = row.into_streamed_text(&self.page, &mut self.streamed_widths);
+                let text = row.into_streamed_text(&self.render_options, &mut self.streamed_widths);
                 self.omit_next_headers();
                 self.write_bytes(text.as_bytes())
             }
@@ -474,7 +474,7 @@ impl Ui {
         Some(Error::new(Kind::Partial, message).hint(way))
     }
 
-    /// Writes harmless text to stdout.
+    /// Writes text to stdout. The caller has sanitized it.
     pub(crate) fn print_text(&mut self, text: &str) -> Result<(), Error> {
         self.write_bytes(text.as_bytes())
     }
@@ -544,7 +544,6 @@ impl Ui {
             .is_some_and(OutputThread::is_full)
     }
 
-    /// Whether the thread has written everything.
     pub(crate) fn has_written_everything(&self) -> bool {
         self.stdout
             .output_thread()
@@ -579,7 +578,7 @@ impl Ui {
 
     /// The format of text for people.
     pub(crate) fn render_options(&self) -> &RenderOptions {
-        &self.page
+        &self.render_options
     }
 
     /// Writes a line to stderr, such as what was changed.
@@ -603,12 +602,12 @@ impl Ui {
 
     /// Writes a line to stderr, but only if people read stdout: a script does not need it.
     pub(crate) fn note_to_people(&mut self, line: &str) {
-        if self.tty && self.page.terminal && self.format == Format::Table {
+        if self.tty && self.render_options.terminal && self.format == Format::Table {
             self.note(line);
         }
     }
 
-    /// Writes a note on a terminal if a list continues after the rows shown; `total` is the length of
+    /// Writes a note on a terminal if a list continues after the rows shown. `total` is the length of
     /// the list, if it is known.
     pub(crate) fn note_rows_left_out(
         &mut self,
@@ -655,7 +654,7 @@ impl Ui {
         self.note(&format!("warning: {line}"));
     }
 
-    /// Writes text to stderr; a failure cannot be reported.
+    /// Writes text to stderr. A failure cannot be reported.
     pub(crate) fn write_stderr(&mut self, text: &str) {
         self.stdout.write_note(text.as_bytes());
     }

@@ -34,7 +34,7 @@ pub(crate) struct RunningPager {
 }
 
 impl Pager {
-    /// The pager of this terminal; `None` if there is none or it is `cat`.
+    /// The pager of this terminal. `None` if there is none or it is `cat`.
     pub(crate) fn of_terminal() -> Option<Pager> {
         let chosen = env::var("QLESS_PAGER").or_else(|| env::var("PAGER"));
         // Without an interactive user, only a pager that the environment names is started.
@@ -110,7 +110,6 @@ impl RunningPager {
     }
 }
 
-/// The program of a command line.
 fn program_of_command(command: &OsStr) -> &OsStr {
     let bytes = command.as_bytes().trim_ascii();
     let end = bytes.iter().position(u8::is_ascii_whitespace);

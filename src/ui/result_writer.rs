@@ -8,7 +8,6 @@ use super::output_thread::OutputThread;
 use super::pager::{Pager, RunningPager};
 use super::stdout::Stdout;
 
-/// A writer for results.
 pub(crate) struct ResultWriter {
     stdout: BufWriter<Stdout>,
     to: Destination,
@@ -91,7 +90,7 @@ impl ResultWriter {
         self.to = Destination::Stdout;
     }
 
-    /// Writes a note to stderr, or adds it to the frame; a failure cannot be reported.
+    /// Writes a note to stderr, or adds it to the frame. A failure cannot be reported.
     pub(crate) fn write_note(&mut self, note: &[u8]) {
         match &mut self.to {
             Destination::Frame(bytes) => return bytes.extend_from_slice(note),
@@ -159,7 +158,7 @@ impl ResultWriter {
             Destination::Members(sender) => {
                 let (written, flushed) = channel();
                 sender.send(MemberMessage::Flush(written));
-                // The flush is over when the command as a whole drops its sender; a message never comes.
+                // The flush is over when the command as a whole drops its sender. A message never comes.
                 _ = flushed.recv();
                 self.to = Destination::Members(sender);
             }

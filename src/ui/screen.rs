@@ -23,7 +23,7 @@ impl Screen {
         Screen(())
     }
 
-    /// Shows the head line and as many lines of the frame as fit.
+    /// Shows the head line and the first lines of the frame, up to the height of the screen.
     pub(crate) fn repaint(&self, head: &str, frame: &[u8]) {
         let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
         write_to_terminal(&paint_frame(head, frame, rows.into()));
@@ -36,7 +36,7 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal; any thread may call this.
+/// Restores the terminal. Any thread may call this.
 pub(crate) fn leave() {
     keyboard::restore_modes();
     write_to_terminal(LEAVE.as_bytes());
@@ -81,7 +81,7 @@ impl Ui {
         let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
         let hint = "`-o ndjson` writes a document for each tick, also without a terminal";
         match self.format {
-            Format::Table if self.tty && !self.page.terminal => {
+            Format::Table if self.tty && !self.render_options.terminal => {
                 Err(Error::usage("`--watch` cannot be used with `-o tsv`").hint(hint))
             }
             Format::Table if self.tty && !dumb => {
@@ -110,7 +110,7 @@ impl Ui {
     /// Reads the width of the terminal again.
     pub(crate) fn update_width(&mut self) {
         if self.tty {
-            self.page.width = terminal_width();
+            self.render_options.width = terminal_width();
         }
     }
 
@@ -119,7 +119,6 @@ impl Ui {
         self.stdout.take_frame()
     }
 
-    /// Ends the repeated output.
     pub(crate) fn end_repeated_output(&mut self) {
         self.stdout.end_frame();
     }

@@ -9,7 +9,7 @@ use crate::text::comma_list;
 
 /// The lines of a detail view: in columns on a terminal, tab-separated in a pipe.
 pub(crate) struct DetailLines<'a> {
-    page: &'a RenderOptions,
+    options: &'a RenderOptions,
     lines: Vec<DetailLine>,
 }
 
@@ -21,19 +21,19 @@ struct DetailLine {
 }
 
 impl<'a> DetailLines<'a> {
-    pub(crate) fn new(page: &'a RenderOptions) -> DetailLines<'a> {
+    pub(crate) fn new(options: &'a RenderOptions) -> DetailLines<'a> {
         DetailLines {
-            page,
+            options,
             lines: Vec::new(),
         }
     }
 
-    /// Adds a line; the value is made harmless here.
+    /// Adds a line. The value is sanitized here.
     pub(crate) fn add_line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
         self.add_line_with_remark(name, value, None, String::new());
     }
 
-    /// Adds a line; a missing value is shown as `–`.
+    /// Adds a line. A missing value is shown as `–`.
     pub(crate) fn add_line_or_missing(
         &mut self,
         name: &'static str,
@@ -47,22 +47,22 @@ impl<'a> DetailLines<'a> {
 
     /// Adds a line for a name. In a pipe, a backslash of the name itself is written twice.
     pub(crate) fn add_name(&mut self, name: &'static str, value: &Name) {
-        self.add_line(name, self.page.name(value));
+        self.add_line(name, self.options.name(value));
     }
 
-    /// Adds a line for a name; a missing one is shown as `–`.
+    /// Adds a line for a name. A missing name is shown as `–`.
     pub(crate) fn add_name_or_missing(&mut self, name: &'static str, value: Option<&Name>) {
-        self.add_line_or_missing(name, value.map(|value| self.page.name(value)));
+        self.add_line_or_missing(name, value.map(|value| self.options.name(value)));
     }
 
-    /// Adds a line for names; if there are none, as `–`.
+    /// Adds a line for names. No names are shown as `–`.
     pub(crate) fn add_names(&mut self, name: &'static str, values: &[Name]) {
-        let list = comma_list(values.iter().map(|value| self.page.name(value)));
+        let list = comma_list(values.iter().map(|value| self.options.name(value)));
         let list = Some(list).filter(|list| !list.is_empty());
         self.add_line_or_missing(name, list);
     }
 
-    /// Adds a line with a remark beside the value, which has the style. The remark must be harmless.
+    /// Adds a line with a remark beside the value, which has the style. The remark must be sanitized.
     pub(crate) fn add_line_with_remark(
         &mut self,
         name: &'static str,
@@ -79,9 +79,9 @@ impl<'a> DetailLines<'a> {
         });
     }
 
-    /// The text; the remarks are aligned.
+    /// The text. The remarks are aligned.
     pub(crate) fn into_text(self) -> String {
-        let marks = StyleMarker::new(self.page.color);
+        let marks = StyleMarker::new(self.options.color);
         let names = self
             .lines
             .iter()
@@ -97,7 +97,7 @@ impl<'a> DetailLines<'a> {
         for line in &self.lines {
             let value = marks.mark_text(&line.value, line.value_style);
             let gap = values.saturating_sub(text::width(&line.value)) + 4;
-            let line = match (self.page.terminal, line.remark.is_empty()) {
+            let line = match (self.options.terminal, line.remark.is_empty()) {
                 (true, true) => format!("{:names$}  {value}\n", line.name),
                 (true, false) => {
                     format!("{:names$}  {value}{:gap$}{}\n", line.name, "", line.remark)

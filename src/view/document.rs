@@ -1,5 +1,5 @@
 //! The content of a document: its JSON Schema and its outline. The fields stand in `documents.ndjson`, which a test
-//! writes from the types of the models and from the doc comments of their members: as code, they would be 0.25 MB
+//! writes from the types of the models and from the doc comments of their fields: as code, they would be 0.25 MB
 //! of each binary.
 
 #[cfg(test)]
@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 /// A line for each kind of document: `kind`, and the JSON Schema of its `fields`.
 const FIELDS: &str = include_str!("documents.ndjson");
 
-/// A kind of document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentKind {
     pub kind: &'static str,
@@ -49,13 +48,12 @@ impl DocumentKind {
         self
     }
 
-    /// The JSON Schema of the document.
     pub(crate) fn json_schema_text(&self) -> String {
         let fields = self.fields_schema();
         let mut properties = Map::new();
         properties.insert("kind".into(), json!({ "const": self.kind }));
         properties.insert("v".into(), json!({ "const": 1 }));
-        properties.extend(members_of(&fields, "properties"));
+        properties.extend(fields_at(&fields, "properties"));
         let required = fields["required"].as_array().cloned().unwrap_or_default();
         let required = [vec!["kind".into(), "v".into()], required].concat();
         let schema = json!({
@@ -69,14 +67,13 @@ impl DocumentKind {
         format!("{schema:#}\n")
     }
 
-    /// The fields of the document in order, those of items and objects below them.
+    /// The fields of the document in order. The fields of an item or an object come below it.
     pub(crate) fn field_outline(&self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         add_outline_lines(&self.fields_schema(), 0, &mut lines);
         lines
     }
 
-    /// The schema of the fields of the document.
     pub(crate) fn fields_schema(&self) -> Value {
         let parsed = FIELDS.lines().map(serde_json::from_str::<Value>);
         let mut documents = parsed.filter_map(Result::ok);
@@ -85,9 +82,9 @@ impl DocumentKind {
     }
 }
 
-pub(crate) fn members_of(schema: &Value, key: &str) -> Map<String, Value> {
-    let members = schema.get(key).and_then(Value::as_object);
-    members.cloned().unwrap_or_default()
+pub(crate) fn fields_at(schema: &Value, key: &str) -> Map<String, Value> {
+    let fields = schema.get(key).and_then(Value::as_object);
+    fields.cloned().unwrap_or_default()
 }
 
 /// A field in the outline of a document.
@@ -99,9 +96,9 @@ pub(crate) struct OutlineLine {
     pub meaning: String,
 }
 
-/// Adds a line for each field that has a meaning; the fields of an object are one step deeper.
+/// Adds a line for each field that has a meaning. The fields of an object are one step deeper.
 fn add_outline_lines(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
-    for (name, field) in members_of(schema, "properties") {
+    for (name, field) in fields_at(schema, "properties") {
         if let Some(meaning) = field["description"].as_str() {
             lines.push(OutlineLine {
                 depth,

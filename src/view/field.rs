@@ -70,13 +70,12 @@ fn lookup_of_value(value: &RawValue) -> FieldLookup {
     }
 }
 
-/// The element of a list at this index.
 fn list_element<'a>(value: &'a str, index: &str) -> Option<&'a RawValue> {
     let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
     elements.get(index.parse::<usize>().ok()?).copied()
 }
 
-/// The fields of an object in their order; nothing if the value is not an object.
+/// The fields of an object in their order. Another value has no fields.
 fn object_fields(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str(value).map_or_else(|_| Vec::new(), |OrderedFields(fields)| fields)
 }

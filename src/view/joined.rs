@@ -83,14 +83,14 @@ enum JsonTree {
 
 impl JoinedOutput<'_> {
     /// The parts as one.
-    pub(crate) fn into_output(self, page: &RenderOptions) -> ViewOutput {
+    pub(crate) fn into_output(self, options: &RenderOptions) -> ViewOutput {
         match self.parts.first().map(|(_, shown)| shown) {
             Some(ViewOutput::Count(_)) if self.away.is_empty() => self.sum_of_counts(),
             Some(ViewOutput::Document(_)) => self.joined_document(),
             Some(ViewOutput::Lines(_)) => self.joined_lines(),
             Some(ViewOutput::Jids(_)) => self.all_jids(),
             Some(ViewOutput::Row(_)) => self.row_with_member(),
-            _ => self.joined_text(page),
+            _ => self.joined_text(options),
         }
     }
 
@@ -126,10 +126,10 @@ impl JoinedOutput<'_> {
         ViewOutput::Jids(jids.collect())
     }
 
-    /// Tables become one table; other texts follow each other, on a terminal each below the name of its
+    /// Tables become one table. Other texts follow each other, on a terminal each below the name of its
     /// member, in a pipe with the name at the beginning of each line, unless they are about jobs. A member
     /// without an answer is a row that says why.
-    fn joined_text(self, page: &RenderOptions) -> ViewOutput {
+    fn joined_text(self, options: &RenderOptions) -> ViewOutput {
         let mut whole: Option<Table> = None;
         let mut range = None;
         let mut text = String::new();
@@ -144,7 +144,7 @@ impl JoinedOutput<'_> {
                     }
                     continue;
                 }
-                ViewOutput::JobText(own) if !page.terminal => {
+                ViewOutput::JobText(own) if !options.terminal => {
                     text.push_str(&own);
                     continue;
                 }
@@ -154,13 +154,13 @@ impl JoinedOutput<'_> {
                     String::from_utf8_lossy(&bytes).into_owned()
                 }
                 ViewOutput::Jids(jids) => jids.iter().map(|jid| format!("{jid}\n")).collect(),
-                ViewOutput::Row(row) => row.into_text(page),
+                ViewOutput::Row(row) => row.into_text(options),
             };
             if own.is_empty() {
                 continue;
             }
             let member = Sanitized(member);
-            if !page.terminal {
+            if !options.terminal {
                 text.extend(own.lines().map(|line| format!("{member}\t{line}\n")));
                 continue;
             }
@@ -171,10 +171,10 @@ impl JoinedOutput<'_> {
             Some(table) if self.away.is_empty() && text.is_empty() => {
                 return ViewOutput::Table(table, range);
             }
-            Some(table) => text.insert_str(0, &table.into_text_of_rows(page, range)),
+            Some(table) => text.insert_str(0, &table.into_text_of_rows(options, range)),
             None => {}
         }
-        let gap = if page.terminal { "  " } else { "\t" };
+        let gap = if options.terminal { "  " } else { "\t" };
         for (member, error) in self.away {
             let why = Sanitized(&*error.message()).to_string();
             text.push_str(&format!("{}{gap}{why}\n", Sanitized(member)));

@@ -1,4 +1,4 @@
-//! Documents as JSON: `kind`, `v` and the fields of a model, harmless on a terminal.
+//! Documents as JSON: `kind`, `v` and the fields of a model, sanitized for a terminal.
 
 use serde::Serialize;
 
@@ -15,7 +15,6 @@ struct Envelope<'a, T: Serialize + ?Sized> {
     fields: &'a T,
 }
 
-/// One pretty-printed document.
 pub(crate) fn pretty_document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
     let fields = view;
     let document = Envelope {
@@ -55,7 +54,6 @@ pub(crate) fn pretty_value<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, 
     Ok(text)
 }
 
-/// A value as one compact line.
 pub(crate) fn compact_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     write::write_compact(value, &mut text)?;
@@ -63,7 +61,6 @@ pub(crate) fn compact_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, 
     Ok(text)
 }
 
-/// A whole document as one line.
 pub(crate) fn document_line<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,
@@ -76,7 +73,6 @@ pub(crate) fn document_line<T: Serialize + ?Sized>(
 pub(crate) struct NdjsonLines(pub(crate) Vec<u8>);
 
 impl NdjsonLines {
-    /// Writes one item.
     pub(crate) fn write_item<T: Serialize + ?Sized>(
         &mut self,
         item: &T,
@@ -93,7 +89,6 @@ impl NdjsonLines {
         items.iter().try_for_each(|item| self.write_item(item))
     }
 
-    /// Writes a whole document.
     pub(crate) fn write_document<T: View + ?Sized>(
         &mut self,
         view: &T,

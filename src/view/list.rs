@@ -20,7 +20,6 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    /// A list of all items.
     pub(crate) fn of_all(items: Vec<T>) -> List<T> {
         List {
             total: Some(items.len() as u64),
@@ -45,7 +44,6 @@ impl<T> Default for List<T> {
 }
 
 impl DocumentKind {
-    /// A document of a [`List`].
     pub(crate) const fn of_list<T: JsonSchema>(
         kind: &'static str,
         summary: &'static str,
@@ -71,9 +69,9 @@ pub(crate) trait Row: Serialize + Sized + 'static {
 /// These rows as a table.
 pub(crate) fn draw_table<'a, T: Row + 'a>(
     rows: impl IntoIterator<Item = &'a T>,
-    page: &RenderOptions,
+    options: &RenderOptions,
 ) -> String {
-    Table::new(T::COLUMNS, rows, page).into_text(page)
+    Table::new(T::COLUMNS, rows, options).into_text(options)
 }
 
 impl<T: Row> View for List<T> {
@@ -83,12 +81,12 @@ impl<T: Row> View for List<T> {
         column_headings(T::COLUMNS)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        draw_table(&self.items, page)
+    fn text(&self, options: &RenderOptions) -> String {
+        draw_table(&self.items, options)
     }
 
-    fn table(&self, page: &RenderOptions) -> Option<Table> {
-        Some(Table::new(T::COLUMNS, &self.items, page))
+    fn table(&self, options: &RenderOptions) -> Option<Table> {
+        Some(Table::new(T::COLUMNS, &self.items, options))
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {

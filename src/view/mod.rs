@@ -27,7 +27,7 @@ pub struct RenderOptions {
     /// Whether stdout is a terminal: text for people, with aligned columns, headers, relative times
     /// and separated thousands.
     pub terminal: bool,
-    /// The columns of the terminal; tables in a pipe are never cut.
+    /// The columns of the terminal. Tables in a pipe are never cut.
     pub width: usize,
     /// Whether the text has colors.
     pub color: bool,
@@ -66,7 +66,6 @@ impl RenderOptions {
         }
     }
 
-    /// A pipe.
     #[cfg(test)]
     pub fn pipe() -> RenderOptions {
         RenderOptions {
@@ -94,7 +93,6 @@ impl RenderOptions {
         }
     }
 
-    /// A count with its noun.
     pub fn format_count(&self, count: u64, one: &str, many: &str) -> String {
         let noun = if count == 1 { one } else { many };
         format!("{} {noun}", self.count(count))
@@ -180,15 +178,15 @@ pub(crate) trait View: Serialize {
         Vec::new()
     }
 
-    /// The text for a terminal (`page.terminal`) or for a pipe.
-    fn text(&self, page: &RenderOptions) -> String;
+    /// The text for a terminal (`options.terminal`) or for a pipe.
+    fn text(&self, options: &RenderOptions) -> String;
 
-    /// The table that the text is; `None` if it is another text.
+    /// The table that the text is. `None` if it is another text.
     fn table(&self, _page: &RenderOptions) -> Option<table::Table> {
         None
     }
 
-    /// The number that the text is; `None` if it is another text.
+    /// The number that the text is. `None` if it is another text.
     fn count(&self) -> Option<i64> {
         None
     }
@@ -198,7 +196,7 @@ pub(crate) trait View: Serialize {
         lines.write_document(self)
     }
 
-    /// The jids for `-o jid`; `None` if the model is not about jobs.
+    /// The jids for `-o jid`. `None` if the model is not about jobs.
     fn output_jids(&self) -> Option<Vec<&Name>> {
         None
     }

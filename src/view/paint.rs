@@ -28,7 +28,7 @@ impl Style {
         }
     }
 
-    /// The mark at the start of a colored text: a character without width, which harmless text
+    /// The mark at the start of a colored text: a character without width, which sanitized text
     /// never contains.
     const fn style_mark(self) -> char {
         match self {
@@ -56,7 +56,7 @@ impl StyleMarker {
         StyleMarker { color: is_colored }
     }
 
-    /// The harmless text between its marks.
+    /// The sanitized text between its marks.
     pub(crate) fn mark_text(&self, text: &str, style: Option<Style>) -> String {
         match style.filter(|_| self.color) {
             Some(style) => format!("{}{text}{END}", style.style_mark()),
@@ -64,7 +64,6 @@ impl StyleMarker {
         }
     }
 
-    /// Replaces the marks by colors.
     pub(crate) fn replace_marks(&self, text: String) -> String {
         if !self.color {
             return text;

@@ -128,21 +128,21 @@ impl AwaitedJobs {
         std::mem::take(&mut self.dirty).into_iter().collect()
     }
 
-    /// The next jobs of the periodic read, up to `max_jobs`, in turn.
+    /// The next jobs of the periodic read, up to `max_jobs`. Each call continues behind the jobs of the last one.
     pub(super) fn next_batch(&mut self, max_jobs: usize) -> Vec<usize> {
         let all = self.jobs.len();
-        let mut turn = Vec::new();
+        let mut batch = Vec::new();
         for step in 0..all {
             let at = (self.next + step) % all;
-            if turn.len() == max_jobs {
+            if batch.len() == max_jobs {
                 self.next = at;
                 break;
             }
             if self.is_pending(at) {
-                turn.push(at);
+                batch.push(at);
             }
         }
-        turn
+        batch
     }
 
     /// Notes the result of a read. If `is_absence_final`, no event can still say why a missing job is missing.
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    fn hear(jobs: &mut AwaitedJobs, kind: EventKind) {
+    fn receive_event(jobs: &mut AwaitedJobs, kind: EventKind) {
         let mut event = Event::new(Moment::from_micros(0), kind);
         event.jid = Some(Name::from("a"));
         assert!(jobs.mark_dirty_by_event(&event));
@@ -286,13 +286,13 @@ mod tests {
         ] {
             let mut jobs = awaiting(State::Complete);
             assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
-            hear(&mut jobs, kind);
+            receive_event(&mut jobs, kind);
             assert_eq!(jobs.take_dirty(), [0]);
             assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Ended);
             assert_eq!(jobs.item_at(0).result, result);
         }
         let mut jobs = awaiting(State::Complete);
-        hear(&mut jobs, EventKind::Put);
+        receive_event(&mut jobs, EventKind::Put);
         assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
         assert_eq!(jobs.note_read(0, None, true), ReadOutcome::Ended);
         assert_eq!(jobs.item_at(0).result, WaitResult::Gone);
@@ -332,7 +332,7 @@ mod tests {
                 jobs.note_read(0, Some(&before), false),
                 ReadOutcome::Pending
             );
-            hear(&mut jobs, kind);
+            receive_event(&mut jobs, kind);
             assert_eq!(jobs.note_read(0, Some(&after), false), ReadOutcome::Changed);
             assert_eq!(jobs.note_history(0, &after), seen);
         }

@@ -2,7 +2,7 @@
 //!
 //! The order makes sure that no change is missed: subscribe to the events of all jobs, then read the
 //! jobs, then listen. An event is the reason to read its job again. Every 2 s some jobs are read
-//! without an event, because an event is delivered at most once and some changes have none; after a
+//! without an event, because an event is delivered at most once and some changes have none. After a
 //! lost connection all are read. A user who may not subscribe has the periodic reads only.
 
 mod display;
@@ -46,7 +46,7 @@ pub(crate) struct WaitOptions {
 }
 
 /// Time between two periodic reads.
-const EVERY: Duration = Duration::from_secs(2);
+const READ_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The number of jobs that a periodic read reads: less than 100 ms of the server. More jobs take turns.
 const MAX_JOBS_PER_READ: usize = 10_000;
@@ -55,24 +55,24 @@ const MAX_JOBS_PER_READ: usize = 10_000;
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long an event may be on its way after the change that it is about.
-const DELAY: f64 = 0.2;
+const MAX_EVENT_DELAY: f64 = 0.2;
 
 /// A call that the deadline ended earlier than this is not reported as a silent server.
-const SILENCE: Duration = Duration::from_secs(1);
+const MIN_REPORTED_SILENCE: Duration = Duration::from_secs(1);
 
 /// How long the command may continue after a signal.
 const TIME_AFTER_SIGNAL: Duration = Duration::from_millis(500);
 
 /// How long the first read of the jobs may take, even if the deadline is earlier or over: a job that has ended
 /// counts however short the wait is.
-const FIRST_READ: Duration = Duration::from_secs(1);
+const MAX_FIRST_READ_TIME: Duration = Duration::from_secs(1);
 
 /// A wait that has subscribed to events but not yet read its jobs, so that it misses no change from now on.
 pub(crate) struct Waiter {
     pub options: WaitOptions,
     begun: Instant,
     deadline: Option<Instant>,
-    /// The server when the wait began; `None` if it does not report it.
+    /// The server when the wait began. `None` if it does not report it.
     epoch: Option<ServerEpoch>,
     /// `None` if the user is not allowed to subscribe.
     log: Option<EventStream>,
@@ -119,7 +119,7 @@ impl Waiter {
 
     /// When a first read that begins now has to end.
     pub(crate) fn first_read_deadline(&self) -> Option<Instant> {
-        let first = Instant::now() + FIRST_READ;
+        let first = Instant::now() + MAX_FIRST_READ_TIME;
         self.deadline.map(|deadline| deadline.max(first))
     }
 
@@ -130,7 +130,6 @@ impl Waiter {
         self.is_deadline_over() && unanswered.contains(&kind)
     }
 
-    /// Whether the deadline has passed.
     fn is_deadline_over(&self) -> bool {
         is_over(self.deadline)
     }
@@ -187,7 +186,7 @@ impl Waiter {
     }
 }
 
-/// A clause with the server's address and how it may have lost jobs since `begun`; `None` if it lost none.
+/// A clause with the server's address and how it may have lost jobs since `begun`. `None` if it lost none.
 fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     let present = core.server_epoch().ok()??;
     // Another node that has the slot now is no loss: the slot took all of its keys along.
@@ -201,7 +200,6 @@ fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     Some(format!("`{}` {}", core.address(), cause.as_clause()))
 }
 
-/// Whether a deadline has passed.
 fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
@@ -246,7 +244,9 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let broken = log.and_then(EventStream::broken_since);
         let broken =
             broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));
-        let asked = self.asked_at.filter(|asked| asked.elapsed() >= SILENCE);
+        let asked = self
+            .asked_at
+            .filter(|asked| asked.elapsed() >= MIN_REPORTED_SILENCE);
         let since = broken.into_iter().chain(asked).min()?;
         Some(RoundedSeconds(since.elapsed().as_secs_f64()))
     }
@@ -254,7 +254,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     fn read_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, EarlyStop> {
         self.read_unfinished(session, self.waiter.options.must_exist)?;
         self.deadline = self.waiter.deadline;
-        let mut next_turn = Instant::now() + EVERY;
+        let mut next_turn = Instant::now() + READ_INTERVAL;
         loop {
             if let Some(outcome) = self.decided_outcome() {
                 return Ok(outcome);
@@ -271,7 +271,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             if Instant::now() >= next_turn {
                 let turn = self.jobs.next_batch(MAX_JOBS_PER_READ);
                 self.read_jobs(&turn, session)?;
-                next_turn = Instant::now() + EVERY;
+                next_turn = Instant::now() + READ_INTERVAL;
             }
         }
     }
@@ -322,14 +322,14 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         not_found::refuse_missing_jobs(&missing).map_err(EarlyStop::Failed)
     }
 
-    /// Reads these jobs, page by page, until the outcome is certain.
+    /// Reads these jobs, batch by batch, until the outcome is certain.
     fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
-        for page in which.chunks(MAX_JOBS_PER_CALL) {
+        for batch in which.chunks(MAX_JOBS_PER_CALL) {
             self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.set_call_deadline(self.deadline);
             self.asked_at = Some(Instant::now());
-            self.read_page_of_jobs(page, core, ui)
+            self.read_batch(batch, core, ui)
                 .map_err(EarlyStop::Failed)?;
             self.asked_at = None;
             self.replied_at = Some(Instant::now());
@@ -340,24 +340,19 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         Ok(())
     }
 
-    fn read_page_of_jobs(
-        &mut self,
-        page: &[usize],
-        core: &mut Core,
-        ui: &mut Ui,
-    ) -> Result<(), Error> {
+    fn read_batch(&mut self, batch: &[usize], core: &mut Core, ui: &mut Ui) -> Result<(), Error> {
         let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
-        let jids: Vec<Name> = page.iter().map(jid).collect();
+        let jids: Vec<Name> = batch.iter().map(jid).collect();
         let now = core.now();
         let mut changed = Vec::new();
-        for (&at, job) in page
+        for (&at, job) in batch
             .iter()
             .zip(core.jobs_with_fields(now, "jid,shown,mark", &jids)?)
         {
             let late = self
                 .jobs
                 .seconds_missing(at)
-                .is_some_and(|missing| missing > DELAY);
+                .is_some_and(|missing| missing > MAX_EVENT_DELAY);
             match self.jobs.note_read(at, job.as_ref(), self.certain || late) {
                 ReadOutcome::Pending => {}
                 ReadOutcome::Missing => self.jobs.mark_dirty(at),
@@ -391,7 +386,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             WaitResult::Gone | WaitResult::Cancelled => options.allow_gone,
             _ => false,
         };
-        // With `any`, the first job that reaches the state decides the wait; otherwise the first that cannot reach
+        // With `any`, the first job that reaches the state decides the wait. Otherwise the first that cannot reach
         // it.
         if counts == options.any {
             self.decisive.get_or_insert(at);

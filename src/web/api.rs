@@ -60,12 +60,11 @@ impl WebServer<'_> {
     }
 }
 
-/// The figures of a queue, or of all.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct QueueStats {
     /// Jobs that are neither complete nor failed.
     length: u64,
-    /// Jobs in the group of those whose retries are used up.
+    /// Jobs in the group for used-up retries.
     morgue_length: u64,
     /// How long the oldest job has waited.
     lag: RoundedSeconds,

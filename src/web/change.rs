@@ -96,7 +96,7 @@ enum Verb {
 
 /// A change that a path names.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Change {
+pub(super) struct WebChange {
     subject: Subject,
     verb: Verb,
 }
@@ -106,9 +106,9 @@ struct FormField {
     may_be_empty: bool,
 }
 
-impl Change {
+impl WebChange {
     /// The change that a path names, such as `jobs/JID/retry`.
-    pub(super) fn from_path(names: &[Name]) -> Option<Change> {
+    pub(super) fn from_path(names: &[Name]) -> Option<WebChange> {
         let [kind, name, verb] = names else {
             return None;
         };
@@ -128,7 +128,7 @@ impl Change {
             b"queues" => (Subject::Queue(name.clone()), &[Verb::Pause, Verb::Unpause]),
             _ => return None,
         };
-        verbs.contains(&verb).then_some(Change { subject, verb })
+        verbs.contains(&verb).then_some(WebChange { subject, verb })
     }
 
     /// The command that makes the change. `value` is what was entered into the form.
@@ -237,7 +237,7 @@ impl WebServer<'_> {
     pub(super) fn confirmation(
         &self,
         page_request: &PageRequest,
-        change: &Change,
+        change: &WebChange,
         page: &mut Page,
         refused: Option<&str>,
     ) -> Result<Content, Error> {
@@ -312,8 +312,8 @@ impl WebServer<'_> {
 
     /// Makes a change that a form asks for.
     pub(super) fn change(&self, page_request: &PageRequest) -> Response<'static> {
-        let Some(change) =
-            Change::from_path(&page_request.names).filter(|_| self.may_make_changes(page_request))
+        let Some(change) = WebChange::from_path(&page_request.names)
+            .filter(|_| self.may_make_changes(page_request))
         else {
             return Response::text(Status::NotFound, "there is no such page");
         };
@@ -390,7 +390,6 @@ impl WebServer<'_> {
     }
 }
 
-/// The fields of a form.
 fn form_fields(request: &Request) -> Vec<(String, String)> {
     url::form_urlencoded::parse(&request.body)
         .into_owned()
@@ -453,7 +452,7 @@ mod tests {
 
     fn line(path: &str, value: &str) -> Option<String> {
         let names = path::decode_path(path);
-        Change::from_path(&names)?.command(value).shell_line()
+        WebChange::from_path(&names)?.command(value).shell_line()
     }
 
     #[test]

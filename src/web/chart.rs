@@ -105,7 +105,7 @@ pub(super) fn failure_chart(bins: &[Option<f64>]) -> Markup {
     html! { svg.bars viewBox="0 0 84 22" role="img" aria-label=(label) { (raw(bars)) } }
 }
 
-/// The upper bounds of the bars of a histogram, in seconds; one more bar takes the rest.
+/// The upper bounds of the bars of a histogram, in seconds. One more bar takes the rest.
 const BAR_BOUNDS: [u64; 12] = [1, 2, 5, 10, 20, 60, 120, 300, 900, 3600, 14_400, 86_400];
 
 /// The size of a histogram: its left and right edge, and its ground.
@@ -227,7 +227,7 @@ enum Activity {
 struct LifeSegment {
     from: f64,
     to: f64,
-    /// Whether a worker ran it; else it waited.
+    /// False while the job waited.
     ran: bool,
     words: String,
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use self::change::{Change, FormToken};
+use self::change::{FormToken, WebChange};
 use self::page::{Content, Page, TimeFormat};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -91,7 +91,7 @@ struct WebContext<'s> {
     server: SnapshotServer<'s>,
     /// The sessions of searches, so that nothing else waits for them.
     searches: [Mutex<Session>; 2],
-    /// Reads documents: those of jobs with much data take long.
+    /// Reads documents. A document of jobs with much data takes long.
     documents: Mutex<Session>,
     /// Finds the steps to the server while its other sessions wait for it.
     doctor: Mutex<Session>,
@@ -227,12 +227,10 @@ impl<'s> WebServer<'s> {
         contexts.try_for_each(|context| context.server.fail_if_never_readable())
     }
 
-    /// The first of the servers that are shown.
     pub(crate) fn first_server(&self) -> Option<&SnapshotServer<'s>> {
         self.contexts.first().map(|context| &context.server)
     }
 
-    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'_> {
         let path = request.path.strip_prefix(self.options.base_path.as_str());
         // `/qless` alone would make the links of the page lead elsewhere.
@@ -264,7 +262,7 @@ impl<'s> WebServer<'s> {
                 live::event_stream(&self.contexts[context].server, self.options.interval)
             }
             // The plan is not shared with other requests: the user who decides must see the plan of this moment.
-            _ if Change::from_path(&page_request.names).is_some() => {
+            _ if WebChange::from_path(&page_request.names).is_some() => {
                 Arc::new(self.read_page(&page_request)).into_response()
             }
             _ => self.shared_response(&page_request),
@@ -373,7 +371,7 @@ impl<'s> WebServer<'s> {
         response.into_response()
     }
 
-    /// Counts the bytes of a response until nobody needs it. If there are too many, the cache is emptied; if clients
+    /// Counts the bytes of a response until nobody needs it. If there are too many, the cache is emptied. If clients
     /// have still to read too many, a large response is replaced by a refusal.
     fn hold_or_refuse(&self, mut response: SharedResponse) -> Arc<SharedResponse> {
         let size = response.text.len();
@@ -470,7 +468,8 @@ impl<'s> WebServer<'s> {
         page: &mut Page,
     ) -> Result<Content, Error> {
         let words = page_request.path_parts();
-        if let Some(change) = Change::from_path(&page_request.names).filter(|_| page.has_changes) {
+        if let Some(change) = WebChange::from_path(&page_request.names).filter(|_| page.has_changes)
+        {
             return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
@@ -564,7 +563,6 @@ fn facts_of(snapshot: &Snapshot) -> Result<(&crate::model::overview::SystemFacts
     }
 }
 
-/// The HTTP status of an error.
 fn status_of(error: &Error) -> Status {
     match error.exit() {
         Exit::NotFound => Status::NotFound,

@@ -128,7 +128,7 @@ impl Page<'_> {
             .then(|| self.link(&format!("{kind}/{}", path::encode_part(name))))
     }
 
-    /// A link to the jobs whose `filter`, such as `queue`, is this name; `None` if the name cannot be typed into a
+    /// A link to the jobs whose `filter`, such as `queue`, is this name. `None` if the name cannot be typed into a
     /// form.
     pub(super) fn link_to_jobs_of(&self, filter: &str, name: &Name) -> Option<String> {
         let value = path::encode_query_value(&escape_wildcards(name).lossless_text());
@@ -374,7 +374,6 @@ pub(super) fn name_or_empty_label(name: &Name) -> String {
     }
 }
 
-/// A count; a dash for none.
 pub(super) fn count_or_dash(count: u64) -> String {
     match count {
         0 => NONE.to_owned(),
@@ -382,7 +381,7 @@ pub(super) fn count_or_dash(count: u64) -> String {
     }
 }
 
-/// A cell with a count, in grey if it is none.
+/// A cell with a count, in gray if it is none.
 pub(super) fn count_cell(number: u64) -> Markup {
     html! { td.n.dim[number == 0] { (count_or_dash(number)) } }
 }

@@ -16,7 +16,7 @@ pub(super) enum PopArrangement {
     AsAsked,
     /// The largest lag first.
     ByLag,
-    /// In the order of the stored priority patterns. The queues of a fair bucket take turns in its rotation.
+    /// In the order of the stored priority patterns. A fair bucket has a rotation of its queues.
     ByPatterns(Vec<(PriorityBucket, Option<Rotation>)>),
 }
 
@@ -31,7 +31,7 @@ impl PopArrangement {
         arrangement
     }
 
-    /// Replaces the queues by those that were found. The turn stays with its queue.
+    /// Replaces the queues by the queues that were found. In each bucket, the next queue stays the next one.
     pub(super) fn set_queues(&mut self, found: &FoundQueues) {
         let (PopArrangement::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
             return;
@@ -72,7 +72,7 @@ impl PopArrangement {
                 queues.into_iter().map(|(_, queue)| queue).collect()
             }
             PopArrangement::ByPatterns(buckets) => {
-                let mut turns = Vec::with_capacity(requested.len());
+                let mut order = Vec::with_capacity(requested.len());
                 let names: Vec<Name> = requested.iter().map(|(name, _)| name.clone()).collect();
                 for (bucket, rotation) in buckets {
                     if let Some(rotation) = rotation {
@@ -81,28 +81,28 @@ impl PopArrangement {
                     let names = bucket.queues.iter().map(|(name, _)| name);
                     let all = names.map(|name| (name.clone(), max_jobs));
                     match rotation {
-                        None => turns.extend(all),
+                        None => order.extend(all),
                         Some(rotation) => {
                             let shares = rotation.queues_to_pop(max_jobs);
                             // The queues of the bucket follow a second time: if one has too few jobs, the others give
                             // the rest before the next bucket.
                             if max_jobs == 1 || shares.len() == 1 {
-                                turns.extend(shares);
+                                order.extend(shares);
                             } else if 2 * requested.len() <= MAX_QUEUES {
-                                turns.extend(shares);
-                                turns.extend(all);
+                                order.extend(shares);
+                                order.extend(all);
                             } else {
-                                turns.extend(shares.into_iter().map(|(name, _)| (name, max_jobs)));
+                                order.extend(shares.into_iter().map(|(name, _)| (name, max_jobs)));
                             }
                         }
                     }
                 }
                 let mut new: HashSet<&Name> = requested.iter().map(|(name, _)| name).collect();
-                turns.retain(|(name, _)| new.contains(name));
-                turns.iter().for_each(|(name, _)| _ = new.remove(name));
+                order.retain(|(name, _)| new.contains(name));
+                order.iter().for_each(|(name, _)| _ = new.remove(name));
                 let new = requested.iter().filter(|(name, _)| new.contains(name));
-                turns.extend(new.cloned());
-                turns
+                order.extend(new.cloned());
+                order
             }
         }
     }

@@ -12,8 +12,8 @@ use crate::text::format_count;
 /// The pipes of a program that runs: stdin, stdout, stderr and its answers.
 const PROGRAM: u64 = 4;
 
-/// Descriptors that are open only at times: both subscriptions, a connection that is made again, and those that a
-/// start needs besides the pipes of the program.
+/// Descriptors that are open only at times: both subscriptions, a connection that is made again, and what a start
+/// needs besides the pipes of the program.
 const AT_TIMES: u64 = 12;
 
 /// The descriptors that the removal of a tree of directories needs.
@@ -28,7 +28,7 @@ pub(super) fn lower_slots_to_file_limit(
         return Ok(None);
     };
     // Without `/dev/fd` the number of open descriptors is unknown: assume that there are enough. A start that fails
-    // later gives its job back.
+    // later releases its job.
     let Ok(open) = std::fs::read_dir("/dev/fd") else {
         return Ok(None);
     };

@@ -27,8 +27,7 @@ pub(super) enum RemainingWork {
 }
 
 /// The work that is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
-/// dependencies and those that another worker holds do not count as left, and neither do jobs that wait behind one
-/// of these.
+/// dependencies and jobs of other workers do not count as left, and neither do jobs that wait behind one of these.
 pub(super) fn read_remaining_work(
     core: &mut Core,
     now: Moment,

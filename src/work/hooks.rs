@@ -158,14 +158,12 @@ impl HookQueue {
         }
     }
 
-    /// Stops the hooks now.
     pub(super) fn stop_all(&mut self, now: Instant) {
         if !self.is_closed {
             self.term_at = Some(now);
         }
     }
 
-    /// Kills the hooks now.
     pub(super) fn kill_all(&mut self, now: Instant) {
         self.stop_all(now);
         self.kill_at = Some(now);
@@ -211,7 +209,6 @@ impl HookQueue {
         line
     }
 
-    /// Whether a slot is one of hooks.
     pub(super) fn owns_slot(&self, slot: usize) -> bool {
         slot >= self.first_slot
     }
@@ -317,7 +314,7 @@ impl HookQueue {
     }
 }
 
-/// The value of a variable: harmless names and messages without NUL.
+/// The value of a variable: sanitized, and therefore without NUL.
 fn variable_text(bytes: &[u8]) -> OsString {
     Sanitized(bytes).to_string().into()
 }

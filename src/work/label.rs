@@ -25,13 +25,13 @@ pub(super) fn add_labels(
     let slot = slot.map_or("hook".to_owned(), |slot| (slot + 1).to_string());
     let label = format!("{time} {slot} {} ", short_jids(jids));
     let output = output.strip_suffix(b"\n").unwrap_or(output);
-    let mut labelled = Vec::with_capacity(output.len() + 2 * label.len());
+    let mut labeled = Vec::with_capacity(output.len() + 2 * label.len());
     for line in output.split(|byte| *byte == b'\n') {
-        labelled.extend_from_slice(label.as_bytes());
-        labelled.extend_from_slice(line);
-        labelled.push(b'\n');
+        labeled.extend_from_slice(label.as_bytes());
+        labeled.extend_from_slice(line);
+        labeled.push(b'\n');
     }
-    labelled
+    labeled
 }
 
 fn short_jids(jids: &[&Name]) -> String {

@@ -72,7 +72,6 @@ impl Launcher {
         })
     }
 
-    /// Sets the name of the worker.
     pub(super) fn for_worker(mut self, worker: &Name) -> Result<Launcher, Error> {
         let refused = |fault: StartFault| Error::usage(fault.message);
         self.variables = environment::worker_variables(worker).map_err(refused)?;
@@ -179,8 +178,8 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     line
 }
 
-/// The end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
-/// harmless, since an escape is longer than the byte that it stands for.
+/// The end of what a program wrote to stderr, sanitized and trimmed. It is cut after it was sanitized,
+/// since an escape is longer than the byte that it stands for.
 fn failure_message(stderr_tail: &[u8], max_bytes: usize) -> String {
     let text = clean_text(stderr_tail);
     let text = text.trim();

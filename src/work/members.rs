@@ -37,33 +37,22 @@ const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long the end waits for a reader of stdout.
 const MAX_WAIT_FOR_READER: Duration = Duration::from_secs(1);
 
-/// Asks the system to end this process, the worker of a member, by SIGTERM as soon as the process that started it has
-/// ended in any way. Only Linux can do this.
-pub(crate) fn end_with_parent() {
-    #[cfg(target_os = "linux")]
-    {
-        let signal = Some(rustix::process::Signal::TERM);
-        _ = rustix::process::set_parent_process_death_signal(signal);
-    }
-}
-
 /// An event while the workers run.
 enum MemberEvent {
     Stdout(usize, Vec<u8>),
     Stderr(usize, Vec<u8>),
-    /// The process has ended; its output may still come.
+    /// The process has ended. Its output may still come.
     Exited(usize),
     /// All that the process wrote was read.
     Ended(usize, ExitStatus),
     Signal(i32),
 }
 
-/// The worker of a member.
 #[derive(Default)]
 struct MemberWorker {
     /// The process of the member, while it runs.
     pid: Option<Pid>,
-    /// How the process ended; `None` while it runs.
+    /// How the process ended. `None` while it runs.
     exit: Option<u8>,
     /// When the process is started again, if its server was away.
     restart_at: Option<Instant>,

@@ -15,6 +15,7 @@ mod metrics_server;
 mod monitor;
 mod notices;
 mod options;
+pub(crate) mod parent_death;
 pub mod process;
 mod queues;
 mod reporter;
@@ -205,8 +206,8 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         work.server.unlist_worker();
     }
     match result {
-        WorkResult::Stopped { given_back, left } => {
-            let jobs = match (given_back, left) {
+        WorkResult::Stopped { released, left } => {
+            let jobs = match (released, left) {
                 (0, 0) => "no job was unfinished".to_owned(),
                 (_, 0) => "unfinished jobs were given back".to_owned(),
                 (_, 1) => {
@@ -378,8 +379,8 @@ fn subscribe_to_notices(
     }
 }
 
-/// The time of the worker: that of the server when the work began, continued by the clock of this host. The
-/// server's clock may be set, or be that of another server.
+/// The time of the worker. It begins with the time of the server, and the steady clock of this host continues it: the
+/// server's clock may be set, and another server may take over with a clock of its own.
 struct WorkClock {
     start: f64,
     at: SteadyInstant,
@@ -482,7 +483,7 @@ impl WorkLoop {
                     return Ok(match result {
                         // No job was left, but the second signal stopped hooks: the worker was stopped.
                         WorkResult::Done if self.stops > 1 => WorkResult::Stopped {
-                            given_back: 0,
+                            released: 0,
                             left: 0,
                         },
                         result => result,
@@ -575,7 +576,6 @@ impl WorkLoop {
         }
     }
 
-    /// Writes the summary, once.
     fn write_summary_once(&mut self, session: &mut Session) {
         if !std::mem::replace(&mut self.has_summary, true) {
             self.reporter.write_summary(session);

@@ -18,7 +18,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_measured_duration;
 
-/// Maximum number of queues with series of their own. The jobs of further ones count as those of `other`.
+/// Maximum number of queues with series of their own. The jobs of further queues count for `other`.
 const MAX_QUEUES: usize = 500;
 
 /// The name under which jobs are counted whose queue has no series of its own.
@@ -31,7 +31,7 @@ pub(super) struct LoopState {
     pub readiness: Option<Readiness>,
     /// The number of slots whose process has a job.
     pub busy: usize,
-    /// Since when a reply is awaited; or else the time at which the loop continues at the latest. `None` if it may
+    /// Since when a reply is awaited, or else the time at which the loop continues at the latest. `None` if it may
     /// wait for ever.
     pub due_at: Option<Instant>,
 }
@@ -138,7 +138,7 @@ impl WorkMonitor {
         add(known.entry(name).or_default());
     }
 
-    /// Why the worker is stuck; `None` if it is not. A server that is away is no reason: calls end at their time
+    /// Why the worker is stuck. `None` if it is not. A server that is away is no reason: calls end at their time
     /// limit.
     pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
         let due_at = self.loop_state().due_at?;

@@ -41,7 +41,7 @@ impl FoundQueues {
     }
 }
 
-/// Reads queues, also those that hold keys of a wrong type.
+/// Reads queues. A queue with keys of a wrong type is no error.
 pub(super) fn read_queues(
     core: &mut Core,
     now: Moment,

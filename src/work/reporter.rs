@@ -22,7 +22,7 @@ use crate::text::{
 /// Time between two changes of the status line.
 const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A repeated error within the first time is only counted; it is reported again after the second, longer
+/// A repeated error within the first time is only counted. It is reported again after the second, longer
 /// time.
 const SOON: Duration = Duration::from_secs(5);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
@@ -30,7 +30,6 @@ const SAY_AGAIN: Duration = Duration::from_secs(60);
 /// Maximum number of warnings about what is ignored in answers.
 const MAX_IGNORED: usize = 20;
 
-/// A loss of the server that was reported.
 #[derive(Debug)]
 struct ReportedServerLoss {
     message: String,
@@ -43,7 +42,6 @@ struct ReportedServerLoss {
     is_silent: bool,
 }
 
-/// The counts of the work.
 #[derive(Clone, Copy, Debug, Default)]
 struct WorkCounts {
     completed: u64,
@@ -97,7 +95,6 @@ impl Reporter {
         }
     }
 
-    /// Adds a line for stderr.
     pub(super) fn add_line(&mut self, line: &str) {
         self.lines.push_str(line);
         self.lines.push('\n');
@@ -438,7 +435,6 @@ format!("the command ended with {exit}")
         session.ui.show_status_line(line);
     }
 
-    /// Writes the summary.
     pub(super) fn write_summary(&mut self, session: &mut Session) {
         self.has_status = false;
         self.report_repeated_loss();

@@ -125,7 +125,7 @@ impl ServerThread {
         while self.replies.recv_timeout(left()).is_ok() {}
     }
 
-    /// The next reply; `None` if there is none yet.
+    /// The next reply. `None` if there is none yet.
     pub(super) fn next_reply(&self) -> Result<Option<TimestampedReply>, Error> {
         match self.replies.try_recv() {
             Ok(reply) => Ok(Some(reply)),

@@ -7,7 +7,7 @@ use sd_notify::NotifyState;
 /// The service manager, such as systemd, that started this program. Without one, nothing is sent.
 #[derive(Debug)]
 pub(super) struct ServiceManager {
-    /// Time between two signs of life; `None` if the service manager expects none.
+    /// Time between two signs of life. `None` if the service manager expects none.
     every: Option<Duration>,
     next: Instant,
 }

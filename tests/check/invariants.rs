@@ -46,7 +46,7 @@ struct Checker<'a> {
     found: Vec<String>,
 }
 
-/// Returns the broken invariants.
+/// The broken invariants.
 pub(crate) fn broken(dump: &Dump, excuses: Excuses) -> Vec<String> {
     let mut judge = Checker {
         dump,

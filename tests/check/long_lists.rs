@@ -226,7 +226,7 @@ fn blocks_are_counted_from_the_end_so_that_new_failures_move_none() {
     assert!(found.iter().all(|one| one.outcome == "mended"));
     assert_eq!(items(&found)[..2], ["x2000", "x1999"]);
     core.redis("LREM ql:f:G 1 new");
-    // The indexes were those with the new entry.
+    // The indexes counted the new entry.
     core.redis("LPUSH ql:f:G new");
     assert_eq!(revert(&mut core, &found), (100, 0));
     core.redis("LREM ql:f:G 1 new");

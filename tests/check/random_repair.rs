@@ -66,7 +66,7 @@ fn play(core: &mut Core, events: &[Event], binary: bool) -> Result<(), TestCaseE
     missed.retain(|one| !torn || one.id != "dependency-cycle");
     if !missed.is_empty() {
         let missed = describe_all(&missed).join("\n    ");
-        return Err(fault(format!("the walk misses\n    {missed}")));
+        return Err(fault(format!("the scan misses\n    {missed}")));
     }
     let RepairStages { stages, .. } = repair_by_calls(core, now, found).map_err(fault)?;
     let [damaged, repaired, named] = &stages;

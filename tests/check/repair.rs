@@ -923,7 +923,7 @@ fn forsaken(count: usize, known: bool) -> Redis {
     redis
 }
 
-/// Returns how many jobs of the queues run, and how many still depend on others.
+/// How many jobs of the queues run, and how many still depend on others.
 fn freed(redis: &Redis) -> [i64; 4] {
     let keys = ["mail-work", "mail-depends", "img-work", "img-depends"];
     keys.map(|key| match redis.send(&["ZCARD", &format!("ql:q:{key}")]) {

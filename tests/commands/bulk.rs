@@ -64,7 +64,7 @@ fn breaking(redis: &Redis, now: u32) -> Qless {
         .at(now)
 }
 
-/// Returns the histories of the jobs of a list, as `what` words, with how many have each.
+/// The histories of the jobs of a list, as `what` words, with how many have each.
 fn histories(redis: &Redis, list: &str) -> Vec<(String, usize)> {
     let jids = redis.at(100).run(&format!("{list} -o jid")).ok();
     let printed = redis
@@ -671,7 +671,7 @@ fn lines(file: &Path) -> Vec<serde_json::Value> {
     lines.filter(|line| line["result"] != "planned").collect()
 }
 
-/// The lines of a report, also those from before each change.
+/// The lines of a report, including the lines from before each change.
 fn all_lines(file: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(file).unwrap();
     text.lines()

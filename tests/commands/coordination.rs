@@ -651,7 +651,7 @@ fn a_put_waits_for_the_job_that_took_it() {
     assert_eq!(waiting.end().ok(), "a");
 }
 
-/// Returns the maxima of the throttles that are set.
+/// The maxima of the throttles that are set.
 fn maxima(redis: &Redis) -> String {
     let throttles = redis.at(99).run("throttle list -o json").json();
     let items = throttles["items"].as_array().unwrap().iter();

@@ -21,7 +21,7 @@ fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
     expected.assert_eq(&text);
 }
 
-/// Returns the reasons, as `code blocking` or `code delaying`.
+/// The reasons, as `code blocking` or `code delaying`.
 #[track_caller]
 fn codes(redis: &Redis, now: f64, line: &str) -> Vec<String> {
     let doc = redis.at(now).run(&format!("explain {line} -o json")).json();

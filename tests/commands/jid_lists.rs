@@ -43,7 +43,7 @@ fn planned(redis: &Redis, flags: &str, list: &[u8]) -> RunOutput {
     redis.at(2).input(list).run(&line)
 }
 
-/// Returns the jids of a report in ndjson.
+/// The jids of a report in ndjson.
 fn jids(ran: &RunOutput) -> BTreeSet<String> {
     let text = ran.ok();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -66,7 +66,7 @@ fn an_id_that_fits_no_line_is_left_out_and_forges_none() {
     .assert_eq(&listed.stderr());
     let fit = [&FIT[..], &[WITH_NUL]].concat();
     assert_eq!(jids(&planned(&redis, "", listed.bytes())), set(&fit));
-    // Also those that a command has changed, one by one.
+    // Also the jobs that a command has changed, one by one.
     let forged = redis.at(2).run("jobs --queue q -o ndjson").ok();
     let tagged = redis
         .at(3)

@@ -219,7 +219,7 @@ fn released_jobs_wait_since_their_release() {
     redis.at(20).run("pop q lanes --worker w --count 2").ok();
     redis.at(30.25).run("complete first --worker w").ok();
     redis.at(40).run("complete c --worker w").ok();
-    // A call that asks for jobs queues those that are due.
+    // A call that asks for jobs queues the due ones.
     redis.at(50).run("pop later --count 1 --worker w").ok();
     redis
         .at(100)

@@ -95,7 +95,7 @@ fn a_snapshot_has_each_queue_and_group() {
     }
 }
 
-/// The histograms are those of `stats`.
+/// The histograms equal the histograms of `stats`.
 #[test]
 fn the_histograms_hold_what_stats_shows() {
     let redis = filled();

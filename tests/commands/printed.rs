@@ -72,7 +72,7 @@ const BYSTANDING_KEYS: [&str; 7] = [
     "ql:th:other",
 ];
 
-/// Returns the words of a call. A quoted `"NAME"` stands in JSON.
+/// The words of a call. A quoted `"NAME"` stands in JSON.
 fn words(line: &str, name: &str) -> Vec<String> {
     let json = serde_json::to_string(name).unwrap();
     let word = |word: &str| {
@@ -147,7 +147,7 @@ fn fs_write(mut file: &fs::File, text: &str) {
     file.rewind().unwrap();
 }
 
-/// Returns the commands in a text: between backticks, in hints, and at the ends of lines.
+/// The commands in a text: between backticks, in hints, and at the ends of lines.
 fn commands(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -176,7 +176,7 @@ fn filled(command: &str) -> String {
     }
 }
 
-/// Returns a printed word with the name in it, as a shell reads it.
+/// A printed word with the name in it, as a shell reads it.
 fn printed_word(word: &str, name: &str) -> String {
     let (flag, value) = match word.split_once('=') {
         Some((flag, value)) => (format!("{flag}="), value),
@@ -202,7 +202,7 @@ fn printed_word(word: &str, name: &str) -> String {
     format!("{flag}{quoted}")
 }
 
-/// Returns a printed line with the name in it.
+/// A printed line with the name in it.
 fn printed_line(line: &str, name: &str) -> String {
     let needs_dashes = name.starts_with(['-', '@']) || name.contains(['*', '[']);
     let words = line.split(' ').filter(|word| *word != "--" || needs_dashes);
@@ -548,7 +548,7 @@ fn only_the_builder_puts_names_into_commands() {
     assert!(!is_formatted("a newer qless wrote it, this one reads {V}"));
 }
 
-/// Returns whether a queue is paused.
+/// Whether a queue is paused.
 fn is_paused(redis: &Redis, queue: &str) -> bool {
     let found = redis
         .at(100)

@@ -55,7 +55,7 @@ impl Workspace {
         self.redis.dump().len()
     }
 
-    /// Returns how many jobs there are.
+    /// How many jobs there are.
     fn jobs(&self) -> u64 {
         let counts = self.redis.qless().run("jobs --all --count -o json").json();
         let counts = counts.as_object().unwrap().values();
@@ -762,7 +762,7 @@ fn await_jobs(redis: &Redis, jobs: i64) {
     }
 }
 
-/// Returns how many jobs wait in `uploads`.
+/// How many jobs wait in `uploads`.
 fn waiting(connection: &mut redis::Connection) -> i64 {
     let mut card = redis::cmd("ZCARD");
     card.arg("ql:q:uploads-work").query(connection).unwrap()
@@ -798,7 +798,7 @@ fn lost_replies_neither_lose_nor_duplicate_jobs() {
     workspace.redis.must_be_clean();
 }
 
-/// Returns how often each photo is in the queue.
+/// How often each photo is in the queue.
 fn photos(redis: &Redis) -> BTreeMap<u64, usize> {
     let lines = redis.qless().run("jobs --queue uploads -o ndjson").ok();
     let mut photos = BTreeMap::new();

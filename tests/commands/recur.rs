@@ -899,7 +899,7 @@ fn the_example_of_the_backlog_is_true() {
     assert_eq!(popped(2), ["01:50", "02:00"]);
 }
 
-/// A pop makes up for all missed runs, or for those that `--backlog` leaves.
+/// A pop makes up for all missed runs, or for the runs that `--backlog` leaves.
 #[test]
 fn the_runs_that_are_owed_are_counted_as_the_next_pops_put_them() {
     let redis = Redis::start();

@@ -19,7 +19,7 @@ fn lines(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the lines of a kind by id.
+/// The lines of a kind by id.
 fn by_jid(lines: &[Value], kind: &str) -> BTreeMap<String, Value> {
     let lines = lines.iter().filter(|line| line["kind"] == kind);
     lines
@@ -27,7 +27,7 @@ fn by_jid(lines: &[Value], kind: &str) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// Returns the expected line of a job after an import at this time.
+/// The expected line of a job after an import at this time.
 fn imported(line: &Value, all: &BTreeMap<String, Value>, now: f64) -> Value {
     let mut line = line.clone();
     let moment = |text: &Value| {

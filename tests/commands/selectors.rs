@@ -12,7 +12,7 @@ use crate::commands::jobs::busy;
 use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
 
-/// Returns the jids that a selector means, as one line.
+/// The jids that a selector means, as one line.
 fn jids(redis: &Redis, line: &str) -> String {
     let ran = redis.at(100).run(&format!("jobs {line} -o jid"));
     ran.ok().replace('\n', " ")
@@ -848,7 +848,7 @@ fn flag(dice: &mut Draw) -> (&'static str, &'static str, Predicate) {
     }
 }
 
-/// Returns whether a job matches: flags of different kinds narrow, repeats of one kind widen except
+/// Whether a job matches: flags of different kinds narrow, repeats of one kind widen except
 /// tags and data.
 fn fits(flags: &[(&'static str, &'static str, Predicate)], job: &Value) -> bool {
     flags.iter().all(|(flag, _, matches_job)| match *flag {

@@ -95,7 +95,7 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
     assert_eq!(doc["waits"][0]["held_by"], "s3");
 }
 
-/// However many jobs wait before those of the lane.
+/// However many jobs wait before the jobs of the lane.
 #[test]
 fn a_lane_with_an_expired_lock_is_found_behind_many_waiting_jobs() {
     let redis = Redis::start();

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::core::Core;
 
-/// Returns the lag of `q`.
+/// The lag of `q`.
 fn lag(core: &mut Core, now: &str) -> f64 {
     core.json(&format!("lag {now} q"))["q"].as_f64().unwrap()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The names that Redis and Lua define, and those that the build or `head.lua` defines.
+/// The names that Redis, Lua, the build or `head.lua` define.
 const GLOBALS: [&str; 23] = [
     "ARGV",
     "Fields",
@@ -38,7 +38,7 @@ const KEYWORDS: [&str; 21] = [
 /// The labels of a file's header, in their order.
 const LABELS: [&str; 4] = ["Takes", "Result", "Refuses", "Publishes"];
 
-/// Returns the files of `lua/` with their text, by path below the project.
+/// The files of `lua/` with their text, by path below the project.
 fn files() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<PathBuf> = vec![root.join("lua")];
@@ -470,7 +470,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Returns the faults of a file, each with its line.
+/// The faults of a file, each with its line.
 fn lint(text: &str) -> Vec<String> {
     let mut resolver = Resolver {
         tokens: tokens(text),
@@ -587,7 +587,7 @@ fn is_file_name(text: &str) -> bool {
         .is_some_and(|(noun, name)| is_word(noun) && is_word(name))
 }
 
-/// Returns the lines of the comment that a file opens with.
+/// The lines of the comment that a file opens with.
 fn header(text: &str) -> Vec<&str> {
     let lines = text.lines().filter(|line| !line.starts_with("--!"));
     let lines = lines.take_while(|line| line.starts_with("--"));

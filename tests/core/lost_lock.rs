@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::support::core::Core;
 
 /// Loses the lock of `j` for good: a pop after its end warns the holder, the next one takes the job.
-/// Returns when.
 fn lose(core: &mut Core, popped: u64) -> u64 {
     assert_eq!(core.jids(&format!("pop {} q w2 1", popped + 60)), [""; 0]);
     popped + 70
@@ -55,7 +54,7 @@ fn the_settings_hold_for_jobs_without_a_policy_of_their_own() {
             r#"{"initial_delay":6}"#,
             Some(6.0 * 2.0),
         ),
-        // A policy for retries concerns only those.
+        // A policy for retries concerns only retries.
         ("", "fixed:9", None),
         ("backoff-initial-delay 7", "fixed:9", Some(7.0 * 3.0)),
         // What cannot be used counts as not set.

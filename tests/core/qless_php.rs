@@ -219,7 +219,7 @@ fn complete_jobs_are_listed_by_queue_in_the_script_for_qless_php() {
         ));
         php.ok(&format!("complete {} {jid} w1 {queue} {{}}", at + 10));
     }
-    // A page from an offset has as many jobs as asked for.
+    // A page from an offset has the requested number of jobs.
     for (line, jids) in [
         ("jobs 20 complete q 1 2", &["b", "a"][..]),
         ("jobs 20 complete q", &["d", "b", "a"]),

@@ -84,7 +84,7 @@ pub(crate) const OURS: [&str; 36] = [
     "workersCount",
 ];
 
-/// One good call of each command, after those before it.
+/// One good call of each command, which runs after the calls before it.
 const CALLS: &str = "put 0 w q j K {} 0
 put 0 w q k K {} 0 depends [\"j\"] tags [\"t\"] priority 1 retries 2
 put 0 w q l K {} 9

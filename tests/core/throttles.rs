@@ -25,7 +25,7 @@ fn look(core: &mut Core, line: &str) -> (String, Vec<String>) {
     (cursor.text().to_owned(), items)
 }
 
-/// All items, of as many calls as it takes, and the number of calls.
+/// All items, and the number of calls that it took to read them.
 fn look_at_all(core: &mut Core) -> (Vec<String>, usize) {
     let (mut cursor, mut all) = look(core, "look.throttles 9 all");
     let mut calls = 1;

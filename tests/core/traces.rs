@@ -1,4 +1,4 @@
-//! The traces of the core's specification (appendix B). The text of each test is both the script
+//! The traces of the core's specification. The text of each test is both the script
 //! and the expected result: every reply, every event in order, and every key that changed. If a
 //! fixed defect changes a line, the comment above the test names it.
 
@@ -61,7 +61,7 @@ fn show_reply(answer: &Result<Reply, String>) -> String {
     }
 }
 
-/// The changed keys in the notation of the appendix.
+/// The changed keys in the notation of the traces.
 fn changes(before: &Dump, after: &Dump) -> Vec<String> {
     let names: BTreeSet<&String> = before.0.keys().chain(after.0.keys()).collect();
     let mut changes = Vec::new();

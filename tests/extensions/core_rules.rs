@@ -34,7 +34,7 @@ fn costs_more(plain: (&str, &str), extended: (&str, &str), extra: u64) {
 }
 
 /// A call that meets a job with any extension reads its further fields by one command. In return,
-/// all other jobs cost one field more, and no command. Section 12 counts against qless-core, whose
+/// all other jobs cost one field more, and no command. The commands of qless-core differ: its
 /// plain `put`, `pop` and `get` run 12, 37 and 6 commands where this core runs 8, 16 and 3.
 const FIELDS: u64 = 1;
 
@@ -244,7 +244,7 @@ fn a_requeued_job_is_held_if_a_throttle_is_full() {
     // A job that is due later takes no notice of the throttle, nor does one that depends on another.
     core.ok(r#"guard.requeue 6 {"from":["throttled"]} '' b '' 90"#);
     assert_eq!(core.state("b"), "scheduled");
-    // The holder gives its slot back and takes its place among the others.
+    // The holder frees its slot and takes its place among the others.
     core.ok(r#"guard.requeue 7 {"from":["running"]} '' a '' ''"#);
     assert_eq!(core.jids("pop 8 q w 5"), ["c"]);
     assert_eq!(core.state("a"), "throttled");

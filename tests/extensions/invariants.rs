@@ -38,7 +38,7 @@ struct Job {
 }
 
 impl Job {
-    /// Whether it has its place in a lane (section 4).
+    /// Whether it has its place in a lane.
     fn live(&self) -> bool {
         match self.state.as_str() {
             "complete" => false,
@@ -61,7 +61,7 @@ struct Checker<'a> {
 /// The sets of a queue in which jobs are.
 const PARTS: [&str; 5] = ["work", "locks", "scheduled", "depends", "throttled"];
 
-/// Returns the broken invariants, one sentence each.
+/// The broken invariants, one sentence each.
 pub(crate) fn violations(dump: &Dump, excuses: &Excuses) -> Vec<String> {
     let mut checker = Checker {
         dump,

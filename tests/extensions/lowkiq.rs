@@ -213,7 +213,7 @@ fn k8_the_policy_lowkiq_lives_as_long_as_the_table_says() {
             least += low;
             most += high;
         }
-        // Whole days of the sum, for the jitters 0, 29 and those drawn.
+        // Whole days of the sum, for the jitters 0, 29 and the drawn ones.
         assert_eq!(days(least), life, "{retries} retries, jitter 0");
         assert_eq!(days(most), life, "{retries} retries, jitter 29");
         assert_eq!(days(seen.iter().sum()), life, "{retries} retries");

@@ -527,7 +527,7 @@ fn nothing_is_held(site: &Site) -> bool {
     is_free
 }
 
-/// Returns the jids that a run named as done.
+/// The jids that a run named as done.
 fn named(ran: &RunOutput) -> Vec<String> {
     let stdout = ran.stdout();
     let named = stdout.lines().filter_map(|line| {

@@ -125,7 +125,7 @@ fn words<'a>(verb: &'a [&'a str]) -> Vec<&'a [u8]> {
     verb.iter().map(|word| word.as_bytes()).collect()
 }
 
-/// Returns how many were done, from the last line of `-o ndjson`.
+/// How many were done, from the last line of `-o ndjson`.
 fn done(ran: &RunOutput, what: &str) -> Value {
     let text = ran.stdout();
     assert_eq!(ran.code(), 0, "{what}: {text}{}", ran.stderr());

@@ -254,7 +254,7 @@ impl RawClient {
         }
     }
 
-    /// Returns the state and the group of the failure of each job. A job that does not exist has no
+    /// The state and the group of the failure of each job. A job that does not exist has no
     /// state.
     fn states(&mut self, jids: &[String]) -> Option<Vec<(Option<String>, Option<String>)>> {
         let mut states = Vec::new();
@@ -575,7 +575,7 @@ impl Drop for Flag<'_> {
     }
 }
 
-/// Returns the end of what the workers wrote.
+/// The end of what the workers wrote.
 fn kept(dir: &std::path::Path) -> String {
     let mut text = String::new();
     for at in 0..4 {
@@ -593,7 +593,7 @@ fn is_final(state: Option<&str>) -> bool {
     matches!(state, None | Some("complete" | "failed"))
 }
 
-/// Returns the process id in the name of a worker.
+/// The process id in the name of a worker.
 fn pid_of(worker: &str) -> &str {
     worker.rsplit('-').nth(1).unwrap_or_default()
 }
@@ -608,7 +608,7 @@ struct Run {
     has_ended: bool,
 }
 
-/// Returns the runs of each job, in the order in which they began.
+/// The runs of each job, in the order in which they began.
 fn runs(ledger: &str) -> HashMap<String, Vec<Run>> {
     let mut jobs: HashMap<String, Vec<Run>> = HashMap::new();
     for (at, line) in ledger.lines().enumerate() {
@@ -637,7 +637,7 @@ fn runs(ledger: &str) -> HashMap<String, Vec<Run>> {
     jobs
 }
 
-/// Returns the runs that went on after a later run of the same job had begun. Only a worker that stood
+/// The runs that went on after a later run of the same job had begun. Only a worker that stood
 /// still beyond its lock may have such a run.
 fn overlaps(runs: &HashMap<String, Vec<Run>>, stopped: &HashSet<String>) -> Vec<String> {
     let mut overlaps = Vec::new();

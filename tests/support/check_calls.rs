@@ -66,7 +66,7 @@ pub(crate) const DEFERRED_KINDS: &[(&str, &[&str])] = &[
     ("failed-counter", &["key", "job"]),
 ];
 
-/// Whether items can have the requested findings: any, or those of these kinds.
+/// Whether items can have the requested findings: any, or the findings of these kinds.
 fn may_have(asked: &str, kinds: &[&str], kind: &str, name: &str) -> bool {
     // No list of names but that of the tags has numbers.
     let has_counts = asked != "tag-count" || name == "tags";
@@ -87,7 +87,7 @@ pub(crate) const NAMES: [&str; 7] = [
 /// The suffixes of the other keys of a job.
 pub(crate) const COMPANIONS: [&str; 4] = ["-history", "-dependencies", "-dependents", "-payloads"];
 
-/// Whether to keep a finding, given those found before.
+/// Whether to keep a finding, given the findings before it.
 type Keep<'a> = dyn Fn(&Finding, &[Finding]) -> bool + 'a;
 
 fn named(findings: &str, id: &str) -> bool {
@@ -128,7 +128,7 @@ pub(crate) fn finding(row: &Reply) -> Finding {
     }
 }
 
-/// One call of `check.slice` per 200 items, and further ones for those that it leaves out.
+/// One call of `check.slice` per 200 items, and further calls for the items that it leaves out.
 pub(crate) fn slice(
     core: &mut Core,
     now: f64,
@@ -172,7 +172,7 @@ pub(crate) fn slice(
     found
 }
 
-/// The findings of a reply, and the number of items that the call judged.
+/// The findings of a reply, and the number of items that the call verified.
 pub(crate) fn rows(rows: &[Reply], asked: usize) -> (&[Reply], usize) {
     match rows.split_last() {
         Some((last, rows)) if has_count(last) => {

@@ -40,7 +40,7 @@ impl Core {
         }
     }
 
-    /// Returns the findings without an excuse, one per line; an error if the sources disagree.
+    /// The findings without an excuse, one per line; an error if the sources disagree.
     pub(crate) fn damage(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
         let (found, doubts) = self.agreed(now, excuses)?;
         binary_agrees(&self.qless(), now, &found)?;
@@ -211,13 +211,13 @@ pub(crate) fn binary_agrees(qless: &Qless, now: f64, found: &[Finding]) -> Resul
     let torn = found.iter().any(|one| one.id == "dependency-one-sided");
     if circular.0 != circular.1 && !torn {
         return Err(format!(
-            "cycles are found by (walk, all judged): {circular:?}"
+            "cycles are found by (scan, verification of all): {circular:?}"
         ));
     }
     if seen != wanted {
         let (seen, wanted) = (seen.join("\n    "), wanted.join("\n    "));
         return Err(format!(
-            "the walk finds\n    {seen}\nbut all judged\n    {wanted}"
+            "the scan finds\n    {seen}\nbut verification of all finds\n    {wanted}"
         ));
     }
     match (binary_agrees.code, binary_agrees.worst >= 1) {

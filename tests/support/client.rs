@@ -52,7 +52,7 @@ impl Client {
         jids.map(str::to_string).collect()
     }
 
-    /// Returns the stored job, or `None` if it does not exist.
+    /// The stored job, or `None` if it does not exist.
     pub fn entry(&mut self, jid: &str) -> Option<Entry> {
         let job = self.json(&["get", jid]);
         let text = |name: &str| job[name].as_str().unwrap_or_default().to_string();
@@ -81,7 +81,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns how often an event is in the history.
+    /// How often an event is in the history.
     pub fn count(&self, what: &str) -> usize {
         self.history.iter().filter(|event| *event == what).count()
     }

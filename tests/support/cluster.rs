@@ -246,12 +246,12 @@ impl Cluster {
         })
     }
 
-    /// Returns the address of one node.
+    /// The address of one node.
     pub fn url(&self) -> String {
         format!("redis-cluster://127.0.0.1:{}", self.members[0].port)
     }
 
-    /// Returns the address of all nodes.
+    /// The address of all nodes.
     pub fn urls(&self) -> String {
         let ports = self
             .members
@@ -260,7 +260,7 @@ impl Cluster {
         format!("redis-cluster://{}", ports.collect::<Vec<_>>().join(","))
     }
 
-    /// Returns the binary, pointed at this cluster and a prefix.
+    /// The binary, pointed at this cluster and a prefix.
     pub fn qless(&self, prefix: &str) -> Qless {
         let mut qless = Qless::bare()
             .env("QLESS_REDIS_URL", self.urls())
@@ -271,12 +271,12 @@ impl Cluster {
         qless
     }
 
-    /// Returns the slot of a prefix.
+    /// The slot of a prefix.
     pub fn slot(&self, prefix: &str) -> u64 {
         self.members[0].send(&["CLUSTER", "KEYSLOT", prefix])
     }
 
-    /// Returns the member that has a prefix, as it says itself: the others learn of it later.
+    /// The member that has a prefix, as it says itself: the others learn of it later.
     pub fn owner(&self, prefix: &str) -> usize {
         let mut owner = None;
         await_that("a member has the slot", || {
@@ -303,7 +303,7 @@ impl Cluster {
         })
     }
 
-    /// Returns a master that does not have a prefix.
+    /// A master that does not have a prefix.
     pub fn other(&self, prefix: &str) -> usize {
         let owner = self.owner(prefix);
         (0..3).find(|at| *at != owner).unwrap()
@@ -379,7 +379,7 @@ impl Cluster {
         });
     }
 
-    /// Returns how often each command was called on all members, except by the cluster itself.
+    /// How often each command was called on all members, except by the cluster itself.
     pub fn calls(&self, name: &str) -> u64 {
         let count = |member: &Member| -> u64 {
             let info: String = member.send(&["INFO", "commandstats"]);

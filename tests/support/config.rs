@@ -48,7 +48,7 @@ impl ConfigHome {
         std::fs::read_to_string(self.path()).unwrap()
     }
 
-    /// Returns the binary, with this file in the default location.
+    /// The binary, with this file in the default location.
     pub fn qless(&self) -> Qless {
         self.with(Qless::bare())
     }

@@ -329,12 +329,12 @@ impl Core {
         &self.socket
     }
 
-    /// Returns the address for `--redis`.
+    /// The address for `--redis`.
     pub(crate) fn url(&self) -> String {
         format!("unix://{}", self.socket.display())
     }
 
-    /// Returns the binary, pointed at this server.
+    /// The binary, pointed at this server.
     pub(crate) fn qless(&self) -> Qless {
         Qless::bare().env("QLESS_REDIS_URL", self.url())
     }
@@ -528,7 +528,7 @@ impl Core {
         self.dump_and_expiring().0
     }
 
-    /// All keys, and the names of those that expire.
+    /// All keys, and the names of the keys that expire.
     pub(crate) fn dump_and_expiring(&mut self) -> (Dump, BTreeSet<String>) {
         let mut expiring = BTreeSet::new();
         let reply = self.wire.ask(&[b"EVAL", DUMP.as_bytes(), b"0"]);

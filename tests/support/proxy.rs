@@ -63,7 +63,7 @@ pub enum Cut {
     Often(usize),
 }
 
-/// Returns what happens to a request, or `None` if it passes.
+/// What happens to a request, or `None` if it passes.
 fn cut_of(cut: Cut, number: usize) -> Option<Cut> {
     match cut {
         Cut::Before(at) | Cut::After(at) | Cut::Hold(at) | Cut::Meanwhile(at) => {

@@ -84,7 +84,7 @@ impl Qless {
         }
     }
 
-    /// Returns the command itself, for tests that start it themselves.
+    /// The command itself, for tests that start it themselves.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qless"));
         command
@@ -196,7 +196,7 @@ impl RunOutput {
         block
     }
 
-    /// Returns the status as a shell reports it: 128 + signal if a signal ended the process.
+    /// The status as a shell reports it: 128 + signal if a signal ended the process.
     pub fn code(&self) -> i32 {
         let status = self.output.status;
         status
@@ -212,7 +212,7 @@ impl RunOutput {
         self.shown(&self.output.stderr)
     }
 
-    /// Returns stdout, byte for byte.
+    /// Stdout, byte for byte.
     pub fn bytes(&self) -> &[u8] {
         &self.output.stdout
     }
@@ -225,7 +225,7 @@ impl RunOutput {
         text
     }
 
-    /// Returns stdout without its last newline; the run must have exited 0.
+    /// Stdout without its last newline; the run must have exited 0.
     #[track_caller]
     pub fn ok(&self) -> String {
         assert_eq!(self.code(), 0, "{}\n{}", self.line, self.block());
@@ -239,13 +239,13 @@ impl RunOutput {
         self
     }
 
-    /// Returns the document on stdout; the run must have exited 0.
+    /// The document on stdout; the run must have exited 0.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    /// Returns the document on stderr.
+    /// The document on stderr.
     #[track_caller]
     pub fn error(&self) -> serde_json::Value {
         serde_json::from_str(&self.stderr()).unwrap()

@@ -60,7 +60,7 @@ pub(crate) fn is_played(case: usize, each: usize) -> bool {
     soaking() || case.is_multiple_of(each)
 }
 
-/// The number of cases of an expensive test: twelve times as many in `make soak`.
+/// The number of cases of an expensive test. `make soak` runs twelve times this number.
 pub(crate) fn more_in_soak(cases: u32) -> u32 {
     if soaking() { 12 * cases } else { cases }
 }

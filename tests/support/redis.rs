@@ -47,7 +47,7 @@ impl Redis {
         self.restart_with(&[]);
     }
 
-    /// Starts one with further options, such as those by which it finds its data again.
+    /// Starts one with further options, such as the ones by which it finds its data again.
     pub fn restart_with(&mut self, options: &[&str]) {
         self.child = spawn(self.dir.path(), options);
         assert!(self.await_answer(), "redis-server ended");
@@ -65,24 +65,24 @@ impl Redis {
         }
     }
 
-    /// Returns the socket.
+    /// The socket.
     pub fn socket(&self) -> PathBuf {
         self.dir.path().join("s")
     }
 
-    /// Returns the address for `--redis`.
+    /// The address for `--redis`.
     pub fn url(&self) -> String {
         format!("unix://{}", self.socket().display())
     }
 
-    /// Returns the binary, pointed at this server.
+    /// The binary, pointed at this server.
     pub fn qless(&self) -> Qless {
         Qless::bare()
             .env("QLESS_REDIS_URL", self.url())
             .hide(self.dir.path().to_str().unwrap(), "DIR")
     }
 
-    /// Returns the binary, pointed at this server, at a pinned moment.
+    /// The binary, pointed at this server, at a pinned moment.
     pub fn at(&self, now: impl std::fmt::Display) -> Qless {
         self.qless().at(now)
     }
@@ -102,7 +102,7 @@ impl Redis {
         command.query(&mut self.connection()).unwrap()
     }
 
-    /// Returns all keys with their values, serialized.
+    /// All keys with their values, serialized.
     pub fn dump(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let mut connection = self.connection();
         let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).unwrap();
@@ -139,12 +139,12 @@ impl Redis {
         has_them
     }
 
-    /// Returns the number of script calls since `CONFIG RESETSTAT`.
+    /// The number of script calls since `CONFIG RESETSTAT`.
     pub fn scripts_run(&self) -> u64 {
         self.commands_run("eval")
     }
 
-    /// Returns how often commands that begin like this were run since `CONFIG RESETSTAT`, by scripts, too.
+    /// How often commands that begin like this were run since `CONFIG RESETSTAT`, by scripts, too.
     pub fn commands_run(&self, start: &str) -> u64 {
         let info: String = redis::cmd("INFO")
             .arg("commandstats")
@@ -159,7 +159,7 @@ impl Redis {
         calls.sum()
     }
 
-    /// Returns how many clients have a subscription.
+    /// How many clients have a subscription.
     pub fn subscribers(&self) -> usize {
         let redis::Value::BulkString(list) = self.send(&["CLIENT", "LIST"]) else {
             panic!("CLIENT LIST has no text");
@@ -218,7 +218,7 @@ impl Redis {
         );
     }
 
-    /// Returns whether the server replies; `false` if it ended.
+    /// Whether the server replies; `false` if it ended.
     fn await_answer(&mut self) -> bool {
         let deadline = Instant::now() + Duration::from_secs(10);
         while !self.answers() {
@@ -266,7 +266,7 @@ pub fn acl_commands(help: &str, password: &str) -> Vec<Vec<String>> {
     commands.collect()
 }
 
-/// Returns the program of the server.
+/// The program of the server.
 pub fn program() -> String {
     std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into())
 }

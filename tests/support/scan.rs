@@ -22,7 +22,7 @@ pub(crate) const WHOLE: usize = 1 << 22;
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
     pub(crate) seen: ScanCounts,
-    /// Candidates before and after the end of the scan; those verified together are one entry.
+    /// Candidates before and after the end of the scan. Candidates that are verified together are one entry.
     pub(crate) first: Vec<(Location, Vec<Name>)>,
     pub(crate) last: Vec<(Location, Vec<Name>)>,
     whole: bool,
@@ -195,7 +195,7 @@ fn verify(
     found
 }
 
-/// Returns the findings that the scan did not lead to.
+/// The findings that the scan did not lead to.
 pub(crate) fn missed(core: &mut Core, now: f64, wanted: &[Finding], slots: usize) -> Vec<Finding> {
     let scanned = scanned(core, now, slots, &[]);
     let mut found = verify(core, now, DEFERRED, &scanned.first);

@@ -67,12 +67,12 @@ impl Sentinels {
         });
     }
 
-    /// Returns the address of all Sentinels.
+    /// The address of all Sentinels.
     pub fn url(&self) -> String {
         self.url_of(&[0, 1, 2])
     }
 
-    /// Returns the address of some Sentinels.
+    /// The address of some Sentinels.
     pub fn url_of(&self, which: &[usize]) -> String {
         let ports = which
             .iter()
@@ -81,7 +81,7 @@ impl Sentinels {
         format!("redis-sentinel://{nodes}/0?master={MASTER}")
     }
 
-    /// Returns the binary, pointed at the Sentinels.
+    /// The binary, pointed at the Sentinels.
     pub fn qless(&self) -> Qless {
         let mut qless = Qless::bare().env("QLESS_REDIS_URL", self.url());
         for (at, member) in self.sentinels.iter().enumerate() {
@@ -93,7 +93,7 @@ impl Sentinels {
         qless
     }
 
-    /// Returns the server that the Sentinels name.
+    /// The server that the Sentinels name.
     pub fn master(&self) -> usize {
         let words = ["SENTINEL", "get-master-addr-by-name", MASTER];
         let asked = self

@@ -14,7 +14,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use super::qless::RunOutput;
 
 /// Runs a command with stdout and stderr on a terminal of that many columns, and nothing on stdin.
-/// Returns its status, and all that it wrote as stdout.
+/// Its status, and all that it wrote as stdout.
 pub fn run(command: Command, columns: u16) -> RunOutput {
     Terminal::start(command, columns, 50).end()
 }
@@ -93,7 +93,7 @@ impl Terminal {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Returns the modes of the terminal.
+    /// The modes of the terminal.
     pub fn modes(&self) -> String {
         format!("{:?}", tcgetattr(&self.screen).unwrap())
     }
@@ -116,7 +116,7 @@ impl Terminal {
         assert!(sent.unwrap().success());
     }
 
-    /// Returns the output so far.
+    /// The output so far.
     pub fn written(&self) -> String {
         String::from_utf8_lossy(&self.written.lock().unwrap()).replace("\r\n", "\n")
     }

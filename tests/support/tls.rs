@@ -46,7 +46,7 @@ impl Authority {
         }
     }
 
-    /// Returns the certificate of the CA, in PEM.
+    /// The certificate of the CA, in PEM.
     pub fn pem(&self) -> String {
         self.certificate.pem()
     }
@@ -115,17 +115,17 @@ impl TlsRedis {
         panic!("redis-server does not start with TLS: {options:?}");
     }
 
-    /// Returns the address of the port.
+    /// The address of the port.
     pub fn url(&self) -> String {
         format!("rediss://localhost:{}", self.port)
     }
 
-    /// Returns the path of a file beside those of the server.
+    /// The path of a file beside the files of the server.
     pub fn file(&self, name: &str) -> PathBuf {
         self.files.path().join(name)
     }
 
-    /// Writes a file beside those of the server, readable by its owner only.
+    /// Writes a file beside the files of the server, readable by its owner only.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         write(self.files.path(), name, text)
     }
@@ -138,12 +138,12 @@ impl TlsRedis {
         format!("--tls-cert {dir}/client.pem --tls-key {dir}/client-key.pem")
     }
 
-    /// Returns the binary, pointed at this server. It trusts the server's CA.
+    /// The binary, pointed at this server. It trusts the server's CA.
     pub fn qless(&self) -> Qless {
         self.stranger().env("QLESS_TLS_CA", self.file("ca.pem"))
     }
 
-    /// Returns the binary, pointed at this server. It trusts the CAs of this system.
+    /// The binary, pointed at this server. It trusts the CAs of this system.
     pub fn stranger(&self) -> Qless {
         Qless::bare()
             .env("QLESS_REDIS_URL", self.url())

@@ -53,7 +53,7 @@ impl WorkSite {
         self.dir.path()
     }
 
-    /// Returns the binary, with the directory in the environment.
+    /// The binary, with the directory in the environment.
     pub fn qless(&self) -> Qless {
         let dir = self.dir().to_str().unwrap();
         self.redis.qless().env("D", dir).hide(dir, "$D")
@@ -107,17 +107,17 @@ impl WorkSite {
         }
     }
 
-    /// Returns what programs wrote to a file of the directory; nothing if it does not exist.
+    /// What programs wrote to a file of the directory; nothing if it does not exist.
     pub fn file(&self, name: &str) -> String {
         read(&self.dir().join(name))
     }
 
-    /// Returns the lines of a file, joined by blanks.
+    /// The lines of a file, joined by blanks.
     pub fn words(&self, name: &str) -> String {
         self.file(name).lines().collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the number in a file, such as a process id.
+    /// The number in a file, such as a process id.
     #[track_caller]
     pub fn pid(&self, name: &str) -> Pid {
         let text = self.file(name);
@@ -132,12 +132,12 @@ impl WorkSite {
         self.client.json(&["get", jid])
     }
 
-    /// Returns the state of a job; `gone` if it does not exist.
+    /// The state of a job; `gone` if it does not exist.
     pub fn state(&mut self, jid: &str) -> String {
         self.job(jid)["state"].as_str().unwrap_or("gone").to_owned()
     }
 
-    /// Returns the group and the message of a failed job.
+    /// The group and the message of a failed job.
     pub fn failure(&mut self, jid: &str) -> String {
         let job = self.job(jid);
         let text = |name: &str| job["failure"][name].as_str().unwrap_or("-").to_owned();

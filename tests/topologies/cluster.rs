@@ -494,7 +494,7 @@ fn create_users(cluster: &Cluster, prefix: &str) {
     }
 }
 
-/// Returns the binary as one of these users.
+/// The binary as one of these users.
 fn user(cluster: &Cluster, prefix: &str, name: &str) -> Qless {
     let url = cluster.url().replace("//", &format!("//{name}@"));
     let qless = cluster.qless(prefix).env("QLESS_REDIS_URL", url);

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use crate::support::qless::RunOutput;
 use crate::support::work::{WorkSite, is_alive, until};
 
-/// Returns the lines about jobs and other lines of stderr, without durations and the summary.
+/// The lines about jobs and other lines of stderr, without durations and the summary.
 fn said(ran: &RunOutput) -> String {
     let mut said = String::new();
     for line in ran.stderr().lines() {

@@ -364,7 +364,7 @@ fn jobs_are_given_back_at_the_second_signal() {
         started.display()
     );
     let mut worker = qless.start(&format!("work q -- sh -c '{program}'"));
-    // A job whose program has not started yet is given back at the first signal.
+    // A job whose program has not started yet is released at the first signal.
     while !started.exists() {
         assert!(begun.elapsed() < Duration::from_secs(30), "not started");
         std::thread::sleep(Duration::from_millis(10));

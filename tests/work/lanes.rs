@@ -310,7 +310,7 @@ fn k7_a_retry_without_a_delay_follows_the_policy_of_the_job() {
     site.must_keep_invariants();
 }
 
-/// Returns in how many seconds a job is due, rounded to a minute.
+/// In how many seconds a job is due, rounded to a minute.
 fn delay(site: &WorkSite, jid: &str) -> i64 {
     let due = site.redis.send(&["ZSCORE", "ql:q:orders-scheduled", jid]);
     let due: f64 = redis::from_redis_value(due).unwrap();

@@ -14,7 +14,7 @@ fn millis(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// Returns how often the history of a job says something.
+/// How often the history of a job says something.
 fn count(site: &mut WorkSite, jid: &str, what: &str) -> usize {
     site.client.entry(jid).unwrap().count(what)
 }

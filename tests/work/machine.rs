@@ -88,7 +88,7 @@ impl Worker {
         Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
     }
 
-    /// Returns what it does now.
+    /// What it does now.
     fn act(&mut self) -> String {
         let mut actions = self.machine.stop_overdue_processes(self.now);
         actions.extend(self.machine.take_actions(self.now));
@@ -556,7 +556,7 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     // Its answer about the lost job counts for nothing, but it is not stopped.
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(2.0, answer("a")));
     expect![""].assert_eq(&worker.later(15.0));
-    // A process that does not react is stopped, and its other jobs are given back.
+    // A process that does not react is stopped, and its other jobs are released.
     worker.reply(19.0, &["c"]);
     worker.at(20.0, Event::Notice(name("b")));
     worker.at(20.0, lost());
@@ -700,7 +700,7 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
     expect![""].assert_eq(&worker.at(13.0, lost));
     expect![[r#"
         * Released b
-        finish: Stopped { given_back: 1, left: 0 }
+        finish: Stopped { released: 1, left: 0 }
     "#]]
     .assert_eq(&worker.at(13.1, Event::Released(Ok(vec![name("b")]))));
 }
@@ -719,7 +719,7 @@ fn a_stopped_worker_leaves_its_jobs_to_a_server_that_is_away() {
     // The last attempt is not waited for.
     expect![[r#"
         extend: a
-        finish: Stopped { given_back: 0, left: 1 }
+        finish: Stopped { released: 0, left: 1 }
     "#]]
     .assert_eq(&worker.later(13.0));
 }
@@ -735,7 +735,7 @@ fn a_third_signal_kills_and_ends_at_once_if_the_server_is_away() {
     worker.at(30.02, Event::Stop);
     expect![[r#"
         SIGKILL 0
-        finish: Stopped { given_back: 0, left: 1 }
+        finish: Stopped { released: 0, left: 1 }
     "#]]
     .assert_eq(&worker.at(30.03, Event::Stop));
 }
@@ -761,7 +761,7 @@ fn a_slot_without_a_directory_ends_the_work_at_the_third_time() {
 }
 
 #[test]
-fn a_job_that_runs_again_when_its_earlier_lock_is_given_back_is_stopped() {
+fn a_job_that_runs_again_when_its_earlier_lock_is_released_is_stopped() {
     let mut worker = Worker::single(1);
     worker.act();
     worker.reply(0.0, &["a"]);
@@ -781,7 +781,7 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_given_back_is_stopped() {
         start 0: a
     "#]]
     .assert_eq(&worker.reply(71.1, &["a"]));
-    // The lock that was given back may have been the new one.
+    // The released lock may have been the new one.
     expect![[r#"
         SIGTERM 0
         * Released a
@@ -790,7 +790,7 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_given_back_is_stopped() {
 }
 
 #[test]
-fn a_job_whose_end_could_not_be_written_in_time_is_given_back() {
+fn a_job_whose_end_could_not_be_written_in_time_is_released() {
     let mut worker = Worker::single(1);
     worker.act();
     worker.reply(0.0, &["a"]);
@@ -1090,7 +1090,7 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
 }
 
 #[test]
-fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_back() {
+fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_released() {
     let stopped = |unread| {
         let mut worker = limited(DispatchMode::Persistent(4), &[]);
         worker.reply(0.0, &["a", "b"]);
@@ -1306,7 +1306,7 @@ fn a_stopped_worker_whose_jobs_are_not_taken_back_asks_less_and_less_often_and_e
                 }
                 line if line.starts_with("extend") => extended(&[worker.now + 60.0]),
                 line if line.starts_with("finish") => {
-                    expect!["finish: Stopped { given_back: 0, left: 1 }"].assert_eq(line);
+                    expect!["finish: Stopped { released: 0, left: 1 }"].assert_eq(line);
                     assert!(worker.now < 20.0, "{}", worker.now);
                     assert!((4..20).contains(&releases), "{releases} releases");
                     return assert_eq!(lines, 1);

@@ -172,7 +172,7 @@ fn run(script: &str) -> Left {
     programs.end()
 }
 
-/// Returns the memory of this process.
+/// The memory of this process.
 fn resident_kib() -> usize {
     let text = fs::read_to_string("/proc/self/statm").unwrap();
     let pages: usize = text.split(' ').nth(1).unwrap().parse().unwrap();
@@ -558,7 +558,7 @@ fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
     assert_eq!(events, [signal.clone(), signal]);
 }
 
-/// Returns the fault of a program that does not start.
+/// The fault of a program that does not start.
 fn fault(program: impl AsRef<OsStr>) -> (StartFaultKind, String) {
     fault_in(program, &Directory::Inherited)
 }

@@ -404,7 +404,7 @@ impl World {
         }
     }
 
-    /// Returns the reply to a request that failed.
+    /// The reply to a request that failed.
     fn failed(request: &Request, may_have_been_applied: bool, is_refusal: bool) -> Event {
         let kind = match (is_refusal, may_have_been_applied) {
             (true, _) => Kind::Oom,

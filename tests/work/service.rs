@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 use crate::support::work::WorkSite;
 
-/// Returns the next thing that the manager is told.
+/// The next thing that the manager is told.
 fn told(manager: &UnixDatagram) -> String {
     let mut buffer = [0; 100];
     let length = manager.recv(&mut buffer).unwrap();

@@ -14,7 +14,7 @@ const LEDGER: &str = r#"
     echo "end $QLESS_JID" >> $D/ledger
 "#;
 
-/// Returns the most runs of chosen jobs at the same time.
+/// The most runs of chosen jobs at the same time.
 #[track_caller]
 fn most_together(ledger: &str, is_meant: impl Fn(&str) -> bool) -> usize {
     let (mut running, mut most): (HashMap<&str, usize>, _) = (HashMap::new(), 0);

@@ -30,7 +30,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The cache of a server; `None` if the user has no directory for it.
+    /// The cache of a server. `None` if the user has no directory for it.
     pub(super) fn for_server(address: &str, prefix: &str) -> Option<Cache> {
         let home = |name: &str| env::var(name).map(PathBuf::from);
         let home = |name: &str| home(name).filter(|path| path.is_absolute());
@@ -67,7 +67,6 @@ impl Cache {
         Some(named.collect())
     }
 
-    /// Keeps names.
     pub(super) fn store_names(&self, kind: &str, names: &[Candidate]) {
         let lines = names
             .iter()

@@ -41,7 +41,7 @@ pub(super) enum CursorSlot<'t> {
     Redirection,
 }
 
-/// The position of the cursor; `None` if the line does not make clear which server is meant.
+/// The position of the cursor. `None` if the line does not make clear which server is meant.
 pub(super) fn locate_completion_cursor<'t>(
     tree: &'t Command,
     typed: &TypedLine,
@@ -97,7 +97,7 @@ pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option
     None
 }
 
-/// How many words there are up to the last one that names a command; `None` if none does.
+/// How many words there are up to the last one that names a command. `None` if none does.
 pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Option<usize> {
     let (mut parser, mut end) = (PartialLineParser::new(tree), None);
     for (at, word) in words.iter().enumerate().skip(1) {

@@ -4,8 +4,8 @@
 //! file: see [`names`]. The command is always silent and always exits with 0.
 //!
 //! The dynamic engine of `clap_complete` does not replace this: in bash it inserts a name without
-//! quotes, so that a queue called `x;y` would run `y`; its candidates do not know the words before
-//! them, such as `--redis`; and it offers flags that those words exclude.
+//! quotes, so that a queue called `x;y` would run `y`. Its candidates do not know the words before
+//! them, such as `--redis`, and it offers flags that these words exclude.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ impl Candidate {
     }
 }
 
-/// The arguments of a request for completion; `None` if the line is not such a request.
+/// The arguments of a request for completion. `None` if the line is not such a request.
 pub(crate) fn completion_args(args: &[OsString]) -> Option<&[OsString]> {
     match args {
         [_, word, rest @ ..] if word == WORD => Some(rest),
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     Exit::Ok
 }
 
-/// The time limit for reading names; `None` if none are to be read.
+/// The time limit for reading names. `None` if none are to be read.
 fn time_limit_if_live() -> Option<Duration> {
     let set = crate::env::var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {

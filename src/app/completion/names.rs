@@ -34,10 +34,9 @@ use crate::ui::Ui;
 /// The maximum number of names that are read from one index.
 const NAMES: u64 = 2000;
 
-/// The maximum number of jobs that are read.
 const MAX_JOBS_READ: usize = 500;
 
-/// The names of a kind; `None` if they are not known in time. Without a deadline no server
+/// The names of a kind. `None` if they are not known in time. Without a deadline no server
 /// is asked.
 pub(super) fn find_candidates(
     kind: CandidateKind,
@@ -139,7 +138,7 @@ fn names_on_server(
         asks_for_eviction: false,
     };
     let (sender, replies) = mpsc::channel();
-    // The look-up thread may outlast the deadline; it ends with the process.
+    // The look-up thread may outlast the deadline. It ends with the process.
     threads::spawn(move || {
         sender
             .send(Core::connect(settings).and_then(|mut core| read_names_of_kind(&mut core, kind)))
@@ -164,7 +163,7 @@ fn names_on_server(
     }
 }
 
-/// The name of the file that keeps names of a kind; `None` for kinds that no server knows.
+/// The name of the file that keeps names of a kind. `None` for kinds that no server knows.
 fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
     Some(match kind {
         CandidateKind::Queues => "queue",
@@ -178,7 +177,7 @@ fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
         CandidateKind::Jids(JobCandidates::Scheduled) => "scheduled",
         CandidateKind::Jids(JobCandidates::Depends) => "depends",
         CandidateKind::Jids(JobCandidates::Recurring) => "recurring",
-        CandidateKind::Jids(JobCandidates::Open) => "open",
+        CandidateKind::Jids(JobCandidates::NotComplete) => "open",
         CandidateKind::Targets
         | CandidateKind::Contexts
         | CandidateKind::Commands
@@ -261,7 +260,7 @@ fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, E
             let running = queues(core)?.into_iter().map(Index::Recurring);
             running.chain([Index::PausedRecurring]).collect()
         }
-        JobCandidates::Open => {
+        JobCandidates::NotComplete => {
             let groups = all(core, Index::Groups)?.members;
             let queues = queues(core)?.into_iter();
             let of_queue = queues.flat_map(|queue| {

@@ -32,7 +32,7 @@ pub(super) enum FileOffer {
     Directories,
 }
 
-/// The candidates that fit at the cursor. `whole` is the tree with all commands; without a deadline no server
+/// The candidates that fit at the cursor. `whole` is the tree with all commands. Without a deadline no server
 /// is asked.
 pub(super) fn offer_at_cursor(
     whole: &Command,
@@ -132,7 +132,6 @@ fn subcommand_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
     named.collect()
 }
 
-/// Adds the values of an argument.
 fn add_value_candidates(
     whole: &Command,
     cursor: &Cursor,
@@ -191,7 +190,7 @@ pub(super) fn candidate_kind(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind
         CandidateKind::Targets => {
             let jobs = cursor.command.get::<JobCandidates>();
             Some(CandidateKind::Jids(
-                jobs.copied().unwrap_or(JobCandidates::Open),
+                jobs.copied().unwrap_or(JobCandidates::NotComplete),
             ))
         }
         kind => Some(kind),
@@ -208,7 +207,7 @@ fn takes_work_queue(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<QueueSelector>()
 }
 
-/// A name as it must be typed for this argument, with escapes; `None` if it cannot be typed.
+/// A name as it must be typed for this argument, with escapes. `None` if it cannot be typed.
 fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
     if !name.is_empty() && takes_work_queue(arg) {
         let text = QueueSelector::exact_text(&name.into());

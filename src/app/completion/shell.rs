@@ -24,7 +24,6 @@ impl Shell {
         }
     }
 
-    /// The script.
     pub(crate) fn script(self) -> &'static str {
         match self {
             Shell::Bash => include_str!("../../../completions/qless.bash"),

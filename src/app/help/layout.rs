@@ -77,7 +77,7 @@ impl DocParts {
         parts
     }
 
-    /// The paragraphs; one that ends with a colon comes with the example program that it introduces.
+    /// The paragraphs. One that ends with a colon comes with the example program that it introduces.
     pub(crate) fn text_with_example_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.text.iter().map(|text| {
             let program = self

@@ -86,7 +86,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The JSON Schema of a document.
 fn document_schema_text(kind: &str) -> Result<String, Error> {
     match documents::document_kind(kind) {
         Some(document) => Ok(document.json_schema_text()),
@@ -152,8 +151,8 @@ fn exit_codes_text() -> String {
 pub const RECIPES: &str = include_str!("recipes.txt");
 
 /// The protocol of `qless work`, also as the page `qless-work(5)`. A line in upper case begins a
-/// section. Lines with an indent of four blanks stay as they are; a test runs the commands among them,
-/// and compares the lines of JSON with those of `qless work`.
+/// section. Lines with an indent of four blanks stay as they are. A test runs the commands among them,
+/// and compares the lines of JSON with the lines that `qless work` writes.
 pub const WORK: &str = include_str!("work.txt");
 
 const ENVIRONMENT: &str = "\

@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::model::finding::FindingId;
 use crate::model::repair::text::{plan_text, planned_commands, redis_cli_line};
 use crate::model::repair::{PlannedRepair, RepairPlan};
-use crate::model::verdict::{Change, RepairStatus, Verdict};
+use crate::model::verdict::{KeyChange, RepairStatus, Verdict};
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
@@ -167,7 +167,7 @@ impl PlanDeduplicator {
 
 /// The planned repair of a verdict, as commands of Redis.
 fn plan_as_commands(keys: &Keys, verdict: &Verdict) -> PlannedRepair {
-    let command = |change: &Change| redis_cli_line(&change.redis_command(keys, &verdict.item));
+    let command = |change: &KeyChange| redis_cli_line(&change.redis_command(keys, &verdict.item));
     PlannedRepair {
         finding: verdict.id,
         item: verdict.item.clone(),

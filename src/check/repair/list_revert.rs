@@ -16,7 +16,7 @@ use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::model::finding::FindingId;
-use crate::model::verdict::Change;
+use crate::model::verdict::KeyChange;
 use crate::name::Name;
 
 /// If fewer entries than this were removed, they are put back one at a time.
@@ -42,7 +42,7 @@ pub(super) struct ListRevert {
 impl ListRevert {
     /// Begins with the changes of a repaired finding, if all of them removed misplaced entries from one
     /// failure list.
-    pub(super) fn from_changes(id: FindingId, changes: &[Change]) -> Option<ListRevert> {
+    pub(super) fn from_changes(id: FindingId, changes: &[KeyChange]) -> Option<ListRevert> {
         let mut list = ListRevert {
             key: changes.first()?.key.clone(),
             entries: Vec::new(),
@@ -52,7 +52,7 @@ impl ListRevert {
 
     /// Adds the changes of the next repaired finding, if all of them removed further entries of this
     /// list.
-    pub(super) fn add_if_same_list(&mut self, id: FindingId, changes: &[Change]) -> bool {
+    pub(super) fn add_if_same_list(&mut self, id: FindingId, changes: &[KeyChange]) -> bool {
         // A repair of another finding may have left an entry of the same job: do not add its changes.
         if id != FindingId::FailedStray {
             return false;
@@ -99,11 +99,11 @@ impl ListRevert {
         &self,
         core: &mut Core,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<Vec<Change>, Error> {
+    ) -> Result<Vec<KeyChange>, Error> {
         let mut returned = self.count_returned_entries(core, &mut pace)?;
         let entries = self.entries.iter();
         let rest = entries.filter(|(_, entry)| !take_if_returned(&mut returned, entry));
-        let changes = rest.map(|(index, entry)| Change {
+        let changes = rest.map(|(index, entry)| KeyChange {
             key: self.key.clone(),
             item: Some(Name::from(index.to_string())),
             before: Some(entry.clone()),

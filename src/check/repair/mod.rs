@@ -126,7 +126,7 @@ fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Ex
         session.ui.show(&RepairReport {
             items: rows.collect(),
             scan: result.check.scan,
-            run: None,
+            run_name: None,
             totals: RepairCounts::default(),
         })?;
         return Ok(exit_code(failing));

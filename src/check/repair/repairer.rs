@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::rate::MaxRate;
 use crate::model::repair::RepairCounts;
-use crate::model::verdict::{Change, ItemKind, Location, RepairReply, RepairStatus, Verdict};
+use crate::model::verdict::{ItemKind, KeyChange, Location, RepairReply, RepairStatus, Verdict};
 use crate::name::Name;
 use crate::ui::Progress;
 
@@ -234,11 +234,11 @@ impl Repairer {
                 repaired += self.count_repairs_of_lost_reply(planned, &items, &reply);
             }
             for verdict in with(RepairStatus::Repaired) {
-                let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
+                let moves = |change: &&KeyChange| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
                 if location.kind == ItemKind::Entries {
                     let removes =
-                        |change: &&Change| change.item.is_some() && change.after.is_none();
+                        |change: &&KeyChange| change.item.is_some() && change.after.is_none();
                     self.removed += verdict.changes.iter().filter(removes).count() as u64;
                 }
                 if verdict.id == FindingId::DependencyMissing {

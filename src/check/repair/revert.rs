@@ -19,7 +19,7 @@ use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTotals};
 use crate::model::queue::RoundedSeconds;
 use crate::model::rate::MaxRate;
 use crate::model::repair::text::changes_by_finding_text;
-use crate::model::verdict::{Change, ItemKind};
+use crate::model::verdict::{ItemKind, KeyChange};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, format_count, with_thousands_separators};
@@ -145,7 +145,7 @@ fn revert_file(
     };
     while let Some(repairs) = file.pop_newest_repairs()? {
         let mut repairs = repairs.into_iter().peekable();
-        let mut changes: Vec<Change> = Vec::new();
+        let mut changes: Vec<KeyChange> = Vec::new();
         while let Some(repair) = repairs.next() {
             reverter.collect_changes(repair, &mut changes)?;
             // The changes of one finding go into the same call, so the call ends before a finding that does not fit.
@@ -184,9 +184,9 @@ impl Reverter<'_> {
     fn collect_changes(
         &mut self,
         repair: RepairToRevert,
-        changes: &mut Vec<Change>,
+        changes: &mut Vec<KeyChange>,
     ) -> Result<(), Error> {
-        let is_about_failure_list = |change: &Change| {
+        let is_about_failure_list = |change: &KeyChange| {
             matches!(
                 self.keys.family_of_key(change.key.as_bytes()),
                 KeyFamily::Group(_)
@@ -250,7 +250,7 @@ impl Reverter<'_> {
         self.revert_in_batches(&changes)
     }
 
-    fn revert_in_batches(&mut self, changes: &[Change]) -> Result<(), Error> {
+    fn revert_in_batches(&mut self, changes: &[KeyChange]) -> Result<(), Error> {
         let mut rest = changes;
         while !rest.is_empty() {
             let (some, others) = rest.split_at(self.batch_size().min(rest.len()));
@@ -260,7 +260,7 @@ impl Reverter<'_> {
         Ok(())
     }
 
-    fn revert_in_one_call(&mut self, changes: &[Change]) -> Result<(), Error> {
+    fn revert_in_one_call(&mut self, changes: &[KeyChange]) -> Result<(), Error> {
         if changes.is_empty() {
             return Ok(());
         }

@@ -185,7 +185,7 @@ impl ApprovedRepair<'_> {
         };
         RepairReport {
             scan,
-            run: Some(self.repair_name.clone()),
+            run_name: Some(self.repair_name.clone()),
             totals,
             items,
         }

@@ -21,7 +21,7 @@ use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::open;
 use crate::model::finding::FindingId;
-use crate::model::verdict::{Change, RepairReply, RepairStatus, Verdict};
+use crate::model::verdict::{KeyChange, RepairReply, RepairStatus, Verdict};
 use crate::name::{Name, escape_invalid_utf8};
 use crate::session::Session;
 use crate::text::Sanitized;
@@ -145,9 +145,9 @@ struct ChangeRow {
     after_bytes: Option<String>,
 }
 
-impl From<&Change> for ChangeRow {
-    fn from(change: &Change) -> ChangeRow {
-        let Change {
+impl From<&KeyChange> for ChangeRow {
+    fn from(change: &KeyChange) -> ChangeRow {
+        let KeyChange {
             key,
             item,
             before,
@@ -172,8 +172,8 @@ impl From<&Change> for ChangeRow {
 }
 
 impl ChangeRow {
-    fn into_change(self) -> Result<Change, String> {
-        Ok(Change {
+    fn into_change(self) -> Result<KeyChange, String> {
+        Ok(KeyChange {
             key: decode_name(self.key, self.key_bytes)?.ok_or("a change without key")?,
             item: decode_name(self.item, self.item_bytes)?,
             before: decode_name(self.before, self.before_bytes)?,
@@ -212,7 +212,7 @@ pub(crate) struct RepairToRevert {
     /// `None` for a finding of another version.
     pub id: Option<FindingId>,
     /// The newest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<KeyChange>,
 }
 
 /// The bytes of a line in the file.
@@ -342,7 +342,7 @@ impl UndoFile {
         let repairs = repairs.into_iter().rev().filter(selected);
         let newest_first = repairs.map(|repair| {
             let changes = repair.changes.into_iter().rev().map(ChangeRow::into_change);
-            let changes = changes.collect::<Result<Vec<Change>, String>>()?;
+            let changes = changes.collect::<Result<Vec<KeyChange>, String>>()?;
             let id = FindingId::from_name(&repair.finding);
             Ok(RepairToRevert { id, changes })
         });

@@ -334,7 +334,7 @@ fn contains_bytes(text: &[u8], part: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::verdict::{Change, RepairStatus};
+    use crate::model::verdict::{KeyChange, RepairStatus};
 
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
@@ -455,7 +455,7 @@ mod tests {
             ("y3", "x4"),
         ] {
             let mut one = verdict(FindingId::DependencyOneSided, job, other);
-            one.changes.push(Change {
+            one.changes.push(KeyChange {
                 key: Name::from(format!("ql:j:{job}-dependencies")),
                 item: Some(Name::from(other)),
                 before: None,
@@ -484,7 +484,7 @@ mod tests {
         for number in 0..=MAX_ITEMS {
             let other = format!("x{number}");
             let mut one = verdict(FindingId::DependencyOneSided, "y", &other);
-            one.changes.push(Change {
+            one.changes.push(KeyChange {
                 key: Name::from("ql:j:y-dependencies"),
                 item: Some(Name::from(&*other)),
                 before: None,

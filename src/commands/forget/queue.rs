@@ -76,7 +76,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.end_with(&done)
 }
 
-/// Describes the jobs in a queue; `None` if it is empty.
+/// Describes the jobs in a queue. `None` if it is empty.
 fn describe_queue_jobs(queue: &Queue) -> Option<String> {
     let counts = [
         (queue.waiting, "waiting"),

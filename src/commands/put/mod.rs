@@ -141,7 +141,7 @@ pub(crate) struct Args {
     retries: Option<u64>,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(),
-          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     depends: Vec<Name>,
     /// Ignore dependencies that do not exist
     #[arg(long)]

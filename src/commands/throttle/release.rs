@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
     id: Name,
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
     pub(super) jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRunFlag,

@@ -1,7 +1,7 @@
 //! The Redis command that makes a change, for people to read.
 
 use crate::core::script::keys::{Companion, KeyFamily, Keys};
-use crate::model::verdict::Change;
+use crate::model::verdict::KeyChange;
 use crate::name::Name;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ enum KeyType {
     List,
 }
 
-impl Change {
+impl KeyChange {
     /// The command that makes this change, word by word. `finding_item` is the item of the finding: a job
     /// may have the name of another job's companion.
     pub fn redis_command(&self, keys: &Keys, finding_item: &Name) -> Vec<Name> {
@@ -70,7 +70,7 @@ mod tests {
 
     fn command_of(change: [Option<&str>; 4], of: &str) -> String {
         let [key, item, before, after] = change.map(|word| word.map(Name::from));
-        let change = Change {
+        let change = KeyChange {
             key: key.unwrap(),
             item,
             before,

@@ -19,7 +19,7 @@ use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
 use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::{
-    Change, ItemKind, Location, MAX_ITEMS, RepairReply, RepairStatus, Verdict, VerdictReply,
+    ItemKind, KeyChange, Location, MAX_ITEMS, RepairReply, RepairStatus, Verdict, VerdictReply,
 };
 use crate::name::Name;
 
@@ -132,7 +132,7 @@ impl Core {
     pub fn revert_changes(
         &mut self,
         now: Moment,
-        changes: &[Change],
+        changes: &[KeyChange],
     ) -> Result<RevertCounts, Error> {
         let mut words: Vec<Vec<u8>> = Vec::with_capacity(changes.len() * 4);
         for change in changes {
@@ -328,7 +328,7 @@ struct VerdictRow {
     outcome: RepairStatus,
     detail: Name,
     #[serde(rename = "..")]
-    changes: Vec<Change>,
+    changes: Vec<KeyChange>,
 }
 
 impl VerdictRow {

@@ -73,7 +73,7 @@ pub enum ItemTally {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub(crate) enum ItemDetail {
-    /// The job is in a state that forbids the change; `required` is the state that the change
+    /// The job is in a state that forbids the change. `required` is the state that the change
     /// requires, if there is exactly one.
     State {
         is: Name,
@@ -167,7 +167,6 @@ pub(crate) struct BulkItem {
 }
 
 impl BulkItem {
-    /// The outcome of a job.
     pub(crate) fn new(jid: &Name, code: OutcomeCode) -> BulkItem {
         BulkItem {
             jid: jid.clone(),

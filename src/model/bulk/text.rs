@@ -71,10 +71,10 @@ impl View for BulkReport {
         "Jobs that one command changed or put: retry, cancel, put --from and the like",
     );
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         match self.table_columns.columns() {
             [] => String::new(),
-            columns => Table::new(columns, &self.rows, page).into_text(page),
+            columns => Table::new(columns, &self.rows, options).into_text(options),
         }
     }
 
@@ -139,7 +139,7 @@ pub(crate) fn bulk_summary(
     verb: &Verb,
     sum: &BulkTotals,
     reasons: &ReasonTally,
-    page: &RenderOptions,
+    options: &RenderOptions,
 ) -> String {
     if sum.matched == 0 {
         return format!("no jobs to {}\n", verb.infinitive);
@@ -149,7 +149,7 @@ pub(crate) fn bulk_summary(
         (sum.failed, "failed"),
         (sum.remaining, "not tried"),
     ];
-    counts_summary(verb.infinitive, verb.past, sum, &counts, reasons, page)
+    counts_summary(verb.infinitive, verb.past, sum, &counts, reasons, options)
 }
 
 /// The totals of `put --from` in words: `1,000 put, 3 already there in 0.4s`. Of the skipped
@@ -159,7 +159,7 @@ pub(crate) fn put_summary(
     existing: usize,
     done_before: usize,
     reasons: &ReasonTally,
-    page: &RenderOptions,
+    options: &RenderOptions,
 ) -> String {
     if sum.matched == 0 {
         return "no jobs to put\n".into();
@@ -170,7 +170,7 @@ pub(crate) fn put_summary(
         (sum.failed, "failed"),
         (sum.remaining, "not tried"),
     ];
-    counts_summary("put", "put", sum, &counts, reasons, page)
+    counts_summary("put", "put", sum, &counts, reasons, options)
 }
 
 fn counts_summary(
@@ -179,9 +179,9 @@ fn counts_summary(
     sum: &BulkTotals,
     counts: &[(usize, &str)],
     reasons: &ReasonTally,
-    page: &RenderOptions,
+    options: &RenderOptions,
 ) -> String {
-    let count = |number: usize| page.count(number as u64);
+    let count = |number: usize| options.count(number as u64);
     let mut text = if sum.dry_run {
         let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
         format!("would {infinitive} {}", count(planned))
@@ -200,17 +200,17 @@ fn counts_summary(
         ));
     }
     text.push('\n');
-    text.push_str(&reason_lines(reasons, page));
+    text.push_str(&reason_lines(reasons, options));
     text
 }
 
 /// A line for each reason why jobs were skipped or failed.
-fn reason_lines(reasons: &ReasonTally, page: &RenderOptions) -> String {
+fn reason_lines(reasons: &ReasonTally, options: &RenderOptions) -> String {
     let mut text = String::new();
     let mut reasons: Vec<_> = reasons.0.iter().collect();
     reasons.sort_by_key(|((result, _), (total, _))| (*result, std::cmp::Reverse(*total)));
     let totals = reasons.iter().map(|(_, (total, _))| *total);
-    let counts: Vec<String> = totals.map(|total| page.count(total)).collect();
+    let counts: Vec<String> = totals.map(|total| options.count(total)).collect();
     let wide = counts.iter().map(String::len).max().unwrap_or(0);
     let mut previous = None;
     for (((result, why), (total, jids)), number) in reasons.into_iter().zip(counts) {
@@ -222,7 +222,7 @@ fn reason_lines(reasons: &ReasonTally, page: &RenderOptions) -> String {
         previous = Some(result);
         let head = format!("  {word:<7}  {number:>wide$}  {why}: ");
         let jids: Vec<String> = jids.iter().map(|jid| clean_line(jid.as_bytes())).collect();
-        text.push_str(&names_after_head(&head, &jids, *total, page));
+        text.push_str(&names_after_head(&head, &jids, *total, options));
     }
     text
 }
@@ -232,33 +232,33 @@ pub(crate) fn count_and_first_names(
     word: &str,
     total: usize,
     first: &[String],
-    page: &RenderOptions,
+    options: &RenderOptions,
 ) -> String {
     let total = total as u64;
     if first.is_empty() {
         String::new()
     } else {
         names_after_head(
-            &format!("  {word:<7}  {}  ", page.count(total)),
+            &format!("  {word:<7}  {}  ", options.count(total)),
             first,
             total,
-            page,
+            options,
         )
     }
 }
 
 /// Names after the head of a line, and how many more there are. Names that do not fit into
 /// the line have lines of their own.
-fn names_after_head(head: &str, first: &[String], total: u64, page: &RenderOptions) -> String {
+fn names_after_head(head: &str, first: &[String], total: u64, options: &RenderOptions) -> String {
     let mut names = first.join(", ");
     match total.saturating_sub(first.len() as u64) {
         0 => {}
-        more => names.push_str(&format!(" and {} more", page.count(more))),
+        more => names.push_str(&format!(" and {} more", options.count(more))),
     }
-    if width(head) + width(&names) <= page.width {
+    if width(head) + width(&names) <= options.width {
         format!("{head}{names}\n")
     } else {
-        format!("{}\n{}", head.trim_end(), wrapped(&names, page.width, 4))
+        format!("{}\n{}", head.trim_end(), wrapped(&names, options.width, 4))
     }
 }
 
@@ -276,10 +276,12 @@ fn plan_columns<'t>() -> [Column<PlanGroup<'t>>; 5] {
         Column::of_text("QUEUE", |group, _| Cell::or_missing(non_empty(group.queue))),
         Column::of_text("STATE", |group, _| Cell::or_missing(non_empty(group.state))),
         Column::of_counts("JOBS", |group| group.jobs),
-        Column::of_text("OLDEST", |group, page| {
-            age_cell(group.changes.first(), page)
+        Column::of_text("OLDEST", |group, options| {
+            age_cell(group.changes.first(), options)
         }),
-        Column::of_text("NEWEST", |group, page| age_cell(group.changes.last(), page)),
+        Column::of_text("NEWEST", |group, options| {
+            age_cell(group.changes.last(), options)
+        }),
     ]
 }
 
@@ -287,14 +289,14 @@ fn non_empty(name: &[u8]) -> Option<&[u8]> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-fn age_cell(moment: Option<&Moment>, page: &RenderOptions) -> Cell {
-    Cell::or_missing(moment.map(|at| page.age(*at)))
+fn age_cell(moment: Option<&Moment>, options: &RenderOptions) -> Cell {
+    Cell::or_missing(moment.map(|at| options.age(*at)))
 }
 
 /// The jobs of a plan by queue and state, with the oldest and the newest of each.
 pub(crate) fn plan_table<'a>(
     jobs: impl Iterator<Item = &'a JobSnapshot>,
-    page: &RenderOptions,
+    options: &RenderOptions,
 ) -> String {
     let mut groups: BTreeMap<(&[u8], &[u8]), Vec<&JobSnapshot>> = BTreeMap::new();
     for job in jobs {
@@ -313,7 +315,7 @@ pub(crate) fn plan_table<'a>(
         }
     });
     let groups: Vec<PlanGroup> = groups.collect();
-    let table = Table::new(&plan_columns(), &groups, page);
-    let text = table.into_text(page);
+    let table = Table::new(&plan_columns(), &groups, options);
+    let text = table.into_text(options);
     text.lines().map(|line| format!("  {line}\n")).collect()
 }

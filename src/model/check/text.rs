@@ -17,8 +17,8 @@ pub(crate) const COLUMNS: &[Column<ReportedFinding>] = &[
     Column::of_text("FINDING", |found, _| {
         Cell::text(found.finding.id.into_str())
     }),
-    Column::of_numbers("COUNT", |found: &ReportedFinding, page| {
-        count_cell(found.count, found, page)
+    Column::of_numbers("COUNT", |found: &ReportedFinding, options| {
+        count_cell(found.count, found, options)
     })
     .drop_rank(1),
     Column::of_free_text("PROBLEM", |found: &ReportedFinding, _| {
@@ -39,8 +39,8 @@ impl View for CheckReport {
         column_headings(COLUMNS)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        Table::new(COLUMNS, &self.items, page).into_text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        Table::new(COLUMNS, &self.items, options).into_text(options)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
@@ -61,13 +61,13 @@ impl CheckReport {
     }
 }
 
-/// A count of a finding; `+` marks a lower bound.
-pub(crate) fn count_cell(count: u64, finding: &ReportedFinding, page: &RenderOptions) -> Cell {
+/// A count of a finding. `+` marks a lower bound.
+pub(crate) fn count_cell(count: u64, finding: &ReportedFinding, options: &RenderOptions) -> Cell {
     let more = if finding.at_least { "+" } else { "" };
-    Cell::sorted_by(count as f64, page.count(count) + more)
+    Cell::sorted_by(count as f64, options.count(count) + more)
 }
 
-/// A severity in its color; the worst sorts first.
+/// A severity in its color. The worst sorts first.
 pub(crate) fn severity_cell(severity: Severity) -> Cell {
     Cell::sorted_by(severity_rank(severity), severity.into_str())
         .with_style(severity_style(severity))
@@ -87,8 +87,8 @@ fn severity_style(severity: Severity) -> Option<Style> {
 
 /// The examples of a finding, in the tables of a check and of a repair.
 pub(crate) const EXAMPLES: Column<ReportedFinding> =
-    Column::of_free_text("EXAMPLES", |found: &ReportedFinding, page| {
-        Cell::pre_escaped(examples_line(found, page.terminal))
+    Column::of_free_text("EXAMPLES", |found: &ReportedFinding, options| {
+        Cell::pre_escaped(examples_line(found, options.terminal))
     })
     .drop_rank(3)
     .min_width(14);

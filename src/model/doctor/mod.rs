@@ -245,7 +245,6 @@ impl DoctorItem {
         }
     }
 
-    /// Adds a hint.
     pub(crate) fn with_hint(self, hint: Option<String>) -> DoctorItem {
         DoctorItem { hint, ..self }
     }

@@ -14,11 +14,11 @@ impl View for Diagnosis {
         "Whether this machine can use the queues of a server: doctor",
     );
 
-    fn text(&self, page: &RenderOptions) -> String {
-        let marks = StyleMarker::new(page.color);
+    fn text(&self, options: &RenderOptions) -> String {
+        let marks = StyleMarker::new(options.color);
         let lines = self.items.iter().map(|item| {
-            if page.terminal {
-                item.terminal_lines(page.width, marks)
+            if options.terminal {
+                item.terminal_lines(options.width, marks)
             } else {
                 item.tab_separated_line()
             }
@@ -129,11 +129,11 @@ mod tests {
 
     #[test]
     fn only_the_sign_has_a_color() {
-        let page = RenderOptions {
+        let options = RenderOptions {
             color: true,
             ..RenderOptions::terminal(60)
         };
-        let text = diagnosis().text(&page);
+        let text = diagnosis().text(&options);
         assert!(text.contains("\x1b[33m!\x1b[0m eviction "), "{text:?}");
         let bare = ["\x1b[32m", "\x1b[33m", "\x1b[2m", "\x1b[0m"]
             .iter()

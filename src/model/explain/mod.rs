@@ -56,7 +56,7 @@ pub(crate) struct Explanations {
 pub(crate) struct PopFacts {
     /// The counts of the queue.
     pub queue: Queue,
-    /// Maximum number of jobs that run at the same time; `None` without a limit.
+    /// Maximum number of jobs that run at the same time. `None` without a limit.
     pub limit: Option<u64>,
     /// The locks that count for the limit.
     pub held: u64,

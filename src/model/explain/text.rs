@@ -19,11 +19,11 @@ impl View for Explanation {
         "Why a job does not run, or why pops of a queue get no job: explain",
     );
 
-    fn text(&self, page: &RenderOptions) -> String {
-        if page.terminal {
-            self.terminal_text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        if options.terminal {
+            self.terminal_text(options)
         } else {
-            self.tab_separated_rows(page)
+            self.tab_separated_rows(options)
         }
     }
 
@@ -38,11 +38,11 @@ impl View for Explanations {
         "Why jobs do not run: explain of several",
     );
 
-    fn text(&self, page: &RenderOptions) -> String {
-        let texts = self.list.items.iter().map(|item| item.text(page));
+    fn text(&self, options: &RenderOptions) -> String {
+        let texts = self.list.items.iter().map(|item| item.text(options));
         texts
             .collect::<Vec<String>>()
-            .join(if page.terminal { "\n" } else { "" })
+            .join(if options.terminal { "\n" } else { "" })
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
@@ -56,8 +56,7 @@ impl View for Explanations {
 }
 
 impl Explanation {
-    /// The text for a terminal.
-    fn terminal_text(&self, page: &RenderOptions) -> String {
+    fn terminal_text(&self, options: &RenderOptions) -> String {
         let mut lines: Vec<(char, Option<Style>, [String; 3])> = Vec::new();
         for reason in &self.reasons {
             let (mark, ink) = if reason.blocking {
@@ -67,8 +66,8 @@ impl Explanation {
             };
             let command = reason.fix_command().unwrap_or_default();
             let line = [
-                reason.reason_sentence(page),
-                reason.evidence_text(page),
+                reason.reason_sentence(options),
+                reason.evidence_text(options),
                 command,
             ];
             lines.push((mark, ink, line));
@@ -76,7 +75,7 @@ impl Explanation {
         if let Some(popped) = self.last_pop {
             let line = [
                 "newest held lock was granted".into(),
-                page.when(popped),
+                options.when(popped),
                 String::new(),
             ];
             lines.push(('✓', Some(Style::Green), line));
@@ -86,14 +85,14 @@ impl Explanation {
             widths.max().unwrap_or(0)
         };
         let (first, second, third) = (widest(0), widest(1), widest(2));
-        let fits = 4 + first + 2 + second + 2 + third <= page.width;
-        let marks = StyleMarker::new(page.color);
+        let fits = 4 + first + 2 + second + 2 + third <= options.width;
+        let marks = StyleMarker::new(options.color);
         let pad = |text: &str, width: usize| {
             let gap = width.saturating_sub(text::width(text));
             format!("{text}{}", " ".repeat(gap))
         };
         let mut text = format!("{}\n", self.heading_line());
-        text.push_str(&self.queue_counts_line(page));
+        text.push_str(&self.queue_counts_line(options));
         if !lines.is_empty() {
             text.push('\n');
         }
@@ -113,9 +112,9 @@ impl Explanation {
     }
 
     /// A line for each reason, tab-separated, and one for the job that a pop would get.
-    fn tab_separated_rows(&self, page: &RenderOptions) -> String {
+    fn tab_separated_rows(&self, options: &RenderOptions) -> String {
         let subject = self.jid.as_ref().or(self.queue.as_ref());
-        let subject = subject.map_or_else(String::new, |name| page.name(name));
+        let subject = subject.map_or_else(String::new, |name| options.name(name));
         let rows = self.reasons.iter().map(|reason| {
             let blocking = if reason.blocking {
                 "blocking"
@@ -127,11 +126,11 @@ impl Explanation {
                 reason.fix_command().unwrap_or_default(),
             );
             // Some counts stand in the sentence only.
-            let line = reason.reason_line(page);
+            let line = reason.reason_line(options);
             format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")
         });
         let next = self.next_jid.as_ref();
-        let next = next.map(|next| format!("{subject}\tnext\t\t{}\t\n", page.name(next)));
+        let next = next.map(|next| format!("{subject}\tnext\t\t{}\t\n", options.name(next)));
         rows.chain(next).collect()
     }
 
@@ -166,7 +165,7 @@ impl Explanation {
     }
 
     /// The counts of a queue in one line.
-    fn queue_counts_line(&self, page: &RenderOptions) -> String {
+    fn queue_counts_line(&self, options: &RenderOptions) -> String {
         let Some(queue) = &self.counts else {
             return String::new();
         };
@@ -176,7 +175,7 @@ impl Explanation {
         let counts = counts.chain([(queue.recurring, "recurring")]);
         let mut parts: Vec<String> = counts
             .filter(|(count, _)| *count > 0)
-            .map(|(count, state)| page.format_count(count, state, state))
+            .map(|(count, state)| options.format_count(count, state, state))
             .collect();
         if let Some(wait) = self.oldest_wait_s {
             parts.push(format!("the oldest wait is {}", format_duration(wait.0)));
@@ -191,9 +190,9 @@ impl Explanation {
 
 impl DelayReason {
     /// The reason in one line, with its evidence.
-    pub(crate) fn reason_line(&self, page: &RenderOptions) -> String {
-        let mut line = self.reason_sentence(page);
-        let evidence = self.evidence_text(page);
+    pub(crate) fn reason_line(&self, options: &RenderOptions) -> String {
+        let mut line = self.reason_sentence(options);
+        let evidence = self.evidence_text(options);
         if !evidence.is_empty() {
             let gap = match self.code {
                 ReasonCode::Paused | ReasonCode::RecurringPaused => "",
@@ -210,19 +209,19 @@ impl DelayReason {
         self.fix.shell_line()
     }
 
-    pub(crate) fn reason_sentence(&self, page: &RenderOptions) -> String {
+    pub(crate) fn reason_sentence(&self, options: &RenderOptions) -> String {
         let ReasonEvidence { jobs, entry, .. } = &self.evidence;
         let count = jobs.unwrap_or(1);
         let jobs = |one: &str, many: &str| {
             let rest = if count == 1 { one } else { many };
-            format!("{} {rest}", page.format_count(count, "job", "jobs"))
+            format!("{} {rest}", options.format_count(count, "job", "jobs"))
         };
         match self.code {
             ReasonCode::Complete => "it is complete".into(),
             ReasonCode::Failed => "it failed".into(),
             ReasonCode::Running => "a worker runs it".into(),
             ReasonCode::Grace if self.evidence.jobs.is_some() => {
-                let locks = page.format_count(count, "expired lock", "expired locks");
+                let locks = options.format_count(count, "expired lock", "expired locks");
                 format!("the next pop extends {locks} and warns the worker")
             }
             ReasonCode::Grace => "its lock expired and was extended once".into(),
@@ -245,7 +244,7 @@ impl DelayReason {
                 let lane = self.evidence.lane.as_ref();
                 let lane = lane.map_or_else(String::new, |lane| format!(" {lane}"));
                 let verb = if count == 1 { "comes" } else { "come" };
-                let jobs = page.format_count(count, "job", "jobs");
+                let jobs = options.format_count(count, "job", "jobs");
                 format!("{jobs} {verb} before it in lane{lane}")
             }
             ReasonCode::Throttled => match &self.evidence.throttle {
@@ -289,7 +288,7 @@ impl DelayReason {
             ReasonCode::RecurringNotPolled if self.evidence.jobs.is_some() => {
                 format!(
                     "{} late",
-                    page.format_count(count, "recurring job is", "recurring jobs are")
+                    options.format_count(count, "recurring job is", "recurring jobs are")
                 )
             }
             ReasonCode::RecurringNotPolled => "it is due, and no pop has put its job".into(),
@@ -299,7 +298,7 @@ impl DelayReason {
     }
 
     /// The facts behind the reason, for people.
-    pub(crate) fn evidence_text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn evidence_text(&self, options: &RenderOptions) -> String {
         let ReasonEvidence {
             since,
             until,
@@ -326,15 +325,15 @@ impl DelayReason {
         let mut parts: Vec<String> = Vec::new();
         match self.code {
             ReasonCode::Paused | ReasonCode::RecurringPaused => {
-                parts.extend(since.map(|since| page.how_long(since)));
+                parts.extend(since.map(|since| options.how_long(since)));
                 parts.extend(reason.as_ref().map(|reason| format!("\"{reason}\"")));
                 parts.extend(by.as_ref().map(|by| format!("by {by}")));
-                parts.extend(until.map(|until| format!("ends {}", page.when(until))));
+                parts.extend(until.map(|until| format!("ends {}", options.when(until))));
             }
             ReasonCode::Concurrency => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
                 parts.push(format!("{jobs} of {limit} running"));
-                add_blocking_jobs(roots, jobs, page, &mut parts);
+                add_blocking_jobs(roots, jobs, options, &mut parts);
             }
             ReasonCode::Throttled if throttle.is_some() => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
@@ -343,13 +342,13 @@ impl DelayReason {
                     limit => format!("{jobs} of {limit} taken"),
                 });
                 parts.extend(waiting.filter(|waiting| *waiting > 0).map(|waiting| {
-                    let jobs = page.format_count(waiting, "job waits", "jobs wait");
+                    let jobs = options.format_count(waiting, "job waits", "jobs wait");
                     format!("{jobs} for it")
                 }));
-                add_blocking_jobs(roots, jobs, page, &mut parts);
+                add_blocking_jobs(roots, jobs, options, &mut parts);
             }
             ReasonCode::Throttled => {}
-            ReasonCode::Ordered => add_blocking_jobs(roots, 0, page, &mut parts),
+            ReasonCode::Ordered => add_blocking_jobs(roots, 0, options, &mut parts),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
                     let eta = format_duration(eta.0);
@@ -366,7 +365,7 @@ impl DelayReason {
                 } else {
                     "it has waited "
                 };
-                let time = since.map(|since| format!("{subject}{}", page.how_long(since)));
+                let time = since.map(|since| format!("{subject}{}", options.how_long(since)));
                 let last = worker.as_ref().map(|worker| format!("(last: {worker})"));
                 let facts: Vec<String> = [time, last].into_iter().flatten().collect();
                 parts.push(facts.join(" "));
@@ -377,9 +376,9 @@ impl DelayReason {
             }
             ReasonCode::Running | ReasonCode::Grace => {
                 parts.extend(worker.as_ref().map(Name::to_string));
-                parts.extend(since.map(|since| format!("popped {}", page.when(since))));
-                parts.extend(until.map(|until| format!("lock expires {}", page.when(until))));
-                parts.extend(silence_text(*last_seen, page.now));
+                parts.extend(since.map(|since| format!("popped {}", options.when(since))));
+                parts.extend(until.map(|until| format!("lock expires {}", options.when(until))));
+                parts.extend(silence_text(*last_seen, options.now));
             }
             ReasonCode::Stalled => {
                 parts.extend(
@@ -387,7 +386,7 @@ impl DelayReason {
                         .as_ref()
                         .map(|worker| format!("the worker was {worker}")),
                 );
-                parts.extend(since.map(|since| page.when(since)));
+                parts.extend(since.map(|since| options.when(since)));
             }
             ReasonCode::Scheduled => {
                 let what = if jobs.is_some() {
@@ -395,20 +394,20 @@ impl DelayReason {
                 } else {
                     "due"
                 };
-                parts.extend(until.map(|due| format!("{what} {}", page.when(due))));
+                parts.extend(until.map(|due| format!("{what} {}", options.when(due))));
                 parts.extend(remaining.map(|left| {
-                    let retries = page.format_count(left, "retry", "retries");
+                    let retries = options.format_count(left, "retry", "retries");
                     format!("{retries} remaining")
                 }));
             }
             ReasonCode::Failed => {
                 parts.push(failure_text(group, message));
-                parts.extend(since.map(|since| page.when(since)));
+                parts.extend(since.map(|since| options.when(since)));
             }
-            ReasonCode::Complete => parts.extend(since.map(|since| page.when(since))),
+            ReasonCode::Complete => parts.extend(since.map(|since| options.when(since))),
             ReasonCode::RecurringNotPolled => {
-                parts.extend(since.map(|since| format!("due {}", page.when(since))));
-                parts.extend(owed_text(owed.unwrap_or(0), page));
+                parts.extend(since.map(|since| format!("due {}", options.when(since))));
+                parts.extend(owed_text(owed.unwrap_or(0), options));
             }
             ReasonCode::DependsCycle => {
                 let jids: Vec<String> = cycle.iter().map(short_jid).collect();
@@ -418,7 +417,7 @@ impl DelayReason {
             | ReasonCode::DependsFailed
             | ReasonCode::DependsMissing
             | ReasonCode::DependsOneSided => {
-                add_blocking_jobs(roots, jobs.unwrap_or(0), page, &mut parts);
+                add_blocking_jobs(roots, jobs.unwrap_or(0), options, &mut parts);
             }
             ReasonCode::DataInvalid => {}
         }
@@ -428,9 +427,14 @@ impl DelayReason {
 }
 
 /// Names up to three of the jobs that block others.
-fn add_blocking_jobs(roots: &[Neighbor], jobs: u64, page: &RenderOptions, parts: &mut Vec<String>) {
+fn add_blocking_jobs(
+    roots: &[Neighbor],
+    jobs: u64,
+    options: &RenderOptions,
+    parts: &mut Vec<String>,
+) {
     let named = roots.iter().take(3);
-    parts.extend(named.map(|root| blocking_job_text(root, page)));
+    parts.extend(named.map(|root| blocking_job_text(root, options)));
     let more = jobs.saturating_sub(3);
     if more > 0 && !roots.is_empty() {
         parts.push(format!("{more} more"));
@@ -438,14 +442,14 @@ fn add_blocking_jobs(roots: &[Neighbor], jobs: u64, page: &RenderOptions, parts:
 }
 
 /// The jid of a job that blocks others, with its queue, state and worker.
-fn blocking_job_text(root: &Neighbor, page: &RenderOptions) -> String {
+fn blocking_job_text(root: &Neighbor, options: &RenderOptions) -> String {
     let mut facts: Vec<String> = root.queue.iter().map(Name::to_string).collect();
     match (root.state, &root.worker) {
         (Some(State::Running), Some(worker)) => facts.push(format!("running on {worker}")),
         (Some(state), _) => facts.push(state.to_string()),
         (None, _) => facts = vec!["missing".into()],
     }
-    facts.extend(silence_text(root.last_seen, page.now));
+    facts.extend(silence_text(root.last_seen, options.now));
     format!("{} ({})", root.jid, facts.join(", "))
 }
 

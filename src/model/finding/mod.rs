@@ -9,7 +9,7 @@ use strum::{Display, EnumCount, EnumString, IntoStaticStr, VariantArray};
 
 pub use self::table::{FINDINGS, LIMITS};
 
-/// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]; the few
+/// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]. The few
 /// rules that hold for one finding alone name its variant.
 ///
 /// The variants are the public names, such as `ghost-waiting`: a name is stable, and never used again.
@@ -108,7 +108,6 @@ pub enum FindingId {
 }
 
 impl FindingId {
-    /// The row of this finding.
     pub fn row(self) -> &'static Finding {
         &FINDINGS[self as usize]
     }
@@ -144,7 +143,7 @@ impl FindingId {
     }
 }
 
-/// How bad a finding is; the worst is last.
+/// How bad a finding is. The worst is last.
 #[derive(
     Clone,
     Copy,
@@ -214,7 +213,7 @@ pub struct FindingCase {
 }
 
 /// A detail of a verdict that decides something. `check.slice` and the diagnosis write details as
-/// text for people; [`VerdictDetail::parse`] is the only reader of that text.
+/// text for people. [`VerdictDetail::parse`] is the only reader of that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VerdictDetail {
     /// Only text.
@@ -241,7 +240,6 @@ pub enum VerdictDetail {
 }
 
 impl VerdictDetail {
-    /// Reads the text of a detail.
     pub fn parse(id: FindingId, text: &[u8]) -> VerdictDetail {
         match (id, text) {
             (
@@ -333,10 +331,10 @@ pub enum RepairStage {
     Keys,
     /// Entries of queues, jobs, failures, workers, tags, names.
     Entries,
-    /// Dependencies that only one of the two jobs lists. A repair that does not see all dependents
-    /// of a job takes the other ones for wrong, so this is a pass of its own.
+    /// Dependencies that only one of the two jobs lists. This is a pass of its own: a repair that does not see all
+    /// dependents of a job would remove the others as wrong.
     Edges,
-    /// Counts and releases, which come once everything else is right.
+    /// Counts, and releases of jobs that depend on nothing any more. Both follow from what the other passes repair.
     Counts,
 }
 
@@ -366,8 +364,7 @@ pub enum CauseEvidence {
 pub struct Finding {
     pub id: FindingId,
     pub severity: Severity,
-    /// The numbers of the invariants I-01 … I-37 that it breaks, and 100 more than those of
-    /// E-01 … E-10.
+    /// The numbers of the invariants that it breaks: 1 to 37 for I-01 … I-37, and 101 to 110 for E-01 … E-10.
     pub invariants: &'static [u8],
     /// The problem, in a line.
     pub problem: &'static str,
@@ -397,7 +394,6 @@ impl Finding {
         self.invariants.iter().copied().map(invariant_name)
     }
 
-    /// The finding with this name.
     pub fn by_name(name: &str) -> Option<&'static Finding> {
         FindingId::from_name(name).map(FindingId::row)
     }

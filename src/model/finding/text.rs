@@ -104,14 +104,12 @@ except `lost-key`. For the other findings you decide: the list below the finding
 each choice.
 ";
 
-/// The severity and the invariants.
 fn severity_and_invariants(finding: &Finding) -> String {
     let mut words = vec![finding.severity.into_str().to_owned()];
     words.extend(finding.broken_invariant_names());
     words.join(", ")
 }
 
-/// The sentences about a finding.
 fn finding_sentences(finding: &Finding) -> Vec<String> {
     let mut sentences = vec![format!("{}.", capitalize(finding.problem))];
     for grade in finding.grades {

@@ -1,4 +1,4 @@
-//! A graph as input of Graphviz. Each text stands in quotes; what Graphviz would take for an escape, an
+//! A graph as input of Graphviz. Each text stands in quotes. What Graphviz would take for an escape, an
 //! entity or the end of the text is escaped.
 
 use std::fmt::Write as _;
@@ -18,19 +18,19 @@ digraph jobs {
 "##;
 
 impl Graph {
-    pub(super) fn dot_text(&self, page: &RenderOptions) -> String {
+    pub(super) fn dot_text(&self, options: &RenderOptions) -> String {
         let labels = self.jid_labels();
         let mut dot = HEAD.to_owned();
         let caption = format!(
             "As of {}{}. An arrow leads from a job to a job that it depends on.",
-            page.format_timestamp(page.now),
-            page.zone_suffix()
+            options.format_timestamp(options.now),
+            options.zone_suffix()
         );
         let caption = [Some(caption), self.omission_sentence()];
         let caption: Vec<String> = caption.into_iter().flatten().collect();
         writeln!(dot, "  label={}", quoted_label(&caption)).expect("a String takes all");
         for node in &self.nodes {
-            let label = quoted_label(&self.box_lines(node, &labels, page));
+            let label = quoted_label(&self.box_lines(node, &labels, options));
             let id = quoted_id(node.job.jid.as_bytes());
             let attributes = node_attributes(node);
             writeln!(dot, "  {id} [label={label}{attributes}]").expect("a String takes all");
@@ -78,7 +78,7 @@ fn quoted_id(jid: &[u8]) -> String {
     format!("\"{}\"", id.replace('"', "\\\""))
 }
 
-/// Harmless lines as a label, each aligned to the left.
+/// Sanitized lines as a label, each aligned to the left.
 fn quoted_label(lines: &[String]) -> String {
     let lines = lines.iter().map(|line| {
         let line = escape_noncharacters(line);

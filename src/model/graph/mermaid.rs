@@ -26,7 +26,7 @@ const CLASSES: &str =
 ";
 
 impl Graph {
-    pub(super) fn mermaid_text(&self, page: &RenderOptions) -> String {
+    pub(super) fn mermaid_text(&self, options: &RenderOptions) -> String {
         let labels = self.jid_labels();
         let mut text = "%% An arrow leads from a job to a job that it depends on.\n".to_owned();
         if let Some(omitted) = self.omission_sentence() {
@@ -34,7 +34,7 @@ impl Graph {
         }
         text.push_str("flowchart LR\n");
         for (at, node) in self.nodes.iter().enumerate() {
-            let lines = self.box_lines(node, &labels, page);
+            let lines = self.box_lines(node, &labels, options);
             let lines: Vec<String> = lines.iter().map(|line| escape_label_line(line)).collect();
             let (label, class) = (lines.join("<br/>"), style_word(node));
             // A job that was asked for has a second line at its sides.
@@ -68,7 +68,7 @@ impl Graph {
     }
 }
 
-/// A harmless line of a label.
+/// A line of a label, quoted for Mermaid. The line must be sanitized.
 fn escape_label_line(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for c in line.chars() {

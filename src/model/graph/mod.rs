@@ -138,13 +138,13 @@ impl GraphNode {
     }
 
     /// The state of the job with its age and reason: `failed 3h ago: upload error`, `running 41s on d-1-77`.
-    fn state_sentence(&self, page: &RenderOptions) -> String {
+    fn state_sentence(&self, options: &RenderOptions) -> String {
         let word = self.state_word();
         let since = self.since.map(|since| {
-            if page.relative() {
-                page.age(since)
+            if options.relative() {
+                options.age(since)
             } else {
-                format!("since {}", page.format_timestamp(since))
+                format!("since {}", options.format_timestamp(since))
             }
         });
         let aged = join_with_blank([Some(word.clone()), since]);
@@ -152,7 +152,7 @@ impl GraphNode {
             (Some(State::Failed), _) => {
                 let failure = self.failure.as_ref();
                 let when = failure.and_then(|failure| failure.when).or(self.since);
-                let failed = join_with_blank([Some(word), when.map(|when| page.when(when))]);
+                let failed = join_with_blank([Some(word), when.map(|when| options.when(when))]);
                 match failure {
                     Some(failure) => format!("{failed}: {}", failure.group),
                     None => failed,
@@ -163,9 +163,9 @@ impl GraphNode {
                 join_with_blank([Some(aged), worker])
             }
             (Some(State::Waiting), _) => aged,
-            (Some(State::Stalled), Some(job)) => format!("{word}: {}", job.state_detail(page)),
+            (Some(State::Stalled), Some(job)) => format!("{word}: {}", job.state_detail(options)),
             (Some(State::Scheduled | State::Complete), Some(job)) => {
-                join_with_blank([Some(word), Some(job.state_detail(page))])
+                join_with_blank([Some(word), Some(job.state_detail(options))])
             }
             _ => word,
         }
@@ -197,7 +197,7 @@ impl Graph {
         self.complete = self.omitted_edges == 0 && self.omitted_jobs == 0;
     }
 
-    /// A sentence about the jobs that are left out; `None` if there are none.
+    /// A sentence about the jobs that are left out. `None` if there are none.
     pub(crate) fn omission_sentence(&self) -> Option<String> {
         if self.complete {
             return None;
@@ -227,16 +227,21 @@ impl Graph {
     }
 
     /// The lines in the box of a job.
-    fn box_lines(&self, node: &GraphNode, labels: &JidLabels, page: &RenderOptions) -> Vec<String> {
+    fn box_lines(
+        &self,
+        node: &GraphNode,
+        labels: &JidLabels,
+        options: &RenderOptions,
+    ) -> Vec<String> {
         let name = |name: &Option<Name>| name.as_ref().map(|name| cut_for_box(&name.to_string()));
         let more = |count: u64, one: &str, many: &str| {
-            (count > 0).then(|| format!("… {}", page.format_count(count, one, many)))
+            (count > 0).then(|| format!("… {}", options.format_count(count, one, many)))
         };
         let lines = [
             name(&node.job.klass),
             name(&node.job.queue).map(|queue| format!("in {queue}")),
             Some(cut_for_box(&labels.jid_label(&node.job.jid))),
-            Some(cut_for_box(&node.state_sentence(page))),
+            Some(cut_for_box(&node.state_sentence(options))),
             more(
                 node.omitted_dependencies,
                 "more dependency",
@@ -268,22 +273,22 @@ impl View for Graph {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<Graph>("graph", "Which jobs depend on which: graph");
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         let Some(form) = self.drawing.form else {
-            return if page.terminal {
-                self.tree_text(page)
+            return if options.terminal {
+                self.tree_text(options)
             } else {
-                self.edge_rows(page)
+                self.edge_rows(options)
             };
         };
-        let mut page = page.clone();
+        let mut options = options.clone();
         if self.drawing.has_ages {
-            page.times = MomentFormat::Relative;
+            options.times = MomentFormat::Relative;
         }
         match form {
-            GraphForm::Tree => self.tree_text(&page),
-            GraphForm::Dot => self.dot_text(&page),
-            GraphForm::Mermaid => self.mermaid_text(&page),
+            GraphForm::Tree => self.tree_text(&options),
+            GraphForm::Dot => self.dot_text(&options),
+            GraphForm::Mermaid => self.mermaid_text(&options),
         }
     }
 

@@ -70,20 +70,20 @@ enum BranchKind {
 
 impl Graph {
     /// The graph as trees.
-    pub(super) fn tree_text(&self, page: &RenderOptions) -> String {
-        let width = if page.terminal {
-            page.width
+    pub(super) fn tree_text(&self, options: &RenderOptions) -> String {
+        let width = if options.terminal {
+            options.width
         } else {
             usize::MAX
         };
-        let page = RenderOptions {
+        let options = RenderOptions {
             terminal: true,
             headers: false,
             width,
             choice: TableSelection::default(),
-            ..page.clone()
+            ..options.clone()
         };
-        let mut trees = TreeWriter::new(self, &page);
+        let mut trees = TreeWriter::new(self, &options);
         let drawing = &self.drawing;
         if drawing.has_one_root && !self.nodes.is_empty() {
             trees.add_both_trees(0);
@@ -95,27 +95,27 @@ impl Graph {
             };
             trees.add_forest(branches);
         }
-        Table::new(TREE, &trees.lines, &page).into_text(&page)
+        Table::new(TREE, &trees.lines, &options).into_text(&options)
     }
 
     /// A line for each edge, after a line for each job that no listed job depends on.
-    pub(super) fn edge_rows(&self, page: &RenderOptions) -> String {
+    pub(super) fn edge_rows(&self, options: &RenderOptions) -> String {
         let dependents = self.edges_by_node(|edge| edge.ends.1);
         let tops = self.nodes.iter().zip(dependents);
         let tops = tops.filter(|(_, dependents)| dependents.is_empty());
-        let tops = tops.map(|(node, _)| edge_row(None, node, page));
+        let tops = tops.map(|(node, _)| edge_row(None, node, options));
         let edges = self.edges.iter();
-        let edges = edges.map(|edge| edge_row(Some(edge), &self.nodes[edge.ends.1], page));
+        let edges = edges.map(|edge| edge_row(Some(edge), &self.nodes[edge.ends.1], options));
         let rows: Vec<TsvEdgeRow> = tops.chain(edges).collect();
-        Table::new(ROWS, &rows, page).into_text(page)
+        Table::new(ROWS, &rows, options).into_text(options)
     }
 }
 
-fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> TsvEdgeRow {
+fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, options: &RenderOptions) -> TsvEdgeRow {
     let detail = match (&node.job.job, node.job.state) {
         // No detail for state `depends`: the dependencies of the job are rows of their own.
         (None, _) | (_, Some(State::Depends)) => String::new(),
-        (Some(job), _) => job.state_detail(page),
+        (Some(job), _) => job.state_detail(options),
     };
     let marks = [
         ("cycle", edge.is_some_and(|edge| edge.closes_cycle)),
@@ -137,9 +137,9 @@ fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) ->
 /// Writes the lines of trees.
 struct TreeWriter<'g> {
     graph: &'g Graph,
-    page: &'g RenderOptions,
+    options: &'g RenderOptions,
     labels: JidLabels,
-    /// The edges from each job, and those to it.
+    /// The edges from each job, and the edges to it.
     dependencies: Vec<Vec<usize>>,
     dependents: Vec<Vec<usize>>,
     /// The jobs that have a line.
@@ -150,14 +150,16 @@ struct TreeWriter<'g> {
 }
 
 impl<'g> TreeWriter<'g> {
-    fn new(graph: &'g Graph, page: &'g RenderOptions) -> TreeWriter<'g> {
+    fn new(graph: &'g Graph, options: &'g RenderOptions) -> TreeWriter<'g> {
         let labels = graph.jid_labels();
         let jids = graph.nodes.iter().map(|node| &node.job.jid);
         let widest = jids.map(|jid| text::width(&labels.jid_label(jid))).max();
-        let left = page.width.saturating_sub(BESIDE_JIDS + widest.unwrap_or(0));
+        let left = options
+            .width
+            .saturating_sub(BESIDE_JIDS + widest.unwrap_or(0));
         TreeWriter {
             graph,
-            page,
+            options,
             labels,
             dependencies: graph.edges_by_node(|edge| edge.ends.0),
             dependents: graph.edges_by_node(|edge| edge.ends.1),
@@ -250,7 +252,7 @@ impl<'g> TreeWriter<'g> {
             let branch = self.branch_prefix(&rails, position == last);
             let Some(&edge) = edges.get(position) else {
                 if omitted > 0 && position == last {
-                    let more = self.page.count(omitted);
+                    let more = self.options.count(omitted);
                     self.add_text_line(&format!("{branch}… {more} more"));
                 }
                 is_on_path[node] = false;
@@ -310,7 +312,7 @@ impl<'g> TreeWriter<'g> {
         let node = &self.graph.nodes[at];
         let state = match mark {
             _ if node.is_missing() => MISSING.to_owned(),
-            "" | BLOCKS => node.state_sentence(self.page),
+            "" | BLOCKS => node.state_sentence(self.options),
             _ => node.state_word(),
         };
         let style = node.job.state.and_then(State::state_style);

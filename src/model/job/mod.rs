@@ -215,7 +215,7 @@ impl Job {
         self.state == Some(State::Failed) && (exhausted || group.is_some() && group == own.as_ref())
     }
 
-    /// The policy that delays the retries of the job; `None` if it has none, or only one for lost locks.
+    /// The policy that delays the retries of the job. `None` if it has none, or only one for lost locks.
     pub(crate) fn retry_backoff_policy(&self) -> Option<&Name> {
         let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
         let is_for_lost_locks = LostLockBackoff::from_json(policy.as_bytes()).is_some();
@@ -252,7 +252,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Reads the stored field; `None` for a job that never failed or was completed later.
+    /// Reads the stored field. `None` for a job that never failed or was completed later.
     pub fn from_stored(bytes: &[u8]) -> Option<Failure> {
         let fields = Json::parse(bytes)?.object()?;
         if fields.is_empty() {
@@ -341,7 +341,6 @@ impl HistoryEntry {
         self.note_value(key)?.text()
     }
 
-    /// A field of the note.
     pub(crate) fn note_value(&self, key: &str) -> Option<&Json> {
         let mut note = self.note.iter();
         let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
@@ -361,7 +360,7 @@ impl Serialize for HistoryEntry {
     }
 }
 
-/// The fields that each entry has; others are notes.
+/// The fields that each entry has. Others are notes.
 impl JsonSchema for HistoryEntry {
     fn schema_name() -> Cow<'static, str> {
         "Entry".into()
@@ -438,7 +437,6 @@ impl StateCounts {
         self.queued.total() + self.complete + self.failed
     }
 
-    /// The count of a state.
     pub(crate) fn count_mut(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.queued.running,

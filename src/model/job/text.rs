@@ -19,7 +19,7 @@ use crate::view::table::{Cell, Column, NONE};
 use crate::view::{RenderOptions, View};
 
 impl State {
-    /// The color of the state; waiting has none.
+    /// The color of the state. Waiting has none.
     pub(crate) const fn state_style(self) -> Option<Style> {
         match self {
             State::Running => Some(Style::Green),
@@ -52,8 +52,8 @@ impl Row for Job {
             }
         })
         .drop_rank(6),
-        Column::of_text("AGE", |job: &Job, page| match job.unchanged_since() {
-            Some(since) => Cell::sorted_by(page.now.since(since), page.age(since)),
+        Column::of_text("AGE", |job: &Job, options| match job.unchanged_since() {
+            Some(since) => Cell::sorted_by(options.now.since(since), options.age(since)),
             None => Cell::missing(),
         })
         .drop_rank(5),
@@ -71,16 +71,16 @@ impl Row for Job {
             Cell::or_missing(job.failure.as_ref().map(|failure| &failure.group))
         })
         .only_if_named(),
-        Column::of_free_text("DATA", |job: &Job, page| {
-            if page.choice.is_default() {
+        Column::of_free_text("DATA", |job: &Job, options| {
+            if options.choice.is_default() {
                 Cell::missing()
             } else {
                 Cell::pre_escaped(job.data.as_bytes())
             }
         })
         .only_if_named(),
-        Column::of_free_text("DETAIL", |job: &Job, page| {
-            Cell::text(job.state_detail(page))
+        Column::of_free_text("DETAIL", |job: &Job, options| {
+            Cell::text(job.state_detail(options))
         })
         .drop_rank(3),
     ];
@@ -103,15 +103,15 @@ impl Job {
     }
 
     /// The detail that matters in the state of the job, sanitized.
-    pub fn state_detail(&self, page: &RenderOptions) -> String {
+    pub fn state_detail(&self, options: &RenderOptions) -> String {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
             Some(State::Running) => {
                 let lock = self.expires.map(|expires| {
-                    if page.relative() {
-                        format!("lock {}", text::format_duration(expires.since(page.now)))
+                    if options.relative() {
+                        format!("lock {}", text::format_duration(expires.since(options.now)))
                     } else {
-                        format!("lock until {}", page.format_timestamp(expires))
+                        format!("lock until {}", options.format_timestamp(expires))
                     }
                 });
                 join_with_comma([holder, lock])
@@ -119,7 +119,7 @@ impl Job {
             Some(State::Stalled) => {
                 let lost = self
                     .lock_lost_at()
-                    .map(|at| page.when(at))
+                    .map(|at| options.when(at))
                     .unwrap_or_default();
                 match holder {
                     // `timeout` leaves no end of the lock.
@@ -131,15 +131,15 @@ impl Job {
                 }
             }
             Some(State::Waiting) => match self.since {
-                Some(since) if page.relative() => format!("waits {}", page.age(since)),
-                Some(since) => format!("waits since {}", page.format_timestamp(since)),
+                Some(since) if options.relative() => format!("waits {}", options.age(since)),
+                Some(since) => format!("waits since {}", options.format_timestamp(since)),
                 None => String::new(),
             },
             Some(State::Scheduled) => self
                 .scheduled_for
-                .map_or_else(String::new, |due| due_text(due, page)),
+                .map_or_else(String::new, |due| due_text(due, options)),
             Some(State::Depends) => {
-                let jobs = page.format_count(self.dependencies.len() as u64, "job", "jobs");
+                let jobs = options.format_count(self.dependencies.len() as u64, "job", "jobs");
                 match self.failed_dependencies {
                     0 => format!("on {jobs}"),
                     failed => format!("on {jobs}, {failed} failed"),
@@ -159,7 +159,10 @@ impl Job {
                 }
                 None => String::new(),
             },
-            Some(State::Complete) => self.since.map(|since| page.when(since)).unwrap_or_default(),
+            Some(State::Complete) => self
+                .since
+                .map(|since| options.when(since))
+                .unwrap_or_default(),
             // A job that a recurring job has not put yet.
             None => match (&self.state_stored, &self.spawned_from) {
                 (None, Some(recurring)) => format!("from {recurring}"),
@@ -175,10 +178,10 @@ impl Job {
 }
 
 /// When a scheduled or recurring job is due.
-pub(crate) fn due_text(due: Moment, page: &RenderOptions) -> String {
-    match page.now.since(due) {
-        late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
-        _ => page.when(due),
+pub(crate) fn due_text(due: Moment, options: &RenderOptions) -> String {
+    match options.now.since(due) {
+        late if late >= 0.0 && options.relative() => format!("due {}", options.when(due)),
+        _ => options.when(due),
     }
 }
 
@@ -194,15 +197,15 @@ pub(crate) fn join_with_comma(parts: [Option<String>; 2]) -> String {
 impl View for Job {
     const DOCUMENT: DocumentKind = DocumentKind::new::<SavedJob>("job", "A job in full: get");
 
-    fn text(&self, page: &RenderOptions) -> String {
-        let mut detail = DetailLines::new(page);
+    fn text(&self, options: &RenderOptions) -> String {
+        let mut detail = DetailLines::new(options);
         detail.add_name("jid", &self.jid);
         detail.add_name_or_missing("klass", self.klass.as_ref());
         detail.add_name_or_missing("queue", self.queue.as_ref());
         let ink = self.state.and_then(State::state_style);
-        detail.add_line_with_remark("state", self.state_text(), ink, self.state_remark(page));
+        detail.add_line_with_remark("state", self.state_text(), ink, self.state_remark(options));
         if let Some(reason) = &self.blocked_by {
-            let (line, ink) = (reason.reason_line(page), Some(Style::Yellow));
+            let (line, ink) = (reason.reason_line(options), Some(Style::Yellow));
             detail.add_line_with_remark("blocked", line, ink, String::new());
         }
         match self.priority {
@@ -223,7 +226,7 @@ impl View for Job {
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
                 let neighbor = self.neighbors.iter().find(|other| other.jid == *jid);
-                let (neighbor, jid) = (neighbor.map(|other| other.state), page.name(jid));
+                let (neighbor, jid) = (neighbor.map(|other| other.state), options.name(jid));
                 match neighbor {
                     Some(Some(state)) => format!("{jid} ({state})"),
                     Some(None) => format!("{jid} (missing)"),
@@ -234,14 +237,14 @@ impl View for Job {
         };
         detail.add_line_or_missing("depends on", edges(&self.dependencies));
         detail.add_line_or_missing("needed by", edges(&self.dependents));
-        self.add_coordination_lines(&mut detail, page);
+        self.add_coordination_lines(&mut detail, options);
         if let Some(template) = &self.spawned_from {
             detail.add_name("spawned from", template);
         }
         // The remark beside the state `scheduled` says it already.
         let due = self.scheduled_for;
         if let Some(due) = due.filter(|_| self.state != Some(State::Scheduled)) {
-            detail.add_line("scheduled", due_text(due, page));
+            detail.add_line("scheduled", due_text(due, options));
         }
         detail.add_line("data", self.data.as_bytes());
         let mut text = detail.into_text();
@@ -250,7 +253,7 @@ impl View for Job {
             text.push_str(&indent_lines(&failure.message));
         }
         if let Some(history) = &self.history {
-            text.push_str(&history::render_history(history, page));
+            text.push_str(&history::render_history(history, options));
         }
         text
     }
@@ -262,14 +265,14 @@ impl View for Job {
 
 impl Job {
     /// Adds what coordinates the job with others, as far as it is set.
-    fn add_coordination_lines(&self, detail: &mut DetailLines, page: &RenderOptions) {
+    fn add_coordination_lines(&self, detail: &mut DetailLines, options: &RenderOptions) {
         if let Some(lane) = &self.key {
             let remark = if self.hold {
                 "blocked if the job fails".to_owned()
             } else {
                 String::new()
             };
-            detail.add_line_with_remark("lane", page.name(lane), None, remark);
+            detail.add_line_with_remark("lane", options.name(lane), None, remark);
         }
         if !self.throttles.is_empty() {
             detail.add_names("throttles", &self.throttles);
@@ -282,7 +285,7 @@ impl Job {
         }
         for (at, payload) in self.payloads.iter().take(PAYLOADS).enumerate() {
             // A script finds each line by its name.
-            let name = if at == 0 || !page.terminal {
+            let name = if at == 0 || !options.terminal {
                 "payloads"
             } else {
                 ""
@@ -292,19 +295,19 @@ impl Job {
         }
         let more = self.payloads.len().saturating_sub(PAYLOADS);
         if more > 0 {
-            detail.add_line("", format!("… {} more", page.count(more as u64)));
+            detail.add_line("", format!("… {} more", options.count(more as u64)));
         }
     }
 
     /// The remark beside the state in the view of one job.
-    pub(crate) fn state_remark(&self, page: &RenderOptions) -> String {
+    pub(crate) fn state_remark(&self, options: &RenderOptions) -> String {
         match (self.state, &self.failure) {
-            (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
+            (Some(State::Failed), Some(failure)) => failed_remark(failure, options),
             (Some(State::Failed), _) => self
                 .since
-                .map(|since| page.how_long(since))
+                .map(|since| options.how_long(since))
                 .unwrap_or_default(),
-            _ => self.state_detail(page),
+            _ => self.state_detail(options),
         }
     }
 }
@@ -331,10 +334,10 @@ pub(crate) fn effective_backoff_text(backoff: &Name) -> Option<String> {
 const PAYLOADS: usize = 20;
 
 /// Why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
-fn failed_remark(failure: &Failure, page: &RenderOptions) -> String {
+fn failed_remark(failure: &Failure, options: &RenderOptions) -> String {
     let mut remark = failure.group.to_string();
     if let Some(when) = failure.when {
-        remark.push_str(&format!(", {}", page.when(when)));
+        remark.push_str(&format!(", {}", options.when(when)));
     }
     if let Some(worker) = &failure.worker {
         remark.push_str(&format!(", by {worker}"));
@@ -352,9 +355,9 @@ impl View for StateCounts {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<StateCounts>("counts", "Jobs by state: jobs --count");
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         let mut counts = *self;
-        let mut detail = DetailLines::new(page);
+        let mut detail = DetailLines::new(options);
         for state in State::VARIANTS.iter().copied() {
             let count = *counts.count_mut(state);
             if state == State::Throttled && count == 0 {
@@ -363,7 +366,7 @@ impl View for StateCounts {
             }
             detail.add_line_with_remark(
                 state.into_str(),
-                page.count(count),
+                options.count(count),
                 state.state_style().filter(|_| count > 0),
                 String::new(),
             );
@@ -391,7 +394,7 @@ mod tests {
         Some(Name::from(text))
     }
 
-    fn page(width: usize) -> RenderOptions {
+    fn options(width: usize) -> RenderOptions {
         RenderOptions {
             now: at(100_000.0).unwrap(),
             ..RenderOptions::terminal(width)
@@ -473,7 +476,7 @@ mod tests {
     #[test]
     fn lists_have_a_detail_for_each_state() {
         shows(
-            jobs().text(&page(120)),
+            jobs().text(&options(120)),
             expect![[r#"
                 JID                               KLASS          STATE      QUEUE  PRI  REMAINING  AGE      DETAIL
                 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10        3/5  41s      mx-1-220, lock 19s
@@ -492,7 +495,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_wraps_rows() {
         shows(
-            jobs().text(&page(40)),
+            jobs().text(&options(40)),
             expect![[r#"
                 JID                               QUEUE
                 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  mail
@@ -533,7 +536,7 @@ mod tests {
             )
         };
         shows(
-            failed.text(&page(80)),
+            failed.text(&options(80)),
             expect![[r#"
                 jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
                 klass       Mail::Welcome
@@ -594,15 +597,15 @@ mod tests {
             dependencies: vec![Neighbor::new(evil(), Some(hostile.clone()))],
             dependents: vec![Neighbor::new(bytes(), None)],
         };
-        for page in [page(80), page(30), RenderOptions::pipe()] {
+        for options in [options(80), options(30), RenderOptions::pipe()] {
             for state in State::VARIANTS.iter().copied() {
                 let in_state = Job {
                     state: Some(state),
                     ..hostile.clone()
                 };
-                let list = List::of_all(vec![in_state.clone()]).text(&page);
-                assert!(page.terminal || list.lines().count() == 1, "{list}");
-                for text in [in_state.text(&page), list, around.text(&page)] {
+                let list = List::of_all(vec![in_state.clone()]).text(&options);
+                assert!(options.terminal || list.lines().count() == 1, "{list}");
+                for text in [in_state.text(&options), list, around.text(&options)] {
                     let acts = |&c: &char| text::is_harmful(c) && c != '\n' && c != '\t';
                     assert_eq!(text.chars().find(acts), None, "{text}");
                 }
@@ -632,7 +635,7 @@ mod tests {
             dependents: vec![],
         };
         shows(
-            around.text(&page(80)),
+            around.text(&options(80)),
             expect![[r#"
                 c41d77aa… (Deploy, deploy) depends on
                   77be2d0c  Test  failed   upload error, 3h 12m ago
@@ -645,10 +648,10 @@ mod tests {
 
     #[test]
     fn states_have_their_colors_and_nothing_else_moves() {
-        let plain = jobs().text(&page(100));
+        let plain = jobs().text(&options(100));
         let colored = jobs().text(&RenderOptions {
             color: true,
-            ..page(100)
+            ..options(100)
         });
         assert!(colored.contains("\x1b[32mrunning\x1b[0m"), "{colored}");
         let bare = colored

@@ -6,7 +6,7 @@ use crate::text::{
     capitalize, format_count, format_duration, format_rough_duration, with_thousands_separators,
 };
 
-/// Maximum number of problems that a headline names; the others are counted.
+/// Maximum number of problems that a headline names. The others are counted.
 const MAX_NAMED_PROBLEMS: usize = 3;
 
 /// The part of a headline about one problem.

@@ -49,7 +49,7 @@ pub(crate) struct History {
 /// By the lossless text of a queue or a group.
 type SeriesByName = HashMap<String, MinuteSeries>;
 
-/// Sums by minutes since the epoch, oldest first; a minute without any is left out.
+/// Sums by minutes since the epoch, oldest first. A minute without any is left out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct MinuteSeries(VecDeque<(u64, f64)>);
 
@@ -74,6 +74,22 @@ struct QueueCounters {
     /// Jobs that left it today: complete, or failed.
     completed: u64,
     failures: u64,
+}
+
+/// The counters at both ends of the last minute of snapshots.
+#[derive(Clone, Copy, Debug)]
+struct MinuteEnds {
+    first: QueueCounters,
+    last: QueueCounters,
+    /// The time between both, which is above 0.
+    seconds: f64,
+}
+
+/// The jobs that came and the jobs that were completed between two snapshots.
+#[derive(Clone, Copy, Debug)]
+struct FlowCounts {
+    put: f64,
+    completed: f64,
 }
 
 /// Jobs put and completed, per second. A value is `None` for times without a snapshot.
@@ -106,9 +122,9 @@ impl History {
                 let Some(before) = earlier_count(&last.queues, name, last.is_whole) else {
                     continue;
                 };
-                let (put, done) = counters.flow_since(before);
-                add_to_series(&mut self.put, name, put, span);
-                add_to_series(&mut self.done, name, done, span);
+                let flow = counters.flow_since(before);
+                add_to_series(&mut self.put, name, flow.put, span);
+                add_to_series(&mut self.done, name, flow.completed, span);
             }
             for (name, jobs) in &snapshot.groups {
                 if let Some(before) = earlier_count(&last.groups, name, last.is_whole) {
@@ -143,7 +159,6 @@ impl History {
         }
     }
 
-    /// The flow through a queue.
     pub(crate) fn flow_of_queue(&self, queue: &Name) -> JobFlow {
         let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
@@ -165,13 +180,12 @@ impl History {
 
     /// The rates over the snapshots of the last minute, if there were two.
     pub(crate) fn last_minute_rates(&self) -> Option<WatchedRates> {
-        let (first, last, seconds) =
-            self.ends_of_last_minute(|snapshot| Some(snapshot.total_counters()))?;
-        let (put, done) = last.flow_since(first);
+        let ends = self.ends_of_last_minute(|snapshot| Some(snapshot.total_counters()))?;
+        let flow = ends.last.flow_since(ends.first);
         Some(WatchedRates {
-            seconds: RoundedSeconds(seconds),
-            put_per_s: RoundedSeconds(put / seconds),
-            completed_per_s: RoundedSeconds(done / seconds),
+            seconds: RoundedSeconds(ends.seconds),
+            put_per_s: RoundedSeconds(flow.put / ends.seconds),
+            completed_per_s: RoundedSeconds(flow.completed / ends.seconds),
         })
     }
 
@@ -195,7 +209,7 @@ impl History {
         &self,
         put: Option<&MinuteSeries>,
         done: Option<&MinuteSeries>,
-        ends: Option<(QueueCounters, QueueCounters, f64)>,
+        ends: Option<MinuteEnds>,
     ) -> JobFlow {
         let rates = |series: Option<&MinuteSeries>| {
             let last = self.newest_minute().unwrap_or_default();
@@ -207,29 +221,33 @@ impl History {
             };
             minutes.map(rate).collect()
         };
-        let now = ends.map(|(first, last, seconds)| (last.flow_since(first), seconds));
+        let flow = ends.map(|ends| (ends.last.flow_since(ends.first), ends.seconds));
         JobFlow {
             put: rates(put),
             done: rates(done),
-            put_per_s: now.map(|((put, _), seconds)| put / seconds),
-            done_per_s: now.map(|((_, done), seconds)| done / seconds),
-            growth_per_min: ends.map(|(first, last, seconds)| {
-                (last.waiting as f64 - first.waiting as f64) / seconds * 60.0
+            put_per_s: flow.map(|(flow, seconds)| flow.put / seconds),
+            done_per_s: flow.map(|(flow, seconds)| flow.completed / seconds),
+            growth_per_min: ends.map(|ends| {
+                (ends.last.waiting as f64 - ends.first.waiting as f64) / ends.seconds * 60.0
             }),
         }
     }
 
-    /// The first and the last value of the last minute of snapshots, and the seconds between them.
-    fn ends_of_last_minute<T>(
+    /// `None` if the last minute has only one snapshot, or if one of its ends has no counters.
+    fn ends_of_last_minute(
         &self,
-        value: impl Fn(&PastSnapshot) -> Option<T>,
-    ) -> Option<(T, T, f64)> {
+        counters: impl Fn(&PastSnapshot) -> Option<QueueCounters>,
+    ) -> Option<MinuteEnds> {
         let last = self.snapshots.back()?;
         let mut snapshots = self.snapshots.iter();
         let first = snapshots.find(|snapshot| last.at.since(snapshot.at) <= RATE_WINDOW_SECONDS)?;
         let seconds = last.at.since(first.at);
-        let (first, last) = (value(first)?, value(last)?);
-        (seconds > 0.0).then_some((first, last, seconds))
+        let (first, last) = (counters(first)?, counters(last)?);
+        (seconds > 0.0).then_some(MinuteEnds {
+            first,
+            last,
+            seconds,
+        })
     }
 
     fn newest_minute(&self) -> Option<u64> {
@@ -283,9 +301,8 @@ impl QueueCounters {
         }
     }
 
-    /// The jobs that came since the earlier snapshot, not counting jobs that were cancelled or moved since then,
-    /// and the jobs that were completed.
-    fn flow_since(self, before: QueueCounters) -> (f64, f64) {
+    /// Jobs that were cancelled or moved since the earlier snapshot do not count.
+    fn flow_since(self, before: QueueCounters) -> FlowCounts {
         // At midnight the counters begin again, as they do when they are deleted.
         let is_same_day = self.day == before.day;
         let since = |now: u64, before: u64| match now.checked_sub(before) {
@@ -295,7 +312,10 @@ impl QueueCounters {
         let completed = since(self.completed, before.completed);
         let left = completed + since(self.failures, before.failures);
         let put = self.open as f64 - before.open as f64 + left;
-        (put.max(0.0), completed)
+        FlowCounts {
+            put: put.max(0.0),
+            completed,
+        }
     }
 }
 

@@ -361,7 +361,7 @@ pub(crate) struct SystemFacts {
     /// Completed jobs that are still kept.
     pub complete: u64,
     pub recent: Option<RecentCompletions>,
-    /// The number of queues, groups and workers, including those that were not read.
+    /// The number of queues, groups and workers, including queues, groups and workers that were not read.
     pub group_count: u64,
     pub queue_count: u64,
     pub worker_count: u64,

@@ -16,10 +16,10 @@ impl View for Overview {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<Overview>("status", "The whole system: status");
 
-    fn text(&self, page: &RenderOptions) -> String {
-        let mut detail = DetailLines::new(page);
+    fn text(&self, options: &RenderOptions) -> String {
+        let mut detail = DetailLines::new(options);
         match &self.server {
-            Some(server) => detail.add_line("server", server_line(server, page)),
+            Some(server) => detail.add_line("server", server_line(server, options)),
             None => detail.add_line("server", "the user may not run `info`"),
         }
         for (at, problem) in self.problems.iter().enumerate() {
@@ -28,9 +28,9 @@ impl View for Overview {
             } else {
                 Style::Red
             };
-            let name = item_name("problems", at, page);
+            let name = item_name("problems", at, options);
             // People copy the command from a line of its own.
-            let command = problem.command().filter(|_| page.terminal);
+            let command = problem.command().filter(|_| options.terminal);
             let sentence = if command.is_some() {
                 &problem.fact
             } else {
@@ -58,21 +58,21 @@ impl View for Overview {
         let shown = |(count, state): &(u64, &str)| *count > 0 || *state != "throttled";
         let counts: Vec<String> = counts
             .filter(shown)
-            .map(|(count, state)| format!("{} {state}", page.count(count)))
+            .map(|(count, state)| format!("{} {state}", options.count(count)))
             .collect();
         let least = at_least_prefix(self.omitted.queues);
         detail.add_line("jobs", format!("{least}{}", counts.join(", ")));
-        let recurring = page.format_count(recurring, "recurring job", "recurring jobs");
-        let groups = page.format_count(groups, "group of failures", "groups of failures");
-        let queues = page.count(queues);
+        let recurring = options.format_count(recurring, "recurring job", "recurring jobs");
+        let groups = options.format_count(groups, "group of failures", "groups of failures");
+        let queues = options.count(queues);
         detail.add_line("queues", format!("{queues} known, {recurring}, {groups}"));
         let rate = |rate: f64| format!("{rate:.1}/s");
         let today = &self.today;
         let line = format!(
             "{} popped, {} completed, {}",
-            page.count(today.popped),
-            page.count(today.completed),
-            page.format_count(today.failures, "failure", "failures"),
+            options.count(today.popped),
+            options.count(today.completed),
+            options.format_count(today.failures, "failure", "failures"),
         );
         detail.add_line("today", line);
         if let Some(recent) = &self.recent {
@@ -83,7 +83,7 @@ impl View for Overview {
                 pace => format!(" ({:.1}/min)", pace * 60.0),
             };
             let time = format_duration(seconds);
-            let line = format!("{} completed{pace}, over {time}", page.count(completed));
+            let line = format!("{} completed{pace}, over {time}", options.count(completed));
             detail.add_line("lately", line);
         }
         if let Some(last) = &self.last_minute {
@@ -94,15 +94,15 @@ impl View for Overview {
                 format!("{put} put, {completed} completed, over {time}"),
             );
         }
-        let known = page.format_count(workers, "known worker", "known workers");
-        let hold = page.format_count(busy_workers, "holds jobs", "hold jobs");
-        let silence = last_seen.map(|seen| page.now.since(seen));
+        let known = options.format_count(workers, "known worker", "known workers");
+        let hold = options.format_count(busy_workers, "holds jobs", "hold jobs");
+        let silence = last_seen.map(|seen| options.now.since(seen));
         let silence = silence.filter(|silence| *silence > SILENT_AFTER);
         let silence = match (silence, self.silent_workers.as_slice()) {
             (Some(silence), _) => format!(", none has been seen for {}", format_duration(silence)),
             (None, []) => String::new(),
             (None, [worker]) => {
-                let silence = silence_text(worker.last_seen, page.now).unwrap_or_default();
+                let silence = silence_text(worker.last_seen, options.now).unwrap_or_default();
                 format!(", {} is {silence}", worker.name)
             }
             (None, workers) => format!(", {} of them are silent", workers.len()),
@@ -110,17 +110,17 @@ impl View for Overview {
         detail.add_line("workers", format!("{known}, {hold}{silence}"));
         let waits = self.waits.iter().map(|wait| {
             let time = format_duration(wait.wait_s.0);
-            let why = wait.reason_text(page.now);
+            let why = wait.reason_text(options.now);
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
             format!("{} {time} ({}){why}", wait.queue, wait.jid)
         });
         let more = waits.len().saturating_sub(MAX_WAITS);
         for (at, wait) in waits.take(MAX_WAITS).enumerate() {
-            detail.add_line(item_name("oldest wait", at, page), wait);
+            detail.add_line(item_name("oldest wait", at, options), wait);
         }
         if more > 0 {
             detail.add_line(
-                item_name("oldest wait", MAX_WAITS, page),
+                item_name("oldest wait", MAX_WAITS, options),
                 format!("… {more} more"),
             );
         }
@@ -131,12 +131,12 @@ impl View for Overview {
     }
 }
 
-/// The name of a line of a list. A script finds each line by its name; people read it once.
-fn item_name(name: &'static str, at: usize, page: &RenderOptions) -> &'static str {
-    if at > 0 && page.terminal { "" } else { name }
+/// The name of a line of a list. A script finds each line by its name. People read it once.
+fn item_name(name: &'static str, at: usize, options: &RenderOptions) -> &'static str {
+    if at > 0 && options.terminal { "" } else { name }
 }
 
-fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
+fn server_line(server: &ServerFacts, options: &RenderOptions) -> String {
     let ServerFacts {
         version,
         role,
@@ -158,7 +158,7 @@ fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
     };
     let saves = match (append_only, last_save) {
         (true, _) => "append-only file".to_owned(),
-        (false, Some(saved)) => format!("last snapshot {}", page.when(*saved)),
+        (false, Some(saved)) => format!("last snapshot {}", options.when(*saved)),
         (false, None) => "no append-only file, no snapshot since it started".to_owned(),
     };
     let uptime = format_duration(*uptime_s as f64);
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn everything_fits_one_screen() {
-        let page = RenderOptions {
+        let options = RenderOptions {
             now: Moment::from_seconds(100_000.0).unwrap(),
             ..RenderOptions::terminal(100)
         };
@@ -190,6 +190,6 @@ mod tests {
             workers      4 known workers, 2 hold jobs, none has been seen for 13m
             oldest wait  mail 4m 12s (welcome-42): throttle api has no free slot
             omitted      7 groups of failures not read
-        "#]].assert_eq(&Overview::example().text(&page));
+        "#]].assert_eq(&Overview::example().text(&options));
     }
 }

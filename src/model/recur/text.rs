@@ -32,14 +32,14 @@ impl Row for Recurring {
             None => Cell::missing(),
         })
         .drop_rank(2),
-        Column::of_text("NEXT", |job: &Recurring, page| match job.next {
+        Column::of_text("NEXT", |job: &Recurring, options| match job.next {
             _ if job.is_paused() => Cell::text("paused"),
-            Some(next) => Cell::sorted_by(next.seconds(), due_text(next, page)),
+            Some(next) => Cell::sorted_by(next.seconds(), due_text(next, options)),
             None => Cell::missing(),
         })
         .drop_rank(1),
-        Column::of_numbers("SPAWNED", |job: &Recurring, page| match job.count {
-            Some(count) => Cell::count(count.0 as u64, page),
+        Column::of_numbers("SPAWNED", |job: &Recurring, options| match job.count {
+            Some(count) => Cell::count(count.0 as u64, options),
             None => Cell::missing(),
         })
         .drop_rank(5),
@@ -48,8 +48,8 @@ impl Row for Recurring {
             backlog => Cell::number(backlog),
         })
         .drop_rank(6),
-        Column::of_numbers("OWED", |job: &Recurring, page| {
-            Cell::count(job.owed_runs(page.now), page)
+        Column::of_numbers("OWED", |job: &Recurring, options| {
+            Cell::count(job.owed_runs(options.now), options)
         })
         .drop_rank(3),
         Column::of_numbers("PRI", |job: &Recurring, _| Cell::number(job.priority)).only_if_named(),
@@ -80,7 +80,7 @@ pub(crate) fn format_interval(every: Number) -> String {
 }
 
 impl Recurring {
-    /// The backlog; `all` instead of 0, which reads as none.
+    /// The backlog. A stored 0 is shown as `all`, since it would read as none.
     pub(crate) fn backlog_text(&self) -> String {
         match self.backlog {
             Some(backlog) if backlog.0 == 0.0 => "all".to_owned(),
@@ -89,11 +89,11 @@ impl Recurring {
     }
 
     /// Since when, by whom and why the recurring job is paused.
-    pub(crate) fn pause_text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn pause_text(&self, options: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();
         };
-        let mut text = format!("paused {}", page.when(since));
+        let mut text = format!("paused {}", options.when(since));
         if let Some(by) = &self.paused_by {
             text.push_str(&format!(" by {by}"));
         }
@@ -105,28 +105,31 @@ impl Recurring {
 }
 
 /// The runs that no pop has put, if there are any.
-pub(crate) fn owed_text(runs: u64, page: &RenderOptions) -> Option<String> {
-    (runs > 0).then(|| format!("{} owed", page.format_count(runs, "run", "runs")))
+pub(crate) fn owed_text(runs: u64, options: &RenderOptions) -> Option<String> {
+    (runs > 0).then(|| format!("{} owed", options.format_count(runs, "run", "runs")))
 }
 
 /// The next runs of a template in words.
-pub(crate) fn next_runs_text(runs: &[Moment], page: &RenderOptions) -> String {
-    let runs: Vec<String> = runs.iter().map(|run| page.format_timestamp(*run)).collect();
-    format!("next runs: {}{}", runs.join(", "), page.zone_suffix())
+pub(crate) fn next_runs_text(runs: &[Moment], options: &RenderOptions) -> String {
+    let runs: Vec<String> = runs
+        .iter()
+        .map(|run| options.format_timestamp(*run))
+        .collect();
+    format!("next runs: {}{}", runs.join(", "), options.zone_suffix())
 }
 
 impl View for Recurring {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<SavedRecurring>("recurring", "A recurring job in full: recur get");
 
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         let number =
             |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
-        let mut detail = DetailLines::new(page);
+        let mut detail = DetailLines::new(options);
         detail.add_name("jid", &self.jid);
         detail.add_name_or_missing("klass", self.klass.as_ref());
         detail.add_name_or_missing("queue", self.queue.as_ref());
-        detail.add_line_with_remark("state", "recurring", None, self.pause_text(page));
+        detail.add_line_with_remark("state", "recurring", None, self.pause_text(options));
         detail.add_line(
             "every",
             self.every_s.map_or(NONE.to_owned(), format_interval),
@@ -134,14 +137,14 @@ impl View for Recurring {
         let next = self.next;
         detail.add_line_with_remark(
             "next",
-            next.map_or(NONE.to_owned(), |next| due_text(next, page)),
+            next.map_or(NONE.to_owned(), |next| due_text(next, options)),
             None,
-            owed_text(self.owed_runs(page.now), page).unwrap_or_default(),
+            owed_text(self.owed_runs(options.now), options).unwrap_or_default(),
         );
         detail.add_line(
             "spawned",
             self.count
-                .map_or(NONE.to_owned(), |count| page.count(count.0 as u64)),
+                .map_or(NONE.to_owned(), |count| options.count(count.0 as u64)),
         );
         let all = self.backlog.is_some_and(|backlog| backlog.0 == 0.0);
         let remark = if all {

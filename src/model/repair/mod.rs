@@ -16,7 +16,8 @@ pub(crate) struct RepairReport {
     #[serde(flatten)]
     pub scan: ScanSummary,
     /// With --repair: the name under which whole keys were set aside; null if nothing was repaired
-    pub run: Option<String>,
+    #[serde(rename = "run")]
+    pub run_name: Option<String>,
     #[serde(flatten)]
     pub totals: RepairCounts,
     /// One for each finding, the lines of ndjson

@@ -49,8 +49,8 @@ impl View for RepairReport {
         column_headings(COLUMNS)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        Table::new(COLUMNS, &self.items, page).into_text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        Table::new(COLUMNS, &self.items, options).into_text(options)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
@@ -162,8 +162,8 @@ const PLAN: &[Column<ReportedFinding>] = &[
     Column::of_text("FINDING", |describe_found_value, _| {
         Cell::text(describe_found_value.finding.id.into_str())
     }),
-    Column::of_numbers("COUNT", |found: &ReportedFinding, page| {
-        count_cell(found.repairable, found, page)
+    Column::of_numbers("COUNT", |found: &ReportedFinding, options| {
+        count_cell(found.repairable, found, options)
     })
     .drop_rank(1),
     Column::of_free_text("ACTION", |found: &ReportedFinding, _| {
@@ -183,14 +183,14 @@ const INDENT: &str = "  ";
 const MANY_LOST: u64 = 10;
 
 /// The plan of a repair: the action for each finding, and what you decide.
-pub(crate) fn plan_text(items: &[ReportedFinding], page: &RenderOptions) -> String {
+pub(crate) fn plan_text(items: &[ReportedFinding], options: &RenderOptions) -> String {
     let repairable = items.iter().filter(|found| found.repairable > 0);
-    let table = Table::new(PLAN, repairable, page);
+    let table = Table::new(PLAN, repairable, options);
     let plain = RenderOptions {
         headers: true,
-        width: page.width.saturating_sub(INDENT.len()),
+        width: options.width.saturating_sub(INDENT.len()),
         choice: Default::default(),
-        ..page.clone()
+        ..options.clone()
     };
     let table = table.into_text(&plain);
     let mut text: String = table
@@ -238,7 +238,6 @@ pub(crate) fn decisions_text(items: &[ReportedFinding], needs_only_from: Severit
     text
 }
 
-/// The number of changes by finding.
 pub(crate) fn changes_by_finding_text(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {

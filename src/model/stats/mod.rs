@@ -134,7 +134,7 @@ impl DurationSpread {
     }
 }
 
-/// Reads a hash of a day's durations as it is stored, as names and values; `None` if it was not asked for.
+/// Reads a hash of a day's durations as it is stored, as names and values. `None` if it was not asked for.
 pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<DurationSpread>, D::Error> {
@@ -230,9 +230,9 @@ const BUCKETS: usize = 148;
 const WEEK: u64 = 7 * 86400;
 
 impl Histogram {
-    /// Reads the core's buckets. `count` includes jobs that are in no bucket: those of a week and more,
-    /// and those with a negative duration, if clocks disagree. The mean bounds the number of the
-    /// long ones; the others are added to the shortest.
+    /// Reads the core's buckets. `count` includes jobs that are in no bucket: durations of a week and more, and
+    /// negative durations, if clocks disagree. The mean bounds the number of the long ones, and the others are added
+    /// to the shortest.
     pub fn from_buckets(buckets: &[u64], count: u64, mean: f64) -> Histogram {
         let mut all = [0; BUCKETS + 1];
         for (bucket, count) in all[..BUCKETS].iter_mut().zip(buckets) {

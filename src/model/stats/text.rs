@@ -76,9 +76,9 @@ const DAYS: &[Column<Stats>] = &[
     QUEUE,
     DATE,
     COMPLETED,
-    Column::of_numbers("PER HOUR", |of, page| {
+    Column::of_numbers("PER HOUR", |of, options| {
         let rate = of.completed_per_hour.0;
-        Cell::sorted_by(rate, rate_text(rate, page))
+        Cell::sorted_by(rate, rate_text(rate, options))
     }),
     Column::of_numbers("CHANGE", |of, _| match of.change {
         Some(change) => Cell::sorted_by(change.0, percent_text(change.0)),
@@ -95,13 +95,13 @@ impl View for StatsOfQueuesOnDay {
 
     /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or for each
     /// bucket if a histogram was asked for.
-    fn text(&self, page: &RenderOptions) -> String {
+    fn text(&self, options: &RenderOptions) -> String {
         let items = &self.list.items;
-        if page.terminal {
+        if options.terminal {
             let histogram_of = self.histogram_of.unwrap_or(Measure::Wait);
             let paragraphs: Vec<String> = items
                 .iter()
-                .map(|stats| stats.queue_paragraph(histogram_of, page))
+                .map(|stats| stats.queue_paragraph(histogram_of, options))
                 .collect();
             return paragraphs.join("\n");
         }
@@ -112,9 +112,9 @@ impl View for StatsOfQueuesOnDay {
                     buckets.map(move |bucket| (stats, histogram_of, *bucket))
                 });
                 let rows: Vec<_> = rows.collect();
-                Table::new(&bucket_columns(), &rows, page).into_text(page)
+                Table::new(&bucket_columns(), &rows, options).into_text(options)
             }
-            None => Table::new(DAY, items, page).into_text(page),
+            None => Table::new(DAY, items, options).into_text(options),
         }
     }
 
@@ -130,8 +130,8 @@ impl View for StatsOfQueuesByDay {
         column_headings(DAYS)
     }
 
-    fn text(&self, page: &RenderOptions) -> String {
-        Table::new(DAYS, &self.0.items, page).into_text(page)
+    fn text(&self, options: &RenderOptions) -> String {
+        Table::new(DAYS, &self.0.items, options).into_text(options)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
@@ -142,8 +142,8 @@ impl View for StatsOfQueuesByDay {
 impl Stats {
     /// The counts of the queue, and if a job was popped or ended, the table of both measures and the histogram of
     /// one.
-    fn queue_paragraph(&self, histogram_of: Measure, page: &RenderOptions) -> String {
-        let today = page
+    fn queue_paragraph(&self, histogram_of: Measure, options: &RenderOptions) -> String {
+        let today = options
             .now
             .to_rfc3339()
             .is_some_and(|now| now.starts_with(&self.day));
@@ -151,12 +151,12 @@ impl Stats {
         let queue = &self.queue;
         let counts = [
             format!("{queue} on {} (UTC{when}) ", self.day),
-            format!("{} completed", page.count(self.completed)),
-            page.format_count(self.failures, "failure", "failures"),
-            format!("{} still failed", page.count(self.failed)),
-            page.format_count(self.retries, "lock lost", "locks lost"),
+            format!("{} completed", options.count(self.completed)),
+            options.format_count(self.failures, "failure", "failures"),
+            format!("{} still failed", options.count(self.failed)),
+            options.format_count(self.retries, "lock lost", "locks lost"),
         ];
-        let mut text = wrap_parts("", counts, "  ", page);
+        let mut text = wrap_parts("", counts, "  ", options);
         let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread_of(of)));
         if measures.iter().all(|(_, spread)| spread.count == 0) {
             return text;
@@ -165,16 +165,16 @@ impl Stats {
         let with_headers = RenderOptions {
             headers: true,
             choice: Default::default(),
-            ..page.clone()
+            ..options.clone()
         };
-        text.push_str(&Table::new(&spread_columns(), &measures, page).into_text(&with_headers));
+        text.push_str(&Table::new(&spread_columns(), &measures, options).into_text(&with_headers));
         let spread = self.spread_of(histogram_of);
         if !spread.buckets.is_empty() {
             text.push('\n');
             text.push_str(&histogram_bars(
                 histogram_of.into_str(),
                 &spread.buckets,
-                page,
+                options,
             ));
         }
         text
@@ -213,10 +213,10 @@ fn upper_bound_text(seconds: Option<u64>) -> String {
     }
 }
 
-fn rate_text(rate: f64, page: &RenderOptions) -> String {
+fn rate_text(rate: f64, options: &RenderOptions) -> String {
     match rate {
         small if small < 10.0 => format!("{small:.1}"),
-        rate => page.count(rate.round() as u64),
+        rate => options.count(rate.round() as u64),
     }
 }
 
@@ -247,7 +247,7 @@ const ALWAYS: usize = 5;
 const MAX_BAR_LENGTH: usize = 20;
 
 /// The histogram as bars: on one line, or on several if the terminal is narrow.
-fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions) -> String {
+fn histogram_bars(name: &str, buckets: &[HistogramBucket], options: &RenderOptions) -> String {
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
         let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
@@ -259,7 +259,7 @@ fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions)
         }
     }
     let largest = counts.iter().copied().max().unwrap_or(0).max(1);
-    let longest = MAX_BAR_LENGTH.min((page.width / 2).saturating_sub(4));
+    let longest = MAX_BAR_LENGTH.min((options.width / 2).saturating_sub(4));
     let mut parts = Vec::new();
     for (at, (&count, (label, _))) in counts.iter().zip(BARS).enumerate() {
         if count == 0 && at >= ALWAYS {
@@ -271,11 +271,11 @@ fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions)
         };
         let shown = match count {
             0 => NONE.to_owned(),
-            count => page.count(count),
+            count => options.count(count),
         };
         parts.push(format!("{label} {bar}{shown}"));
     }
-    wrap_parts(&format!("{name:<6}"), parts, &" ".repeat(6), page)
+    wrap_parts(&format!("{name:<6}"), parts, &" ".repeat(6), options)
 }
 
 /// The parts on one line, or on several if the terminal is narrow. Lines after the first
@@ -284,13 +284,13 @@ fn wrap_parts(
     name: &str,
     parts: impl IntoIterator<Item = String>,
     margin: &str,
-    page: &RenderOptions,
+    options: &RenderOptions,
 ) -> String {
     let mut text = name.to_owned();
     let mut taken = text::width(name);
     for (at, part) in parts.into_iter().enumerate() {
         let width = text::width(&part);
-        if at > 0 && taken + 3 + width > page.width {
+        if at > 0 && taken + 3 + width > options.width {
             text.truncate(text.trim_end().len());
             text.push('\n');
             text.push_str(margin);
@@ -327,7 +327,7 @@ mod tests {
     use crate::model::stats::Histogram;
     use crate::name::Name;
 
-    fn page(width: usize) -> RenderOptions {
+    fn options(width: usize) -> RenderOptions {
         RenderOptions {
             now: Moment::from_seconds(100_000.0).unwrap(),
             ..RenderOptions::terminal(width)
@@ -382,12 +382,12 @@ mod tests {
             run        0     –      –     –     –      –     –     –
 
             wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120   10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835   1m ▇▇▇ 1,250   10m ▇ 207   1h –
-        "#]].assert_eq(&day(None).text(&page(120)));
+        "#]].assert_eq(&day(None).text(&options(120)));
     }
 
     #[test]
     fn a_narrow_terminal_wraps_the_histogram() {
-        let text = day(Some(Measure::Wait)).text(&page(40));
+        let text = day(Some(Measure::Wait)).text(&options(40));
         let (_, picture) = text.rsplit_once("\n\n").unwrap();
         expect![[r#"
             wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn without_jobs_there_is_no_histogram() {
-        let text = day(Some(Measure::Run)).text(&page(120));
+        let text = day(Some(Measure::Run)).text(&options(120));
         assert!(!text.contains('▇'));
     }
 
@@ -409,7 +409,7 @@ mod tests {
             .map(|(le_s, count)| HistogramBucket { le_s, count });
         expect![[r#"
             run   1s –   10s –   1m –   10m –   1h –   1d ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 2   7d ▇▇▇▇▇▇▇▇▇▇ 1   > 7d ▇▇▇▇▇▇▇▇▇▇ 1
-        "#]].assert_eq(&histogram_bars("run", &buckets, &page(120)));
+        "#]].assert_eq(&histogram_bars("run", &buckets, &options(120)));
     }
 
     #[test]
@@ -443,7 +443,7 @@ mod tests {
             mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –
             mail   1970-01-03          4       2.0   -100%         0      > 7d        –
         "#]]
-        .assert_eq(&days.text(&page(120)));
+        .assert_eq(&days.text(&options(120)));
         expect![[r#"
             mail	1970-01-02	18204	6068	–	37	≤ 24s	–
             mail	1970-01-03	4	2.0	-100%	0	> 7d	–

@@ -64,8 +64,20 @@ pub(super) struct ArchiveContents {
     named: HashSet<Name>,
 }
 
+/// Why a job of an archive is refused.
+struct FieldFault {
+    /// The name of the field that is wrong.
+    field: &'static str,
+    why: String,
+}
+
+impl FieldFault {
+    fn new(field: &'static str, why: String) -> FieldFault {
+        FieldFault { field, why }
+    }
+}
+
 impl ArchiveContents {
-    /// Reads the file.
     pub(super) fn read_archive(
         file: &mut TwoPassFile,
         options: &ImportOptions,
@@ -152,9 +164,9 @@ impl ArchiveContents {
             return Err(not_an_export_error(what));
         }
         match line {
-            ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|(at, why)| {
-                let column = column_of_field(row.text, at);
-                fault(column, &why)
+            ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|wrong| {
+                let column = column_of_field(row.text, wrong.field);
+                fault(column, &wrong.why)
             }),
             ArchiveLine::Recurring(recurring) => {
                 let location =
@@ -192,13 +204,12 @@ impl ArchiveContents {
         }
     }
 
-    /// Adds a job. A refusal names the member that is wrong.
     fn add_job(
         &mut self,
         row: &TextLine,
         job: ArchivedJob,
         options: &ImportOptions,
-    ) -> Result<(), (&'static str, String)> {
+    ) -> Result<(), FieldFault> {
         let failed = job.state == State::Failed;
         let decision = match job.state {
             State::Complete => ImportDecision::SkipComplete,
@@ -211,7 +222,7 @@ impl ArchiveContents {
                  `--failed skip` do not need one",
                 job.jid
             );
-            return Err(("failure", why));
+            return Err(FieldFault::new("failure", why));
         }
         let location = self.add_location(row, decision, job.queue.as_ref(), options);
         self.unreadable += job.history_and_unreadable_count().1 as u64;
@@ -225,11 +236,11 @@ impl ArchiveContents {
             Some(&at) => {
                 let line = self.jobs[at as usize].line;
                 let why = format!("`{}` is also in line {line}", job.jid);
-                return Err(("jid", why));
+                return Err(FieldFault::new("jid", why));
             }
             None => {
                 let at = u32::try_from(self.jobs.len());
-                let at = at.map_err(|_| ("jid", "too many jobs".to_string()))?;
+                let at = at.map_err(|_| FieldFault::new("jid", "too many jobs".to_string()))?;
                 self.jids.insert(job.jid, at);
                 self.jobs.push(location);
                 at
@@ -304,7 +315,6 @@ impl ArchiveContents {
         counts
     }
 
-    /// The queue into which a job is put.
     pub(super) fn queue_of_job(&self, job: u32) -> Option<Name> {
         let location = self.jobs.get(job as usize)?;
         self.queues.get(location.queue as usize).cloned()

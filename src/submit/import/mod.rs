@@ -92,7 +92,6 @@ pub(crate) enum FailedPolicy {
 }
 
 impl ImportOptions {
-    /// The new name of a queue.
     fn mapped_queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
         let mut map = self.map.iter();
         map.find(|(old, _)| old == queue)
@@ -157,10 +156,12 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         if dry_run {
             session
                 .ui
-                .print_dry_run_plan(&what, |page| proposal.plan_text(page))
+                .print_dry_run_plan(&what, |render_options| proposal.plan_text(render_options))
         } else {
-            let consent = session.ui.confirm(&what, |page| proposal.plan_text(page))?;
-            apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
+            let consent = session
+                .ui
+                .confirm(&what, |render_options| proposal.plan_text(render_options))?;
+            set_pauses_options_and_maxima(&changes, &maxima, &pauses, now, consent, session)?;
         }
     }
     if contents.unreadable > 0 {
@@ -404,7 +405,7 @@ fn changed_maxima(
 }
 
 /// Pauses queues, sets options and the maxima of throttles, before there are jobs that could run.
-fn apply_settings(
+fn set_pauses_options_and_maxima(
     changes: &[OptionChange],
     maxima: &[MaximumChange],
     pauses: &PausePlan,
@@ -519,7 +520,6 @@ fn add_archived_details(
     outcome
 }
 
-/// The outcome of a job that exists and is left as it is.
 fn skipped_existing_outcome(jid: &Name) -> JobOutcome {
     let mut item = BulkItem::new(jid, OutcomeCode::Exists);
     item.result = ItemTally::Skipped;
@@ -562,7 +562,7 @@ impl Importer<'_> {
         slice
     }
 
-    /// Puts as many jobs as fit in one round trip; returns how many.
+    /// Puts the jobs that fit in one round trip. The result is their number.
     fn put_round(
         &mut self,
         core: &mut Core,
@@ -703,7 +703,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Reads the line of a job again; returns its number.
+    /// Reads the line of a job again. The result is the number of the line.
     fn reread_line_and_number(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
         let location = if job.has_stored_state(RECURRING) {
             let mut recurring = self.contents.recurring.iter();

@@ -4,7 +4,7 @@ use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{DocumentKind, members_of};
+use super::{DocumentKind, fields_at};
 use crate::name::HAS_BYTES;
 
 pub(super) type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -94,7 +94,7 @@ fn merge_schemas(one: &mut Value, other: Value) {
     if let (Some(items), Some(others)) = (one.get_mut("items"), other.get("items")) {
         merge_schemas(items, others.clone());
     }
-    for (name, field) in members_of(&other, "properties") {
+    for (name, field) in fields_at(&other, "properties") {
         match one["properties"].get_mut(&name) {
             Some(known) => merge_schemas(known, field),
             None => one["properties"][name] = field,

@@ -151,22 +151,20 @@ impl<T> Column<T> {
         self
     }
 
-    /// The cell of a row.
-    pub(super) fn cell(&self, row: &T, page: &RenderOptions) -> Cell {
+    pub(super) fn cell(&self, row: &T, options: &RenderOptions) -> Cell {
         match self.content {
             CellSource::Name(name) => Cell::text(name(row)),
             CellSource::Count(count) => {
                 let count = count(row);
                 let style = (self.heading.warn_if_not_zero && count > 0).then_some(Style::Yellow);
-                Cell::count(count, page).with_style(style)
+                Cell::count(count, options).with_style(style)
             }
-            CellSource::Cell(cell) => cell(row, page),
+            CellSource::Cell(cell) => cell(row, options),
         }
     }
 }
 
 impl Heading {
-    /// The header of the column.
     pub(super) const fn header(&self) -> &'static str {
         if self.has_header { self.name } else { "" }
     }
@@ -187,7 +185,7 @@ impl Heading {
     }
 }
 
-/// One value in a table: its harmless text and its sort key.
+/// One value in a table: its sanitized text and its sort key.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(super) text: String,
@@ -215,7 +213,7 @@ impl Cell {
         }
     }
 
-    /// A text with escapes of its own: JSON, or names that are harmless already.
+    /// A text with escapes of its own: JSON, or names that are sanitized already.
     pub(crate) fn pre_escaped(text: impl AsRef<[u8]>) -> Cell {
         let text = text::clean_line(text.as_ref());
         Cell {
@@ -226,7 +224,7 @@ impl Cell {
         }
     }
 
-    /// Names, separated by commas; with `…` at the end if there are more.
+    /// Names, separated by commas, with `…` at the end if there are more.
     pub(crate) fn name_list(names: &[Name], has_more: bool) -> Cell {
         if names.is_empty() {
             return Cell::missing();
@@ -263,16 +261,16 @@ impl Cell {
     }
 
     /// How long ago something was, or in how long it will be.
-    pub(crate) fn moment(moment: Option<Moment>, page: &RenderOptions) -> Cell {
+    pub(crate) fn moment(moment: Option<Moment>, options: &RenderOptions) -> Cell {
         match moment {
-            Some(moment) => Cell::sorted_by(page.now.since(moment), page.when(moment)),
+            Some(moment) => Cell::sorted_by(options.now.since(moment), options.when(moment)),
             None => Cell::missing(),
         }
     }
 
-    pub(crate) fn count(count: u64, page: &RenderOptions) -> Cell {
+    pub(crate) fn count(count: u64, options: &RenderOptions) -> Cell {
         Cell {
-            text: page.count(count),
+            text: options.count(count),
             tsv: None,
             key: SortKey::Number(count as f64),
             style: None,

@@ -43,15 +43,15 @@ fn widths_on_one_line(
 }
 
 impl Table {
-    /// Drops columns until a row fits on a line: first those that are empty, then those that are
-    /// alike in all rows, then the least needed. Columns without a rank stay.
+    /// Drops columns until a row fits on a line: first empty columns, then columns with one value in all rows, then the
+    /// least needed. Columns without a rank stay.
     pub(super) fn drop_columns_to_fit(
         &self,
         mut shown: Vec<usize>,
         widths: &[WidthRange],
-        page: &RenderOptions,
+        options: &RenderOptions,
     ) -> Vec<usize> {
-        let sorted = page.choice.sort.as_deref();
+        let sorted = options.choice.sort.as_deref();
         let use_of = |at: usize| {
             let column = &self.columns[at];
             let mut cells = self.rows.iter().map(|row| &row[at].text);
@@ -67,7 +67,7 @@ impl Table {
             };
             (uselessness, column.drop_rank)
         };
-        let fits = |shown: &[usize]| min_line_width(shown, widths) <= page.width;
+        let fits = |shown: &[usize]| min_line_width(shown, widths) <= options.width;
         if fits(&shown) {
             return shown;
         }
@@ -99,9 +99,9 @@ impl Table {
     }
 
     /// The widths that each column can have.
-    pub(super) fn measure_columns(&self, page: &RenderOptions) -> Vec<WidthRange> {
+    pub(super) fn measure_columns(&self, options: &RenderOptions) -> Vec<WidthRange> {
         let columns = self.columns.iter().enumerate().map(|(at, column)| {
-            let header = if page.headers {
+            let header = if options.headers {
                 text::width(column.header())
             } else {
                 0
@@ -122,14 +122,14 @@ impl Table {
         &mut self,
         shown: &[usize],
         widths: &[WidthRange],
-        page: &RenderOptions,
+        options: &RenderOptions,
     ) -> RowLayout {
-        let layout = match page.width.checked_sub(min_line_width(shown, widths)) {
+        let layout = match options.width.checked_sub(min_line_width(shown, widths)) {
             Some(left) => RowLayout {
                 columns_per_line: vec![shown.len()],
                 widths: widths_on_one_line(shown, widths, left),
             },
-            None => self.wrap_rows(shown, widths, page),
+            None => self.wrap_rows(shown, widths, options),
         };
         for row in &mut self.rows {
             for (&at, &width) in shown.iter().zip(&layout.widths) {
@@ -142,7 +142,12 @@ impl Table {
         layout
     }
 
-    fn wrap_rows(&self, shown: &[usize], ranges: &[WidthRange], page: &RenderOptions) -> RowLayout {
+    fn wrap_rows(
+        &self,
+        shown: &[usize],
+        ranges: &[WidthRange],
+        options: &RenderOptions,
+    ) -> RowLayout {
         let mut widths: Vec<usize> = shown.iter().map(|&at| ranges[at].whole).collect();
         let free = shown
             .last()
@@ -156,14 +161,14 @@ impl Table {
         let mut taken = 0;
         for (position, width) in widths.iter_mut().enumerate() {
             let indent = if lines.is_empty() { 0 } else { INDENT };
-            let available = page.width.saturating_sub(indent);
+            let available = options.width.saturating_sub(indent);
             let needed = if position + 1 == shown.len() {
                 (*width).min(least)
             } else {
                 *width
             };
             match lines.last_mut() {
-                Some(columns) if taken + GAP + needed <= page.width => {
+                Some(columns) if taken + GAP + needed <= options.width => {
                     *columns += 1;
                     taken += GAP;
                 }
@@ -173,7 +178,7 @@ impl Table {
                 }
             }
             if position + 1 == shown.len() && free {
-                *width = page.width.saturating_sub(taken);
+                *width = options.width.saturating_sub(taken);
             } else if shown[position] > 0 && *width > available {
                 *width = available;
             }

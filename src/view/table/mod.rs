@@ -1,7 +1,7 @@
 //! Tables: one style for all, and the only user of comfy-table.
 //!
 //! comfy-table aligns the cells. It shares the width of a terminal among all columns and wraps their
-//! cells; here, a narrow terminal loses columns by rank, only free text is cut, and a row goes on in
+//! cells. Here, a narrow terminal loses columns by rank, only free text is cut, and a row goes on in
 //! the next line before a name is cut.
 
 mod column;
@@ -73,7 +73,6 @@ impl TableSelection {
     }
 }
 
-/// The headings of columns.
 pub(crate) fn column_headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
     columns.iter().map(|column| column.heading).collect()
 }
@@ -90,12 +89,12 @@ impl Table {
     pub(crate) fn new<'t, T: 't>(
         columns: &[Column<T>],
         rows: impl IntoIterator<Item = &'t T>,
-        page: &RenderOptions,
+        options: &RenderOptions,
     ) -> Table {
         let row = |row: &T| {
             columns
                 .iter()
-                .map(|column| column.cell(row, page))
+                .map(|column| column.cell(row, options))
                 .collect()
         };
         Table {
@@ -121,38 +120,38 @@ impl Table {
     /// The text of a range of the sorted rows.
     pub(crate) fn into_text_of_rows(
         self,
-        page: &RenderOptions,
+        options: &RenderOptions,
         offset_and_limit: Option<(u64, Option<u64>)>,
     ) -> String {
-        let mut page = page.clone();
-        page.choice.rows = offset_and_limit;
-        self.into_text(&page)
+        let mut options = options.clone();
+        options.choice.rows = offset_and_limit;
+        self.into_text(&options)
     }
 
-    /// The text; without rows it is empty, without even a header.
-    pub(crate) fn into_text(mut self, page: &RenderOptions) -> String {
+    /// The text. Without rows it is empty, without even a header.
+    pub(crate) fn into_text(mut self, options: &RenderOptions) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
-        self.sort_and_page_rows(&page.choice);
-        let mut shown = self.shown_columns(&page.choice);
-        if page.choice.columns.is_empty() {
+        self.sort_and_page_rows(&options.choice);
+        let mut shown = self.shown_columns(&options.choice);
+        if options.choice.columns.is_empty() {
             let has_any = |at: usize| self.rows.iter().any(|row| !row[at].is_empty_or_zero());
             shown.retain(|&at| !self.columns[at].only_if_not_zero || has_any(at));
         }
-        let widths = if page.terminal {
-            self.measure_columns(page)
+        let widths = if options.terminal {
+            self.measure_columns(options)
         } else {
             Vec::new()
         };
-        if page.terminal && page.choice.columns.is_empty() {
+        if options.terminal && options.choice.columns.is_empty() {
             let has_value = |at: usize| self.rows.iter().any(|row| row[at].text != NONE);
             shown.retain(|&at| !self.columns[at].only_if_filled || has_value(at));
-            shown = self.drop_columns_to_fit(shown, &widths, page);
+            shown = self.drop_columns_to_fit(shown, &widths, options);
         }
-        let marks = StyleMarker::new(page.color);
+        let marks = StyleMarker::new(options.color);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
-        if page.headers {
+        if options.headers {
             rows.push(
                 shown
                     .iter()
@@ -160,8 +159,8 @@ impl Table {
                     .collect(),
             );
         }
-        let columns_per_line = if page.terminal {
-            self.cut_and_wrap(&shown, &widths, page).columns_per_line
+        let columns_per_line = if options.terminal {
+            self.cut_and_wrap(&shown, &widths, options).columns_per_line
         } else {
             Vec::new()
         };
@@ -169,11 +168,11 @@ impl Table {
             rows.push(
                 shown
                     .iter()
-                    .map(|&at| marks.mark_text(row[at].text_for(page.terminal), row[at].style))
+                    .map(|&at| marks.mark_text(row[at].text_for(options.terminal), row[at].style))
                     .collect(),
             );
         }
-        let text = if page.terminal {
+        let text = if options.terminal {
             self.align_rows(&shown, rows, &columns_per_line)
         } else {
             rows.iter().map(|row| row.join("\t") + "\n").collect()
@@ -182,14 +181,14 @@ impl Table {
     }
 
     /// The text of a row of a table whose rows are written as they arrive. On a terminal, a cell is as wide as
-    /// those above it, if that fits. `widths` keeps how wide they are.
+    /// the cells above it, if that fits. `widths` keeps their widths.
     pub(crate) fn into_streamed_text(
         mut self,
-        page: &RenderOptions,
+        options: &RenderOptions,
         widths: &mut Vec<usize>,
     ) -> String {
-        if !page.terminal {
-            return self.into_text(page);
+        if !options.terminal {
+            return self.into_text(options);
         }
         widths.resize(self.columns.len(), 0);
         for (at, (column, width)) in self.columns.iter().zip(&mut *widths).enumerate() {
@@ -198,29 +197,29 @@ impl Table {
             let widest = cells.max().unwrap_or(0);
             *width = (*width).max(widest.max(least).min(MAX_PADDING));
         }
-        let shown = self.shown_columns(&page.choice);
+        let shown = self.shown_columns(&options.choice);
         let Some((last, padded)) = shown.split_last() else {
-            return self.into_text(page);
+            return self.into_text(options);
         };
         for row in &mut self.rows {
             let rest = text::width(&row[*last].text).min(self.columns[*last].min_width);
             let cells = padded
                 .iter()
                 .map(|&at| text::width(&row[at].text).max(widths[at]) + GAP);
-            if cells.sum::<usize>() + rest <= page.width {
+            if cells.sum::<usize>() + rest <= options.width {
                 for &at in padded {
                     let missing = widths[at].saturating_sub(text::width(&row[at].text));
                     row[at].text.push_str(&" ".repeat(missing));
                 }
             }
         }
-        self.into_text(page)
+        self.into_text(options)
     }
 
     /// The text indented below something else: aligned even in a pipe, without headers.
-    pub(crate) fn into_indented_text(self, page: &RenderOptions) -> String {
-        let width = if page.terminal {
-            page.width.saturating_sub(INDENT)
+    pub(crate) fn into_indented_text(self, options: &RenderOptions) -> String {
+        let width = if options.terminal {
+            options.width.saturating_sub(INDENT)
         } else {
             usize::MAX
         };
@@ -229,7 +228,7 @@ impl Table {
             headers: false,
             width,
             choice: TableSelection::default(),
-            ..page.clone()
+            ..options.clone()
         };
         let lines = self.into_text(&inner);
         lines.lines().map(|line| format!("  {line}\n")).collect()
@@ -264,7 +263,7 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// The rows with aligned columns, as many on each line of a row as `columns_per_line` says.
+    /// The rows with aligned columns. `columns_per_line` has the number of columns on each line of a row.
     fn align_rows(
         &self,
         shown: &[usize],
@@ -326,17 +325,17 @@ mod tests {
         }),
     ];
 
-    fn table(page: &RenderOptions) -> String {
+    fn table(options: &RenderOptions) -> String {
         let rows: [Row; 3] = [
             ("upload error", 1204, b"PermissionError: cannot open\nspool"),
             ("Ünïcode 日本", 31, "\x1b[31mred\x1b[0m \u{202e}".as_bytes()),
             ("bad", 2, b"\tkey \"user\" missing"),
         ];
-        Table::new(COLUMNS, &rows, page).into_text(page)
+        Table::new(COLUMNS, &rows, options).into_text(options)
     }
 
-    fn shows(page: &RenderOptions, wanted: Expect) {
-        wanted.assert_eq(&table(page));
+    fn shows(options: &RenderOptions, wanted: Expect) {
+        wanted.assert_eq(&table(options));
     }
 
     #[test]
@@ -370,8 +369,8 @@ mod tests {
             b"\xff",
             b"\\xff",
         ];
-        let drawn = |page: &RenderOptions, cell: fn(&&[u8], &RenderOptions) -> Cell| {
-            Table::new(&[Column::of_text("TEXT", cell)], &texts, page).into_text(page)
+        let drawn = |options: &RenderOptions, cell: fn(&&[u8], &RenderOptions) -> Cell| {
+            Table::new(&[Column::of_text("TEXT", cell)], &texts, options).into_text(options)
         };
         let programs = drawn(&RenderOptions::pipe(), |text, _| Cell::text(text));
         let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
@@ -407,12 +406,12 @@ mod tests {
 
     #[test]
     fn colors_do_not_change_the_layout() {
-        let page = RenderOptions {
+        let options = RenderOptions {
             color: true,
             ..RenderOptions::terminal(46)
         };
         let plain = table(&RenderOptions::terminal(46));
-        let text = table(&page);
+        let text = table(&options);
         assert!(text.contains("\x1b[31mPermissionErr"), "{text:?}");
         let bare = text.replace("\x1b[31m", "").replace("\x1b[0m", "");
         assert_eq!(bare, plain);
@@ -457,12 +456,12 @@ mod tests {
             Column::of_text("STATE", |_: &(&str, u64, u64), _| Cell::text("paused")).drop_rank(3),
         ];
         let shown = |width: usize, choice: TableSelection| {
-            let page = RenderOptions {
+            let options = RenderOptions {
                 choice,
                 ..RenderOptions::terminal(width)
             };
             let rows = [("images", 5, 1), ("mail", 5, 20)];
-            let drawn = Table::new(RANKED, &rows, &page).into_text(&page);
+            let drawn = Table::new(RANKED, &rows, &options).into_text(&options);
             let header = drawn.lines().next().unwrap_or_default();
             header.split_whitespace().collect::<Vec<_>>().join(" ")
         };
@@ -489,7 +488,7 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_is_empty() {
-        let page = RenderOptions::terminal(80);
-        assert_eq!(Table::new(COLUMNS, &[], &page).into_text(&page), "");
+        let options = RenderOptions::terminal(80);
+        assert_eq!(Table::new(COLUMNS, &[], &options).into_text(&options), "");
     }
 }

@@ -32,7 +32,7 @@ const MAX_NEIGHBORS: usize = 20;
 const MAX_JSON_LINE: usize = 48;
 const MAX_JSON_DEPTH: usize = 30;
 
-/// The longest data that is shown, in characters and in bytes; the JSON document has all.
+/// The longest data that is shown, in characters and in bytes. The JSON document has all.
 const MAX_DATA_CHARS: usize = 20_000;
 const MAX_DATA_BYTES: usize = 4 * MAX_DATA_CHARS;
 
@@ -247,7 +247,7 @@ fn failure_block(message: &Name) -> Markup {
     }
 }
 
-/// Data as JSON with a line for each member; data that is not JSON is shown as it is. `whole_length` is the
+/// Data as JSON with a line for each field. Data that is not JSON is shown as it is. `whole_length` is the
 /// length of the data if `bytes` are only its beginning.
 fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     let start = &bytes[..bytes.len().min(MAX_DATA_BYTES)];
@@ -276,10 +276,10 @@ fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     }
 }
 
-/// The members of JSON whose end is missing, up to the last one that is complete.
+/// The fields of JSON whose end is missing, up to the last complete one.
 fn parse_json_start(start: &[u8]) -> Option<Json> {
     let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
-    // The end of the last complete member, and the number of lists and objects that are open there.
+    // The end of the last complete field or item, and the number of lists and objects that are open there.
     let mut complete = (0, 0);
     for (at, byte) in start.iter().enumerate() {
         match byte {
@@ -303,7 +303,7 @@ fn parse_json_start(start: &[u8]) -> Option<Json> {
     Json::parse(&text)
 }
 
-/// Writes JSON on one line as long as it is short, else with a line for each member, until there is more text than is
+/// Writes JSON on one line as long as it is short, else with a line for each field, until there is more text than is
 /// shown. Numbers are copied, not parsed and printed.
 fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     let line = || {
@@ -318,15 +318,15 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
             return;
         }
     }
-    let members = json.object().map(|members| {
-        let members = members.into_iter().map(|(key, value)| (Some(key), value));
-        ('{', '}', members.collect::<Vec<(Option<Name>, Json)>>())
+    let fields = json.object().map(|fields| {
+        let fields = fields.into_iter().map(|(key, value)| (Some(key), value));
+        ('{', '}', fields.collect::<Vec<(Option<Name>, Json)>>())
     });
     let items = || {
         let items = json.array()?.into_iter().map(|value| (None, value));
         Some(('[', ']', items.collect()))
     };
-    let parts = members.or_else(items).filter(|_| depth <= MAX_JSON_DEPTH);
+    let parts = fields.or_else(items).filter(|_| depth <= MAX_JSON_DEPTH);
     let Some((open, close, parts)) = parts else {
         text.push_str(&line());
         return;
@@ -505,7 +505,6 @@ fn neighbor_line(page: &Page, jid: &Name, found: Option<&Neighbor>, is_before: b
     }
 }
 
-/// A recurring job.
 fn recurring_content(page: &Page, job: &Recurring) -> Content {
     let klass = job
         .klass
@@ -553,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_of_json_is_laid_out_up_to_its_last_complete_member() {
+    fn the_start_of_json_is_laid_out_up_to_its_last_complete_field() {
         for (start, read) in [
             (
                 r#"{"a":[1,{"b":"x,]y\"","c":12"#,
@@ -571,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn data_has_a_line_for_each_member_unless_it_is_short() {
+    fn data_has_a_line_for_each_field_unless_it_is_short() {
         let long = "x".repeat(MAX_JSON_LINE);
         let data = format!(r#"{{"a":[1,2],"b":["{long}",{{}}]}}"#);
         let expected =

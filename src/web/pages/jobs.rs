@@ -32,7 +32,7 @@ const MAX_DATA_BYTES: usize = 400;
 /// The longest time of a search.
 const MAX_SEARCH_TIME: Duration = Duration::from_secs(4);
 
-/// The fields of the form: their names, which are those of the flags, their labels, and an example of each.
+/// The fields of the form: the name, which is also the name of a flag, the label, and an example.
 const FORM_FIELDS: [(&str, &str, &str); 7] = [
     ("queue", "Queue", "mail or img-*"),
     ("group", "Failed group", "timeout"),

@@ -19,7 +19,7 @@ use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, server_footer};
 
-/// Maximum number of queues, groups and workers that are shown here; the lists have the others.
+/// Maximum number of queues, groups and workers that are shown here. The lists have the others.
 const MAX_QUEUES: usize = 40;
 const MAX_GROUPS: usize = 6;
 const MAX_WORKERS: usize = 12;

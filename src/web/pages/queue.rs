@@ -22,7 +22,7 @@ use crate::web::chart;
 use crate::web::page::{Content, Page, Section, link_or_text, name_or_empty_label};
 use crate::web::{facts_of, path};
 
-/// How many jobs of the queue are listed: those that run, and those that are next.
+/// How many running jobs and how many next jobs of the queue are listed.
 const MAX_JOBS: u64 = 15;
 
 pub(in crate::web) fn content(

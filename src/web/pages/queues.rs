@@ -29,7 +29,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     })
 }
 
-/// Queues with what they hold: those with most jobs first if not all are shown, else by name.
+/// Queues with what they hold, by name. If not all are shown, the queues with most jobs come first.
 pub(super) fn queue_table(
     page: &Page,
     facts: &SystemFacts,

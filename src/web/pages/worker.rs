@@ -1,4 +1,4 @@
-//! A worker: the jobs that it holds, and those whose locks it lost.
+//! A worker: the jobs that it holds, and the jobs whose locks it lost.
 
 use maud::html;
 

@@ -31,7 +31,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     })
 }
 
-/// Up to `max_shown` workers, those seen last; those that need attention come first.
+/// Up to `max_shown` workers. Workers that need attention come first, then the workers that were seen last.
 pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -> Markup {
     let mut workers: Vec<&Worker> = facts.workers.iter().collect();
     workers.truncate(max_shown);
@@ -76,7 +76,7 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
     }
 }
 
-/// The slots as blocks: those that run a job, those that lost one, and the free ones.
+/// The slots as blocks: with a job, with a lost job, and free.
 fn slot_row(worker: &Worker) -> Markup {
     let slots = worker.drawn_slot_counts(MAX_SLOTS);
     let label = format!("{} running, {} lost", worker.running, worker.stalled);

@@ -70,7 +70,7 @@ impl Machine {
             {
                 process.stop = None;
             }
-            return self.release_given_up_job(&jid);
+            return self.queue_release_of_given_up_job(&jid);
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
@@ -148,7 +148,6 @@ impl Machine {
         }
     }
 
-    /// Notes the end of a process.
     pub(super) fn note_process_end(&mut self, now: f64, slot: usize, end: EndedProcess) {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
@@ -174,15 +173,15 @@ impl Machine {
             }
         }
         for jid in &process.lost {
-            self.release_given_up_job(jid);
+            self.queue_release_of_given_up_job(jid);
         }
         if self.stage < WorkStage::Stopping {
             self.end_overdue_jobs(now, &mut process, &end);
         }
-        // The jobs of a process that this worker stopped are given back: they may be done in part.
+        // The jobs of a process that this worker stopped are released: they may be done in part.
         if self.stage == WorkStage::Stopping || process.was_signalled() && process.mute_at.is_none()
         {
-            return self.released.extend(process.jobs);
+            return self.release_queue.extend(process.jobs);
         }
         let was_stopped = process.was_signalled();
         for jid in process.jobs {
@@ -442,7 +441,7 @@ impl Machine {
         match job.phase {
             JobPhase::Ready => {
                 self.ready.retain(|job| job.jid != *jid);
-                self.released.retain(|one| one != jid);
+                self.release_queue.retain(|one| one != jid);
             }
             // If the ending was sent, its reply says what happened to the job.
             JobPhase::Ending { .. } => {
@@ -476,7 +475,7 @@ impl Machine {
         kill_at: f64,
     ) {
         let Slot::Busy(process) = &mut self.slots[slot] else {
-            return self.released.retain(|one| one != jid);
+            return self.release_queue.retain(|one| one != jid);
         };
         let Some(at) = process.jobs.iter().position(|one| one == jid) else {
             return;
@@ -503,7 +502,6 @@ impl Machine {
     }
 }
 
-/// The group and the message of a failure.
 fn group_and_message(why: &FailureReason) -> String {
     let message = why.message.lossless_text();
     format!("{}: {message}", why.group.lossless_text())

@@ -69,9 +69,9 @@ pub struct MachineConfig {
     pub poll: f64,
     /// Time from SIGTERM to SIGKILL.
     pub kill_after: f64,
-    /// How long a stopped worker tries to give its jobs back to a server that does not reply.
+    /// How long a stopped worker tries to release its jobs on a server that does not reply.
     pub timeout: f64,
-    /// Time between two extensions of a lock; a third of the lock if absent.
+    /// Time between two extensions of a lock. A third of the lock if absent.
     pub heartbeat: Option<f64>,
     /// Time from the end of a lock until another worker may get the job (`grace-period`).
     pub grace: f64,
@@ -92,15 +92,14 @@ pub struct MachineConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessExit {
     Code(i32),
-    /// The name of the signal without `SIG`, such as `KILL`; `?` if it has none.
+    /// The name of the signal without `SIG`, such as `KILL`. `?` if it has none.
     Signal(&'static str),
 }
 
-/// The end of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndedProcess {
     pub exit: ProcessExit,
-    /// The end of what the process wrote to stderr, harmless and trimmed.
+    /// The end of what the process wrote to stderr, sanitized and trimmed.
     pub message: String,
     /// The data that the process wrote, if that is asked for and is JSON.
     pub data: Option<Vec<u8>>,
@@ -189,7 +188,7 @@ impl OtherLocks {
 }
 
 impl LeftJobs {
-    /// The jobs left in a queue on which other workers hold `locks`; `None` if the queue has no job.
+    /// The jobs left in a queue on which other workers hold `locks`. `None` if the queue has no job.
     pub(crate) fn from_counts(queue: &Queue, locks: OtherLocks) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
@@ -219,7 +218,7 @@ pub enum Event {
         slot: usize,
         why: StartFailure,
     },
-    /// A line about a job; `None` if it names none.
+    /// A line about a job. `None` if it names none.
     Line {
         slot: usize,
         jid: Option<Name>,
@@ -252,13 +251,13 @@ pub enum Event {
     Notice(Name),
     /// Notices may have been missed.
     Missed,
-    /// A job was put into this queue; `None` if it may have been any.
+    /// A job was put into this queue. `None` if it may have been any.
     Put(Option<Name>),
     /// The queues whose names match.
     Queues(Vec<(Name, u32)>),
     /// Whether no further job may begin, since the output about the jobs cannot be written yet.
     Hold(bool),
-    /// A signal asks to end. The second one ends the processes, too; the third one waits for nothing.
+    /// A signal asks to end. The second one ends the processes, too. The third one waits for nothing.
     Stop,
 }
 
@@ -282,7 +281,7 @@ pub enum Request {
     FindReadyQueues,
     /// Extend locks.
     Extend(Vec<Name>),
-    /// Give jobs back, without using a retry.
+    /// Release jobs, which uses no retry.
     Release(Vec<Name>),
     /// Add to the history of a job. There is no reply.
     Log { jid: Name, text: Name },
@@ -347,8 +346,8 @@ pub enum WorkResult {
     Refused(String),
     /// Ended by a second signal.
     Stopped {
-        /// The number of jobs that were given back after the signal.
-        given_back: u64,
+        /// The number of jobs that were released after the signal.
+        released: u64,
         /// The number of jobs that keep their locks, because the server did not reply.
         left: u64,
     },
@@ -361,9 +360,9 @@ pub enum JobResult {
     Advanced,
     Retried,
     Failed,
-    /// Another worker may have the job, or the job was cancelled; nothing was written.
+    /// Another worker may have the job, or the job was cancelled. Nothing was written.
     Lost,
-    /// Given back without using a retry.
+    /// Released without using a retry.
     Released,
     /// The reply was lost, and the job does not show what happened.
     Unknown,
@@ -394,7 +393,7 @@ pub enum Report {
         exit: Option<ProcessExit>,
         /// In seconds.
         elapsed: f64,
-        /// More about the result; empty if there is nothing to say.
+        /// More about the result, if there is anything to say.
         detail: String,
     },
     /// A line that was no answer.
@@ -461,7 +460,7 @@ pub enum Report {
         /// Whether the server replied all the time, but refused.
         was_refused: bool,
     },
-    /// No further job is popped; `running` jobs are still running.
+    /// No further job is popped. `running` jobs are still running.
     Stopping {
         running: usize,
     },

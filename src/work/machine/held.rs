@@ -123,7 +123,6 @@ impl HeldJobs {
         self.jobs.insert(job.jid.clone(), held);
     }
 
-    /// Notes that a lock was extended.
     pub(super) fn note_extended(&mut self, now: f64, jid: &Name, expires: f64) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;

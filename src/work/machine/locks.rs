@@ -1,4 +1,4 @@
-//! Locks that have expired, and jobs that are given back.
+//! Locks that have expired, and the jobs that are released.
 
 use super::slots::Slot;
 use super::{Machine, ServerLink};
@@ -37,8 +37,8 @@ impl Machine {
                 // machine that slept.
                 let why = "its lock expired before it was extended";
                 self.give_up_lost_job(now, &jid, latest, why);
-                // Give the job back: an extension whose reply was lost may have made the lock last longer.
-                self.release_given_up_job(&jid);
+                // Release the job: an extension whose reply was lost may have made the lock last longer.
+                self.queue_release_of_given_up_job(&jid);
             }
         }
         let is_silent =
@@ -47,24 +47,24 @@ impl Machine {
             .update_next_due(is_silent || self.extending.is_some());
     }
 
-    /// Gives a job back that was given up, in case that this worker still has its lock. As long as a process has the
-    /// job, the release waits for the end of the process.
-    pub(super) fn release_given_up_job(&mut self, jid: &Name) {
+    /// Releases a job that was given up, in case that this worker still has its lock. As long as a process has the job,
+    /// the release waits for the end of the process.
+    pub(super) fn queue_release_of_given_up_job(&mut self, jid: &Name) {
         let mut lost = self.lost_jids_in_processes();
         if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
             drop(lost);
             self.given_up.remove(jid);
-            let mut under_way = self.releasing.iter().flatten().chain(&self.released);
+            let mut under_way = self.releasing.iter().flatten().chain(&self.release_queue);
             if !under_way.any(|one| one == jid) {
-                self.released.push(jid.clone());
+                self.release_queue.push(jid.clone());
             }
         }
     }
 
-    /// Gives a job back whose lock was extended after it was given up.
-    pub(super) fn release_late_extended_job(&mut self, jid: &Name) {
+    /// Releases a job whose lock was extended after it was given up.
+    pub(super) fn queue_release_of_late_extended_job(&mut self, jid: &Name) {
         self.given_up.insert(jid.clone());
-        self.release_given_up_job(jid);
+        self.queue_release_of_given_up_job(jid);
     }
 
     /// The lost jobs that processes still have.
@@ -75,10 +75,10 @@ impl Machine {
         })
     }
 
-    /// Gives the jobs back that no process has.
-    pub(super) fn release_ready_jobs(&mut self) {
+    /// Releases the jobs that no process has.
+    pub(super) fn queue_release_of_ready_jobs(&mut self) {
         for job in std::mem::take(&mut self.ready) {
-            self.released.push(job.jid);
+            self.release_queue.push(job.jid);
         }
     }
 }

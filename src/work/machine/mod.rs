@@ -1,5 +1,5 @@
 //! The state of a worker: what it holds, and what follows from each event. The time comes with each
-//! event; threads, processes and the server are elsewhere.
+//! event. Threads, processes and the server are elsewhere.
 
 mod endings;
 pub mod event;
@@ -93,13 +93,12 @@ enum RequestKind {
     Release,
 }
 
-/// The stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum WorkStage {
     Working,
     /// Nothing more is popped.
     Draining,
-    /// Processes are stopped and their jobs given back.
+    /// Processes are stopped and their jobs released.
     Stopping,
 }
 
@@ -113,7 +112,6 @@ struct SentFinishAndPop {
     is_last: bool,
 }
 
-/// A worker.
 #[derive(Debug)]
 pub struct Machine {
     config: MachineConfig,
@@ -132,8 +130,8 @@ pub struct Machine {
     endings_due: f64,
     /// How long a job usually takes, in seconds.
     usual_time: f64,
-    /// Jobs that are to be given back.
-    released: Vec<Name>,
+    /// The jobs of the next release call.
+    release_queue: Vec<Name>,
     /// Jobs that were given up when their locks expired. A slow server may still extend these locks.
     given_up: HashSet<Name>,
     sent: Option<SentFinishAndPop>,
@@ -149,6 +147,7 @@ pub struct Machine {
     /// Whether queues may have jobs that the last search did not see.
     is_queue_search_outdated: bool,
     extending: Option<Vec<Name>>,
+    /// The jobs of the release call that waits for its reply.
     releasing: Option<Vec<Name>>,
     link: ServerLink,
     stage: WorkStage,
@@ -170,12 +169,12 @@ pub struct Machine {
     directory_failures: Vec<u32>,
     /// Why the work ends before it is done.
     start_fault: Option<WorkResult>,
-    /// When a stopped worker stops trying to give its jobs back, and leaves their locks to expire.
+    /// When a stopped worker stops trying to release its jobs, and leaves their locks to expire.
     give_up_at: Option<f64>,
     /// Whether a third signal has asked for the end.
     is_forced: bool,
-    /// The number of jobs that were given back since the second signal.
-    given_back: u64,
+    /// The number of jobs that were released since the second signal.
+    released_since_stop: u64,
     /// Whether the server has carried out a finish-and-pop call.
     was_pop_accepted: bool,
     /// Whether a call that could have been the last one left jobs to wait for.
@@ -214,7 +213,7 @@ impl Machine {
             endings: Vec::new(),
             endings_due: f64::INFINITY,
             usual_time: 0.0,
-            released: Vec::new(),
+            release_queue: Vec::new(),
             given_up: HashSet::new(),
             sent: None,
             recovery: None,
@@ -240,7 +239,7 @@ impl Machine {
             start_fault: None,
             give_up_at: None,
             is_forced: false,
-            given_back: 0,
+            released_since_stop: 0,
             was_pop_accepted: false,
             has_rested: false,
             has_noted_rest: false,
@@ -281,7 +280,7 @@ impl Machine {
             Event::ReadyQueues(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
             Event::Released(reply) => self.note_release_reply(now, reply),
-            // A job that this worker is giving back is no lost lock, although the server announces it, too.
+            // A job that this worker is releasing is no lost lock, although the server announces it, too.
             Event::Notice(jid) => {
                 if !self.releasing.iter().flatten().any(|one| *one == jid) {
                     self.held.extend_doubtful_lock_now(now, &jid);
@@ -312,7 +311,7 @@ impl Machine {
         }
     }
 
-    /// Returns what to do now, after all events were noted.
+    /// What to do now, after all events were noted.
     pub fn take_actions(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
         self.send_due_signals(now);
@@ -497,7 +496,7 @@ impl Machine {
                 self.give_up_at = Some(give_up_at.min(now + wait));
             }
         }
-        self.release_ready_jobs();
+        self.queue_release_of_ready_jobs();
         self.slots_due = now;
     }
 
@@ -505,7 +504,7 @@ impl Machine {
         self.actions.push(Action::Report(report));
     }
 
-    /// Ends the work after the last job of the limit. One that was given back does not count.
+    /// Ends the work after the last job of the limit. A released job does not count.
     fn end_if_count_reached(&mut self) {
         if let Some(count) = self.config.limit.max_job_count()
             && self.popped >= count
@@ -534,9 +533,9 @@ impl Machine {
             self.give_up_at = Some(now + self.config.timeout);
         }
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
-        let has_requests = self.recovery.is_some() || !self.released.is_empty();
+        let has_requests = self.recovery.is_some() || !self.release_queue.is_empty();
         // When no job is left, do not wait much longer for a server that is away: locks expire. Wait for one that
-        // only refuses to end and pop jobs: it may still take the given-up ones back.
+        // only refuses to end and pop jobs: it may still accept releases.
         let is_gone = matches!(
             self.link,
             ServerLink::Away { since, cause, .. }
@@ -557,14 +556,14 @@ impl Machine {
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
             _ if self.stage == WorkStage::Stopping => WorkResult::Stopped {
-                given_back: self.given_back,
+                released: self.released_since_stop,
                 left,
             },
             Some(fault) => fault,
             None if limit == WorkLimit::Never => WorkResult::Done,
             None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
             None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
-            // With `--count 1`, a lost job is the result; one of several lost jobs is not, since another worker
+            // With `--count 1`, a lost job is the result. One of several lost jobs is not, since another worker
             // completes it.
             None if self.has_lost && limit.max_job_count() == Some(1) => WorkResult::JobLost,
             None => WorkResult::Done,

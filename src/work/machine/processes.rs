@@ -46,7 +46,7 @@ impl Machine {
         self.slots_due = due;
     }
 
-    /// Starts processes for the jobs that wait, and hands jobs to those that stay.
+    /// Starts processes for the jobs that wait, and hands jobs to the processes that stay.
     pub(super) fn start_processes(&mut self, now: f64) {
         let max_jobs = match self.config.mode {
             DispatchMode::Single => 1,
@@ -100,7 +100,6 @@ impl Machine {
         self.ready.remove(at)
     }
 
-    /// Notes that a job is with the process of a slot.
     pub(super) fn note_job_started(&mut self, now: f64, jid: &Name, slot: usize) {
         if let Some(job) = self.held.get_mut(jid) {
             job.phase = JobPhase::Running(slot);
@@ -139,15 +138,17 @@ impl Machine {
                 self.add_report(Report::StartFailed { slot, message });
                 self.slots[slot] = Slot::Down(now + START_AGAIN);
                 self.slots_due = self.slots_due.min(now + START_AGAIN);
-                self.released.extend(process.jobs);
+                self.release_queue.extend(process.jobs);
             }
             StartFailure::Program(message) | StartFailure::Job(message) if !was_enough => {
                 for jid in process.jobs {
                     self.fail_job(now, &jid, "exec", message.clone(), None);
                 }
             }
-            StartFailure::Program(_) | StartFailure::Job(_) => self.released.extend(process.jobs),
-            // The jobs are given back and not failed, so they keep their retries.
+            StartFailure::Program(_) | StartFailure::Job(_) => {
+                self.release_queue.extend(process.jobs)
+            }
+            // The jobs are released and not failed, so they keep their retries.
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
@@ -157,7 +158,7 @@ impl Machine {
                 self.add_report(Report::StartFailed { slot, message });
                 self.slots[slot] = Slot::Down(now + START_AGAIN);
                 self.slots_due = self.slots_due.min(now + START_AGAIN);
-                self.released.extend(process.jobs);
+                self.release_queue.extend(process.jobs);
             }
             StartFailure::Busy(message) => {
                 self.add_report(Report::StartFailed { slot, message });
@@ -166,7 +167,7 @@ impl Machine {
                 self.busy_failures += 1;
                 self.slots[slot] = Slot::Down(start_at);
                 self.slots_due = self.slots_due.min(start_at);
-                self.released.extend(process.jobs);
+                self.release_queue.extend(process.jobs);
             }
         }
     }

@@ -85,7 +85,7 @@ impl Machine {
         };
         // In round-robin order, fewer jobs than wanted do not mean that the queues are empty: one with jobs may not
         // have been asked.
-        let is_empty = count == 0 || count < sent.total && self.rotation.takes_no_turns();
+        let is_empty = count == 0 || count < sent.total && self.rotation.has_fixed_order();
         self.poll_at = if self.rotation.has_ready_queues() {
             now
         } else if self.rotation.is_popping_only_ready() && self.is_queue_search_outdated {
@@ -171,8 +171,8 @@ impl Machine {
                             let expires = expires - self.server_ahead;
                             self.held.note_extended(now, jid, expires);
                         }
-                        // The job was given up before this late reply: give back the lock that the call extended.
-                        ExtendOutcome::Extended(_) => self.release_late_extended_job(jid),
+                        // The job was given up before this late reply: release the lock that the call extended.
+                        ExtendOutcome::Extended(_) => self.queue_release_of_late_extended_job(jid),
                         // The job has ended: its end was written already, or the reply to that call says what happened.
                         _ if self.is_ending(jid) => self.held.stop_extending(jid),
                         ExtendOutcome::Gone => {
@@ -204,7 +204,7 @@ impl Machine {
         let jids = self.releasing.take().unwrap_or_default();
         match reply {
             Err(error) => {
-                self.released.splice(0..0, jids);
+                self.release_queue.splice(0..0, jids);
                 self.note_failed_request(now, error, RequestKind::Release);
             }
             Ok(released) => {
@@ -213,12 +213,12 @@ impl Machine {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
                         self.popped -= u64::from(is_held && self.popped > 0);
-                        self.given_back += u64::from(self.stage == WorkStage::Stopping);
+                        self.released_since_stop += u64::from(self.stage == WorkStage::Stopping);
                         JobResult::Released
                     } else {
                         JobResult::Lost
                     };
-                    // This worker has popped the job again, and gave back its new lock instead of the earlier one:
+                    // This worker has popped the job again, and released its new lock instead of the earlier one:
                     // drop the job.
                     match self.held.get(&jid).map(|job| &job.phase) {
                         Some(JobPhase::Running(slot)) => {
@@ -239,7 +239,7 @@ impl Machine {
         let fault = WorkResult::Refused(error_text(error));
         self.start_fault.get_or_insert(fault);
         self.stop_popping();
-        self.release_ready_jobs();
+        self.queue_release_of_ready_jobs();
     }
 
     /// Notes that the server does not reply, or refuses.
@@ -297,7 +297,6 @@ impl Machine {
         }
     }
 
-    /// Adds popped jobs.
     pub(super) fn add_popped_jobs(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
             // If this worker holds the job already, that lock was taken away, since the server gave the job once more.
@@ -319,13 +318,13 @@ impl Machine {
             }
             self.held
                 .add_popped_job(now, &job, expires, self.config.heartbeat);
-            // The job has a new lock now, which must not be given back in place of an earlier one that was given up.
+            // The job has a new lock now, which must not be released in place of an earlier one that was given up.
             self.given_up.remove(&job.jid);
-            self.released.retain(|one| *one != job.jid);
+            self.release_queue.retain(|one| *one != job.jid);
             self.ready.push_back(job);
         }
         if self.stage > WorkStage::Working {
-            self.release_ready_jobs();
+            self.queue_release_of_ready_jobs();
         }
     }
 }

@@ -60,8 +60,8 @@ impl Machine {
         if !may_ask {
             return;
         }
-        if self.releasing.is_none() && !self.released.is_empty() {
-            let jids = std::mem::take(&mut self.released);
+        if self.releasing.is_none() && !self.release_queue.is_empty() {
+            let jids = std::mem::take(&mut self.release_queue);
             self.releasing = Some(jids.clone());
             self.actions.push(Action::Request(Request::Release(jids)));
         }
@@ -151,7 +151,6 @@ impl Machine {
         }
     }
 
-    /// Whether a reply is awaited.
     pub fn is_awaiting_reply(&self) -> bool {
         self.sent.is_some()
             || self.is_recovering

@@ -22,7 +22,7 @@ pub enum QueueOrder {
     Patterns,
 }
 
-/// The queues of a worker and whose turn it is.
+/// The queues of a worker, and the queue that comes next.
 #[derive(Clone, Debug)]
 pub struct Rotation {
     order: QueueOrder,
@@ -33,9 +33,10 @@ pub struct Rotation {
     /// The queues that may have jobs, as indexes of `queues`. `None` if there are so few queues that each
     /// of them is asked.
     ready: Option<BTreeSet<usize>>,
-    /// The queues by their turns, as indexes of `queues`.
-    turns: Vec<usize>,
-    /// The next turn.
+    /// The order in which the queues follow each other, as indexes of `queues`. A queue is there once per unit of its
+    /// weight.
+    places: Vec<usize>,
+    /// The place of `places` that comes next.
     next: usize,
 }
 
@@ -46,24 +47,24 @@ impl Rotation {
             queues: Vec::new(),
             positions: HashMap::new(),
             ready: None,
-            turns: Vec::new(),
+            places: Vec::new(),
             next: 0,
         };
         rotation.set_queues_if_changed(queues);
         rotation
     }
 
-    /// Replaces the queues. The turn stays with its queue, if that is still there. Returns whether they
-    /// changed.
+    /// Replaces the queues. The next queue stays the next one, if it is still there. False means that they
+    /// were the same.
     pub fn set_queues_if_changed(&mut self, queues: Vec<(Name, u32)>) -> bool {
         if queues == self.queues {
             return false;
         }
         let whose = self
-            .turns
+            .places
             .get(self.next)
             .map(|&at| self.queues[at].0.clone());
-        self.turns = queues
+        self.places = queues
             .iter()
             .enumerate()
             .flat_map(|(at, (_, weight))| std::iter::repeat_n(at, (*weight).max(1) as usize))
@@ -75,12 +76,12 @@ impl Rotation {
         self.ready = (queues.len() > MAX_QUEUES_WITHOUT_SEARCH).then(BTreeSet::new);
         self.queues = queues;
         let is_next = |at: &usize| Some(&self.queues[*at].0) == whose.as_ref();
-        self.next = self.turns.iter().position(is_next).unwrap_or(0);
+        self.next = self.places.iter().position(is_next).unwrap_or(0);
         true
     }
 
-    /// Whether the queues take no turns: then the thread of the calls orders them by lag or patterns.
-    pub fn takes_no_turns(&self) -> bool {
+    /// Whether the rotation stands still: then the thread of the calls orders the queues by lag or patterns.
+    pub fn has_fixed_order(&self) -> bool {
         self.order != QueueOrder::RoundRobin
     }
 
@@ -89,10 +90,10 @@ impl Rotation {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.turns.is_empty()
+        self.places.is_empty()
     }
 
-    /// Whether there are so many queues that only those are popped that reported ready jobs.
+    /// Whether there are so many queues that only queues with reported jobs are popped.
     pub fn is_popping_only_ready(&self) -> bool {
         self.ready.is_some()
     }
@@ -130,31 +131,31 @@ impl Rotation {
 
     /// From which queues to pop, in this order, and at most how many from each, together
     /// perhaps more than `max_jobs`. If none is known to
-    /// have jobs, it is the queue whose turn it is: its pop keeps the worker listed.
+    /// have jobs, it is the next queue: its pop keeps the worker listed.
     pub fn queues_to_pop(&self, max_jobs: u64) -> Vec<(Name, u64)> {
         let ready = self.ready.as_ref();
-        let Some(&next) = self.turns.get(self.next) else {
+        let Some(&next) = self.places.get(self.next) else {
             return Vec::new();
         };
         if ready.is_some_and(BTreeSet::is_empty) {
             return vec![(self.queues[next].0.clone(), max_jobs)];
         }
-        if self.takes_no_turns() {
+        if self.has_fixed_order() {
             let all = |at: usize| (self.queues[at].0.clone(), max_jobs);
             return match ready {
                 Some(ready) => ready.iter().copied().map(all).collect(),
                 None => (0..self.queues.len()).map(all).collect(),
             };
         }
-        let (before, after) = self.turns.split_at(self.next);
-        let turns = after.iter().chain(before);
-        let turns = turns.filter(|at| ready.is_none_or(|ready| ready.contains(at)));
-        let turns: Vec<usize> = turns.copied().collect();
-        let length = turns.len() as u64;
+        let (before, after) = self.places.split_at(self.next);
+        let places = after.iter().chain(before);
+        let places = places.filter(|at| ready.is_none_or(|ready| ready.contains(at)));
+        let places: Vec<usize> = places.copied().collect();
+        let length = places.len() as u64;
         let mut request: Vec<(usize, u64)> = Vec::new();
         let mut requested: Vec<Option<usize>> = vec![None; self.queues.len()];
-        for (step, queue) in turns.into_iter().enumerate() {
-            // The number of times that this turn comes within the next `max_jobs` turns.
+        for (step, queue) in places.into_iter().enumerate() {
+            // How often this place comes within the next `max_jobs` places.
             let share = max_jobs / length + u64::from((step as u64) < max_jobs % length);
             match requested[queue] {
                 Some(at) => request[at].1 += share,
@@ -164,14 +165,14 @@ impl Rotation {
                 }
             }
         }
-        // A queue without a turn among these still gets asked for one job, in case that others are empty.
+        // A queue without a place among these still gets asked for one job, in case that others are empty.
         let name = |(queue, count): (usize, u64)| (self.queues[queue].0.clone(), count.max(1));
         request.into_iter().map(name).collect()
     }
 
     /// Notes from which queues jobs came.
     pub fn advance_past<'a>(&mut self, queues: impl Iterator<Item = &'a Name>) {
-        if self.takes_no_turns() || self.turns.is_empty() {
+        if self.has_fixed_order() || self.places.is_empty() {
             return;
         }
         let mut left: HashMap<usize, usize> = HashMap::new();
@@ -180,14 +181,14 @@ impl Rotation {
             *left.entry(*at).or_default() += 1;
             count += 1;
         }
-        let mut turn = self.next;
+        let mut place = self.next;
         while count > 0 {
-            let queue = self.turns[turn];
-            turn = (turn + 1) % self.turns.len();
+            let queue = self.places[place];
+            place = (place + 1) % self.places.len();
             if let Some(left) = left.get_mut(&queue).filter(|left| **left > 0) {
                 *left -= 1;
                 count -= 1;
-                self.next = turn;
+                self.next = place;
             }
         }
     }

@@ -12,7 +12,6 @@ const QUICK_DEATHS: u32 = 3;
 /// The longest wait before a start, in seconds.
 pub(super) const MAX_WAIT: f64 = 60.0;
 
-/// One slot.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
     Free,
@@ -21,7 +20,6 @@ pub(super) enum Slot {
     Busy(SlotProcess),
 }
 
-/// The process of a slot.
 #[derive(Clone, Debug)]
 pub(super) struct SlotProcess {
     /// The jobs that the process has, in the order in which it received them.
@@ -79,9 +77,9 @@ impl BadLines {
 /// How a process is stopped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedStop {
-    /// When the process gets SIGTERM; `None` if it has got it.
+    /// When the process gets SIGTERM. `None` if it has got it.
     term_at: Option<f64>,
-    /// When the process gets SIGKILL; `None` if it has got it.
+    /// When the process gets SIGKILL. `None` if it has got it.
     kill_at: Option<f64>,
 }
 

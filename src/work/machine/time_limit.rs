@@ -47,8 +47,8 @@ impl Machine {
         std::mem::take(&mut self.actions)
     }
 
-    /// Ends the jobs of a stopped process that were over the time limit. It keeps those that it had for a shorter time,
-    /// and those that it did not read. The first job is ended even if unread, so that a process which never
+    /// Ends the jobs that a stopped process had for longer than the time limit. Jobs that it had for a shorter time or
+    /// did not read stay. The first job is ended even if unread, so that a process which never
     /// reads anything does not run for ever.
     pub(super) fn end_overdue_jobs(
         &mut self,

@@ -25,13 +25,13 @@ use crate::text::{Sanitized, cut};
 pub struct Answer {
     pub jid: Name,
     pub what: AnswerKind,
-    /// Why parts of the answer have no effect, as sentences. The result is valid all the same.
+    /// Why parts of the answer have no effect, as sentences. The other parts are valid.
     pub ignored: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerKind {
-    /// The group of a retry is empty if only a message is given; [`EndingAction::set_missing_group`] fills it in.
+    /// The group of a retry is empty if only a message is given. [`EndingAction::set_missing_group`] fills it in.
     Ending(EndingAction),
     /// A text for the history of the job.
     Progress(Name),
@@ -56,7 +56,7 @@ const PROGRESS: &[&str] = &["progress"];
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
-    /// The request to end the job, which runs in `queue`; `None` if the answer only reports progress.
+    /// The request to end the job, which runs in `queue`. `None` if the answer only reports progress.
     pub fn to_ending_request(self, queue: &Name) -> Option<EndingRequest> {
         let AnswerKind::Ending(mut action) = self.what else {
             return None;

@@ -17,16 +17,15 @@ const MAX_PASSES: usize = 100;
 /// Maximum number of directories that are open at a time. A path may be much deeper.
 const MAX_OPEN_DIRECTORIES: usize = 8;
 
-/// All rights of the owner.
 const RIGHTS_OF_OWNER: u32 = 0o700;
 
 /// A directory on the way from the top to the one that is being emptied.
 struct TreeLevel {
-    /// The name of this directory in the one above; empty for the top.
+    /// The name of this directory in the one above. The top has none.
     name: CString,
     /// Device and inode, by which it is recognized on the way back.
     id: (u64, u64),
-    /// The open directory; `None` while too many directories below it are open.
+    /// The open directory. `None` while too many directories below it are open.
     entries: Option<Dir>,
 }
 
@@ -54,14 +53,14 @@ pub(super) fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
     Ok(next_entry(&mut Dir::read_from(directory)?)?.is_none())
 }
 
-/// Goes through the tree once, depth first. Only the lowest directories of the way are open; one above them
+/// Goes through the tree once, depth first. Only the lowest directories of the way are open. One above them
 /// is opened again by `..`, and only if that is the one through which the way went.
 fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
     let top = open_folder(top, c".")?;
     let mut way = vec![TreeLevel::new(CString::default(), top)?];
     while let Some(level) = way.last_mut() {
         let Some(entries) = &mut level.entries else {
-            // Another program moved the directory; the next pass finds what is left.
+            // Another program moved the directory. The next pass finds what is left.
             return Ok(());
         };
         if let Some(entry) = next_entry(entries)? {
@@ -95,7 +94,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
         }
         if let Some(entries) = &above.entries {
             match remove_if_exists(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
-                // A program still writes into the directory; the next pass removes it.
+                // A program still writes into the directory. The next pass removes it.
                 Err(Errno::NOTEMPTY | Errno::EXIST) => {}
                 removed => removed?,
             }

@@ -19,7 +19,7 @@ struct JobLine<'a> {
     jid: &'a Name,
     queue: &'a Name,
     klass: &'a Name,
-    /// `null` if the stored bytes are not JSON; `data_bytes` has them then.
+    /// `null` if the stored bytes are not JSON. `data_bytes` has them then.
     data: Option<OneLineJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_bytes: Option<String>,
@@ -36,12 +36,12 @@ struct JobLine<'a> {
     payloads: Option<Vec<(Option<OneLineJson<'a>>, &'a RawValue)>>,
 }
 
-/// JSON without line breaks: those between its tokens become blanks. JSON has none within a text.
+/// JSON without line breaks. Between its tokens they become blanks, and within a text JSON has none.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct OneLineJson<'a>(Cow<'a, RawValue>);
 
-/// The value as it is stored; `None` if it is not JSON.
+/// The value as it is stored. `None` if it is not JSON.
 fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLineJson<'_>>, Error> {
     let text = std::str::from_utf8(stored).ok();
     let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::io::{Errno, dup2};
-use rustix::process::{Pid, fchdir, getpid};
+use rustix::process::{Pid, fchdir, getpid, getppid};
 
 use super::pipe::{
     AnswerLines, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
@@ -21,6 +21,7 @@ use super::start_fault::{StartFault, StartFaultKind};
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message;
 use crate::text::Sanitized;
+use crate::work::parent_death::terminate_when_parent_dies;
 
 /// A program to start.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub struct Launch<'a> {
     /// A path, from the directory in which this program was started, or a name in PATH.
     pub program: &'a OsStr,
     pub args: Vec<OsString>,
-    /// Variables that are added to those of this program.
+    /// Variables that are added to the environment of this program.
     pub variables: Vec<(&'static str, OsString)>,
     pub directory: &'a Directory,
     /// The bytes that are written to the program's stdin at its start.
@@ -170,7 +171,11 @@ impl ChildSetup {
     #[allow(unsafe_code)]
     fn run_before_exec(self, command: &mut Command) {
         let prepare = move || {
-            end_with_parent(self.parent)?;
+            terminate_when_parent_dies()?;
+            // A parent that died before that sends no signal: do not run the program.
+            if getppid() != Some(self.parent) {
+                return Err(Errno::SRCH.into());
+            }
             if let Some(folder) = &self.folder {
                 fchdir(folder)?;
             }
@@ -184,26 +189,6 @@ impl ChildSetup {
         // is taken, since another thread may have held it.
         unsafe { command.pre_exec(prepare) };
     }
-}
-
-/// Asks the system to send SIGTERM to this process when its parent dies.
-#[cfg(target_os = "linux")]
-fn end_with_parent(parent: Pid) -> rustix::io::Result<()> {
-    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-
-    set_parent_process_death_signal(Some(Signal::TERM))?;
-    // A parent that died before that sends no signal: do not run the program.
-    if getppid() == Some(parent) {
-        Ok(())
-    } else {
-        Err(Errno::SRCH)
-    }
-}
-
-/// Other systems have no such option.
-#[cfg(not(target_os = "linux"))]
-fn end_with_parent(_: Pid) -> rustix::io::Result<()> {
-    Ok(())
 }
 
 /// The path to execute. A relative path is meant from here, not from the directory of the
@@ -267,7 +252,7 @@ fn find_in_path(program: &OsStr) -> Option<fs::Metadata> {
         return fs::metadata(program).ok();
     }
     let path = std::env::var_os("PATH")?;
-    // The search passes directories over; a file that is not executable ends it with that fault.
+    // The search passes directories over. A file that is not executable ends it with that fault.
     std::env::split_paths(&path)
         .filter_map(|directory| fs::metadata(directory.join(program)).ok())
         .find(fs::Metadata::is_file)

@@ -39,7 +39,7 @@ use crate::error::{Error, Kind, io_message};
 /// The descriptor on which a program writes its answers.
 pub const ANSWER_DESCRIPTOR: i32 = 3;
 
-/// The number of bytes that one read takes from a pipe: as many as a pipe holds.
+/// The number of bytes that one read takes from a pipe, which is all that a pipe holds by default.
 const READ_SIZE: usize = 64 * 1024;
 
 /// The number of bytes that are read from a pipe after the program has ended: the maximum that a pipe holds. A
@@ -98,7 +98,7 @@ pub struct ProcessEnd {
     /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// The number of the last lines that the process was sent and did not read in full; 0 if its stdin was closed.
+    /// The number of the last lines that the process was sent and did not read in full. 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 
@@ -298,7 +298,7 @@ impl Processes {
         self.slots.get_mut(slot)?.as_mut()
     }
 
-    /// Waits for the descriptors, and collects those that are ready.
+    /// Waits until a descriptor is ready, and collects the ready ones.
     fn poll_descriptors(&mut self, until: Option<Instant>) -> Result<(), Error> {
         let mut sources = std::mem::take(&mut self.sources);
         sources.clear();
@@ -370,7 +370,6 @@ impl Processes {
         }
     }
 
-    /// Reports the programs that have ended.
     fn report_ended_programs(&mut self, events: &mut Vec<ProcessEvent>) {
         for slot in 0..self.slots.len() {
             let Some(Some(running)) = self.slots.get_mut(slot) else {

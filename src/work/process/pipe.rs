@@ -23,7 +23,7 @@ pub(super) struct InputPipe {
     queue: VecDeque<Vec<u8>>,
     /// The number of bytes of the first element of `queue` that are written.
     written: usize,
-    /// The lengths of the last lines that were queued, to find those that the program has not read in full.
+    /// The lengths of the last lines that were queued, which tell how many lines the program has not read in full.
     sent: VecDeque<usize>,
     closes: bool,
 }

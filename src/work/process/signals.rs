@@ -22,7 +22,7 @@ use crate::interrupt::SignalDebouncer;
 /// beyond the maximum size of a file fails. SIGXCPU is not ignored: the limit of CPU time ends this program.
 const IGNORED: [i32; 6] = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ];
 
-/// Further signals to ignore on Linux: those that other systems ignore or do not have, and the real-time signals. The
+/// Further signals to ignore on Linux: the real-time signals, and signals that other systems ignore or do not have. The
 /// C library may keep the first real-time signals for itself.
 #[cfg(target_os = "linux")]
 fn more_signals_to_ignore() -> impl Iterator<Item = i32> {
@@ -44,8 +44,8 @@ pub(super) struct SignalPipes {
 }
 
 impl SignalPipes {
-    /// Handles SIGCHLD and `signals`, and ignores those that mean nothing here. The programs of jobs get the default
-    /// action of all of them.
+    /// Handles SIGCHLD and `signals`, and ignores signals that mean nothing here. The programs of jobs get the default
+    /// action of each signal.
     pub(super) fn handle_signals(signals: &[i32]) -> io::Result<SignalPipes> {
         let mut listening = SignalPipes {
             pipes: Vec::new(),

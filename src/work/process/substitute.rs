@@ -69,13 +69,11 @@ impl ArgTemplate {
         })
     }
 
-    /// Whether an argument has a placeholder.
     pub fn has_placeholders(&self) -> bool {
         let mut parts = self.arguments.iter().flat_map(|argument| &argument.parts);
         parts.any(|part| matches!(part, ArgPart::Placeholder { .. }))
     }
 
-    /// The arguments for a job.
     pub fn fill_arguments(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFault> {
         self.arguments
             .iter()
@@ -146,7 +144,6 @@ impl JobPlaceholder {
     }
 }
 
-/// Splits an argument at its placeholders.
 fn split_placeholders(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
     let mut parts = Vec::new();
     let mut text = Vec::new();

@@ -6,7 +6,7 @@ use crate::error::{Error, Kind};
 
 /// Why a file was not opened.
 #[derive(Debug)]
-pub(crate) enum Unopened {
+pub(crate) enum OpenFailure {
     Failed(io::Error),
     /// The file is not of the expected kind, or not safe to use.
     Refused {
@@ -15,15 +15,15 @@ pub(crate) enum Unopened {
     },
 }
 
-impl Unopened {
-    pub(crate) fn refused(why: impl Into<String>) -> Unopened {
+impl OpenFailure {
+    pub(crate) fn refused(why: impl Into<String>) -> OpenFailure {
         let (why, hint) = (why.into(), None);
-        Unopened::Refused { why, hint }
+        OpenFailure::Refused { why, hint }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Unopened {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> OpenFailure {
         match self {
-            Unopened::Refused { why, .. } => Unopened::Refused {
+            OpenFailure::Refused { why, .. } => OpenFailure::Refused {
                 why,
                 hint: Some(hint.into()),
             },
@@ -34,31 +34,31 @@ impl Unopened {
     /// The kind of the system's error, if there was one.
     pub(crate) fn io_kind(&self) -> Option<io::ErrorKind> {
         match self {
-            Unopened::Failed(fault) => Some(fault.kind()),
-            Unopened::Refused { .. } => None,
+            OpenFailure::Failed(fault) => Some(fault.kind()),
+            OpenFailure::Refused { .. } => None,
         }
     }
 
     /// The error that begins with `what`, such as ``cannot write `F` ``. Its kind is `Usage` for a refused file.
     pub(crate) fn into_error(self, what: &str, kind_if_failed: Kind) -> Error {
         match &self {
-            Unopened::Failed(_) => self.into_error_of_kind(what, kind_if_failed),
-            Unopened::Refused { .. } => self.into_error_of_kind(what, Kind::Usage),
+            OpenFailure::Failed(_) => self.into_error_of_kind(what, kind_if_failed),
+            OpenFailure::Refused { .. } => self.into_error_of_kind(what, Kind::Usage),
         }
     }
 
     /// The error that begins with `what` and has this kind, also for a refused file.
     pub(crate) fn into_error_of_kind(self, what: &str, kind: Kind) -> Error {
         let (why, hint) = match self {
-            Unopened::Failed(fault) => return Error::from_io(kind, what, &fault),
-            Unopened::Refused { why, hint } => (why, hint),
+            OpenFailure::Failed(fault) => return Error::from_io(kind, what, &fault),
+            OpenFailure::Refused { why, hint } => (why, hint),
         };
         Error::new(kind, format!("{what}: {why}")).hint_if(hint)
     }
 }
 
-impl From<io::Error> for Unopened {
-    fn from(fault: io::Error) -> Unopened {
-        Unopened::Failed(fault)
+impl From<io::Error> for OpenFailure {
+    fn from(fault: io::Error) -> OpenFailure {
+        OpenFailure::Failed(fault)
     }
 }

@@ -1,0 +1,16 @@
+//! The end of a process together with its parent.
+
+/// Asks the system to send SIGTERM to this process when its parent dies in any way. Only Linux can do this. No memory
+/// is allocated, so that a child may call this between fork and exec.
+#[cfg(target_os = "linux")]
+pub(crate) fn terminate_when_parent_dies() -> rustix::io::Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+
+    set_parent_process_death_signal(Some(Signal::TERM))
+}
+
+/// Other systems have no such option.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn terminate_when_parent_dies() -> rustix::io::Result<()> {
+    Ok(())
+}
