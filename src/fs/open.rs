@@ -16,10 +16,23 @@ use rustix::process::geteuid;
 use super::open_failure::OpenFailure;
 use super::trust::{self, is_descriptor};
 use crate::command_line::chmod_command;
+use crate::error::{Error, Kind};
+use crate::text::Sanitized;
 
 /// Opens a file or a device to read it.
 pub(crate) fn open_to_read(path: &Path) -> Result<File, OpenFailure> {
     open_without_waiting(path, OpenOptions::new().read(true), OFlags::empty())
+}
+
+/// Refuses the file at a path as [`trust::refuse_untrusted_file`] does. A file that cannot be opened passes: its reader
+/// reports that.
+pub(crate) fn refuse_untrusted_path(path: &Path) -> Result<(), Error> {
+    let Ok(file) = open_to_read(path) else {
+        return Ok(());
+    };
+    let shown = Sanitized(path.as_os_str().as_encoded_bytes());
+    let refused = trust::refuse_untrusted_file(path, &file);
+    refused.map_err(|why| why.into_error(&format!("cannot use `{shown}`"), Kind::Usage))
 }
 
 /// Opens the input of a command. A named pipe that this user or root made is waited for, as by cat(1).

@@ -15,10 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::open;
 use super::open_failure::OpenFailure;
 use crate::command_line::chmod_command;
-use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
 /// All rights of the group and of others.
@@ -75,17 +73,6 @@ pub(crate) fn is_descriptor(path: &Path) -> bool {
         Some(["/", "proc", process, "fd", _]) => *process != "..",
         _ => false,
     }
-}
-
-/// Refuses the file at a path as [`refuse_untrusted_file`] does. A file that cannot be opened passes: its reader
-/// reports that.
-pub(crate) fn refuse_untrusted_path(path: &Path) -> Result<(), Error> {
-    let Ok(file) = open::open_to_read(path) else {
-        return Ok(());
-    };
-    let shown = Sanitized(path.as_os_str().as_encoded_bytes());
-    let refused = refuse_untrusted_file(path, &file);
-    refused.map_err(|why| why.into_error(&format!("cannot use `{shown}`"), Kind::Usage))
 }
 
 /// Refuses a file with settings that somebody besides this user and root can have written.

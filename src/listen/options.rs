@@ -9,7 +9,7 @@ use super::access::Access;
 use super::address::ListenAddress;
 use crate::args::invalid::Invalid;
 use crate::error::Error;
-use crate::fs::trust;
+use crate::fs::open;
 use crate::input::secret_file;
 use crate::text::Sanitized;
 
@@ -41,7 +41,7 @@ impl AccessOptions {
         let token = match &self.token_file {
             Some(path) => {
                 // A file that another user may write is refused: that user would choose the token.
-                trust::refuse_untrusted_path(path)?;
+                open::refuse_untrusted_path(path)?;
                 Some(secret_file::read_secret("token file", path, warn)?)
             }
             None => None,

@@ -12,12 +12,8 @@ use rustix::net::listen;
 
 use super::address::{self, ListenAddress};
 use super::socket::ClientSocket;
-use super::unix_socket::{SocketFile, bind_unix};
+use super::unix_socket::{BACKLOG, SocketFile, bind_unix};
 use crate::error::{Error, Kind, io_message};
-
-/// Connections that the system keeps until they are accepted. If there are more, a client tries again
-/// after a second.
-pub(super) const BACKLOG: i32 = 1024;
 
 #[derive(Debug)]
 pub(super) enum ServerSocket {

@@ -11,9 +11,12 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, connect, listen, socket};
 use rustix::process::geteuid;
 
-use super::server_socket::BACKLOG;
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open_failure::OpenFailure;
+
+/// Connections that the system keeps until they are accepted. If there are more, a client tries again
+/// after a second.
+pub(super) const BACKLOG: i32 = 1024;
 
 /// The file of a socket. Dropping it removes the file, unless another one has its name by then.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::is_zero;
-use super::job::QueuedCounts;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::lenient;
@@ -14,6 +13,46 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::paint::Style;
 use crate::view::table::{Cell, Column};
+
+/// How many jobs of queues are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct QueuedCounts {
+    /// Jobs in this state
+    pub waiting: u64,
+    /// Jobs in this state
+    pub running: u64,
+    /// Jobs in this state
+    pub stalled: u64,
+    /// Jobs in this state
+    pub scheduled: u64,
+    /// Jobs in this state
+    pub depends: u64,
+    /// Jobs in this state, if there are any
+    #[serde(skip_serializing_if = "is_zero")]
+    pub throttled: u64,
+}
+
+impl QueuedCounts {
+    /// The counts with the words for their states, in the order in which texts name them.
+    pub(crate) fn counts_with_state_words(&self) -> [(u64, &'static str); 6] {
+        [
+            (self.waiting, "waiting"),
+            (self.running, "running"),
+            (self.stalled, "stalled"),
+            (self.scheduled, "scheduled"),
+            (self.depends, "depends"),
+            (self.throttled, "throttled"),
+        ]
+    }
+
+    /// The number of jobs in all these states.
+    pub(crate) fn total(&self) -> u64 {
+        self.counts_with_state_words()
+            .iter()
+            .map(|(count, _)| count)
+            .sum()
+    }
+}
 
 /// A queue's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -441,11 +441,6 @@ fn failure_page(page: &Page, error: &Error, result_text: &str) -> Response<'stat
     html_response(content.status, page.render_whole(content).into_string())
 }
 
-/// The result of a change, shown above the content of the next page.
-pub(super) fn result_notice(result_text: Option<String>) -> Markup {
-    html! { @if let Some(result_text) = result_text { pre.notice role="status" { (result_text) } } }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

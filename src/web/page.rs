@@ -2,7 +2,6 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
-use super::change::result_notice;
 use super::path;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -419,4 +418,9 @@ impl Render for Name {
     fn render_to(&self, buffer: &mut String) {
         name_or_empty_label(self).render_to(buffer);
     }
+}
+
+/// The result of a change, shown above the content of the next page.
+fn result_notice(result_text: Option<String>) -> Markup {
+    html! { @if let Some(result_text) = result_text { pre.notice role="status" { (result_text) } } }
 }

@@ -19,7 +19,7 @@ use zeroize::Zeroize;
 use super::fault::Fault;
 use super::local_socket;
 use super::resp::MAX_REPLIES;
-use super::stream::Stream;
+use super::stream::{ConnectStep, Stream};
 use super::tls::TlsClient;
 use crate::address::{Address, Node};
 use crate::threads;
@@ -55,17 +55,6 @@ enum AfterRequest {
     Listen(Duration),
     /// The thread ends, and leaves the stream to the caller.
     HandOver(Sender<Stream>),
-}
-
-/// A step of opening a connection that is done.
-#[derive(Debug)]
-pub(super) enum ConnectStep {
-    /// The name of the server has an address.
-    Resolved,
-    /// The system has connected, to a port or to a socket.
-    Connected(Option<SocketAddr>),
-    /// The handshake of TLS is done.
-    Encrypted,
 }
 
 /// Commands as they go over the wire. A `Cmd` of the `redis` crate would copy every word once more, and

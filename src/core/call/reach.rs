@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::connect::{ConnectStep, connect_stream};
+use super::connect::connect_stream;
 use super::error;
 use super::fault::Fault;
 use super::local::LocalServer;
+use super::stream::ConnectStep;
 use super::tls::{TlsClient, TlsSession};
 use crate::address::{Address, Target};
 use crate::error::{Error, Kind};

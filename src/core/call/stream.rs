@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 
-use super::connect::ConnectStep;
 use super::fault::Fault;
 use super::resp::{self, ReplyReadError};
 use super::tls::{TlsClient, TlsSession, TlsStream};
@@ -20,6 +19,17 @@ const ALERT: u8 = 0x15;
 
 /// The size of the buffer for what is received.
 const RECEIVE_BUFFER_SIZE: usize = 1 << 16;
+
+/// A step of opening a connection that is done.
+#[derive(Debug)]
+pub(super) enum ConnectStep {
+    /// The name of the server has an address.
+    Resolved,
+    /// The system has connected, to a port or to a socket.
+    Connected(Option<SocketAddr>),
+    /// The handshake of TLS is done.
+    Encrypted,
+}
 
 /// An open connection.
 pub(super) struct Stream {

@@ -3,7 +3,8 @@
 
 use super::{Explanation, Explanations, JidTraces};
 use crate::model::job::reason::{BackoffCause, DelayReason, ReasonCode, ReasonEvidence};
-use crate::model::job::{Neighbor, QueuedCounts, State};
+use crate::model::job::{Neighbor, State};
+use crate::model::queue::QueuedCounts;
 use crate::model::recur::text::owed_text;
 use crate::model::worker::silence_text;
 use crate::name::Name;

@@ -13,7 +13,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use self::reason::DelayReason;
 use super::coordination::LostLockBackoff;
 use super::ending::exhausted_retries_group;
-use super::is_zero;
+use super::queue::QueuedCounts;
 use crate::clock::moment::Moment;
 use crate::json::data::Data;
 use crate::json::quote::quote_as_core;
@@ -377,46 +377,6 @@ impl JsonSchema for HistoryEntry {
             when: Option<Moment>,
         }
         EntryFields::json_schema(generator)
-    }
-}
-
-/// How many jobs of queues are in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct QueuedCounts {
-    /// Jobs in this state
-    pub waiting: u64,
-    /// Jobs in this state
-    pub running: u64,
-    /// Jobs in this state
-    pub stalled: u64,
-    /// Jobs in this state
-    pub scheduled: u64,
-    /// Jobs in this state
-    pub depends: u64,
-    /// Jobs in this state, if there are any
-    #[serde(skip_serializing_if = "is_zero")]
-    pub throttled: u64,
-}
-
-impl QueuedCounts {
-    /// The counts with the words for their states, in the order in which texts name them.
-    pub(crate) fn counts_with_state_words(&self) -> [(u64, &'static str); 6] {
-        [
-            (self.waiting, "waiting"),
-            (self.running, "running"),
-            (self.stalled, "stalled"),
-            (self.scheduled, "scheduled"),
-            (self.depends, "depends"),
-            (self.throttled, "throttled"),
-        ]
-    }
-
-    /// The number of jobs in all these states.
-    pub(crate) fn total(&self) -> u64 {
-        self.counts_with_state_words()
-            .iter()
-            .map(|(count, _)| count)
-            .sum()
     }
 }
 

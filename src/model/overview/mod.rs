@@ -8,9 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-use super::job::QueuedCounts;
 use super::lag::LagCause;
-use super::queue::{Queue, RoundedSeconds};
+use super::queue::{Queue, QueuedCounts, RoundedSeconds};
 use super::server::ServerFacts;
 use super::stats::{self, DurationSpread};
 use super::worker::{Worker, silence_text};
