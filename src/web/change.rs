@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use maud::{Markup, html};
+use maud::html;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
