@@ -215,7 +215,7 @@ fn next_time_of_day(
     None
 }
 
-/// The next moment after `now` at which a clock of that zone shows `minute`.
+/// The next moment after `now` at which a clock of that zone shows this minute of any hour, such as `:30`.
 fn next_minute(minute: i8, now: Moment, zone: TimeZone) -> Option<Moment> {
     let now = Timestamp::from_microsecond(now.micros())
         .ok()?

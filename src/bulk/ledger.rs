@@ -46,12 +46,12 @@ pub(crate) struct LedgerHead {
     pub evicted: Option<u64>,
     /// Further fields of an export.
     #[serde(flatten)]
-    pub export: Option<ExportStart>,
+    pub export: Option<ExportHeadFields>,
 }
 
 /// When an export was begun, and its number of jobs, if that was known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ExportStart {
+pub(crate) struct ExportHeadFields {
     pub at: Option<String>,
     pub jobs: Option<u64>,
 }
@@ -75,7 +75,7 @@ impl LedgerHead {
     /// Adds the fields of an export.
     pub(crate) fn with_export_start(self, at: Moment) -> LedgerHead {
         let (at, jobs) = (at.to_rfc3339(), None);
-        let export = Some(ExportStart { at, jobs });
+        let export = Some(ExportHeadFields { at, jobs });
         LedgerHead { export, ..self }
     }
 }

@@ -71,14 +71,14 @@ pub(crate) struct Args {
     targets: Targets,
     /// What to export besides jobs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
-    with: Vec<ExportPart>,
+    with: Vec<ExportAddition>,
     /// File to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     file: Option<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ExportPart {
+enum ExportAddition {
     /// The options that are set
     Config,
     /// Recurring jobs
@@ -195,7 +195,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.flush_stdout()?;
         note_on_terminal(session, &format!("exported {exported}"));
     }
-    if !args.with.contains(&ExportPart::Throttles) {
+    if !args.with.contains(&ExportAddition::Throttles) {
         note_unexported_maxima(throttles, now, session)?;
     }
     not_found::refuse_missing_jobs(&missing)?;
@@ -360,14 +360,14 @@ impl ExportWriter {
     /// Writes the parts that `--with` names. Returns the throttles that cannot be read.
     fn write_extra_parts(
         &mut self,
-        with: &[ExportPart],
+        with: &[ExportAddition],
         queues: &[Pattern],
         now: Moment,
         session: &mut Session,
     ) -> Result<Vec<UnreadableThrottle>, Error> {
         let meant = |queue: &Name| passes_filter(queues, Some(queue));
         let (core, ui) = session.core_and_ui()?;
-        if with.contains(&ExportPart::Recur) {
+        if with.contains(&ExportAddition::Recur) {
             // A scan of all keys also finds recurring jobs that no set of a listed queue has.
             let (mut scan, mut found) = (StoredIdScan::new("recurring"), BTreeSet::new());
             while let Some(ids) = scan.next_ids(core, now)? {
@@ -385,19 +385,19 @@ impl ExportWriter {
                 self.write_line(ui, &SavedRecurring::new(recurring, due).export_line()?)?;
             }
         }
-        if with.contains(&ExportPart::Config) {
+        if with.contains(&ExportAddition::Config) {
             let mut options = core.config(now)?;
             options.retain(|option| option.set);
             self.write_line(ui, &export::config_line(options)?)?;
         }
-        if with.contains(&ExportPart::Paused) {
+        if with.contains(&ExportAddition::Paused) {
             for paused in core.paused_queues(now)? {
                 if meant(&paused.queue) {
                     self.write_line(ui, &export::paused_queue_line(&paused)?)?;
                 }
             }
         }
-        if !with.contains(&ExportPart::Throttles) {
+        if !with.contains(&ExportAddition::Throttles) {
             return Ok(Vec::new());
         }
         let (throttles, unreadable) = core.all_throttles(now)?;

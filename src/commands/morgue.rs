@@ -112,7 +112,7 @@ const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.refuse_unused_flags()?;
-    let morgue = QueueMorgue::from_args(&args);
+    let morgue = DeadJobsOfQueue::from_args(&args);
     match args.action {
         MorgueAction::List => {
             session.ui.require_format(&[Format::Jid])?;
@@ -209,15 +209,15 @@ impl Args {
 }
 
 /// The dead jobs of a queue.
-struct QueueMorgue {
+struct DeadJobsOfQueue {
     queue: Name,
     /// The group whose jobs are meant instead.
     group: Option<Name>,
 }
 
-impl QueueMorgue {
-    fn from_args(args: &Args) -> QueueMorgue {
-        QueueMorgue {
+impl DeadJobsOfQueue {
+    fn from_args(args: &Args) -> DeadJobsOfQueue {
+        DeadJobsOfQueue {
             queue: args.queue.clone(),
             group: args.group.clone(),
         }

@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::session::actor;
 use crate::text::format_count;
 use crate::work;
-use crate::work::machine::event::{DispatchMode, WorkLimit, WorkResult};
+use crate::work::machine::event::{DispatchMode, WorkLimit, WorkerRunResult};
 use crate::work::machine::rotation::QueueOrder;
 use crate::work::process::Directory;
 use crate::work::{HookCommands, WorkOptions};
@@ -245,39 +245,39 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         command: args.command,
     };
     match work::run(options, session)? {
-        WorkResult::Done | WorkResult::Stopped { .. } => Ok(Exit::Ok),
-        WorkResult::JobsFailed(count) => {
+        WorkerRunResult::Done | WorkerRunResult::Stopped { .. } => Ok(Exit::Ok),
+        WorkerRunResult::JobsFailed(count) => {
             let why = format!("{} failed", format_count(count, "job", "jobs"));
             Err(Error::new(Kind::JobFailed, why).hint("`qless failed` shows why"))
         }
-        WorkResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
-        WorkResult::NoProgram(message) if args.persistent => {
+        WorkerRunResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
+        WorkerRunResult::NoProgram(message) if args.persistent => {
             let why = format!("three starts in a row failed: {message}");
             Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
         }
-        WorkResult::NoProgram(message) => {
+        WorkerRunResult::NoProgram(message) => {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
-        WorkResult::Forbidden(kind, message) => {
+        WorkerRunResult::Forbidden(kind, message) => {
             Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
                 "point `--redis` at its primary"
             } else {
                 rights::missing_rights_hint(&session.target()?)
             }))
         }
-        WorkResult::Vanished(count) => {
+        WorkerRunResult::Vanished(count) => {
             let jobs = format_count(count, "running job does", "running jobs do");
             let object = if count == 1 { "it" } else { "them" };
             let why = format!("{jobs} not exist any more, and nobody cancelled {object}");
             let hint = "the data of the server was deleted or lost; other jobs may be gone, too";
             Err(Error::new(Kind::JobFailed, why).hint(hint))
         }
-        WorkResult::Refused(message) => {
+        WorkerRunResult::Refused(message) => {
             let why = format!("the server refuses a call of the worker for good: {message}");
             Err(Error::new(Kind::Server, why).hint("`qless doctor` shows what the server offers"))
         }
-        WorkResult::NoDirectory(message) => {
+        WorkerRunResult::NoDirectory(message) => {
             let why = format!("three starts in a row found no directory for their slot: {message}");
             Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
         }

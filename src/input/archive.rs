@@ -425,7 +425,7 @@ fn read_backoff<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Er
     read_coordination_option(value, CoordinationOption::Backoff)
 }
 
-/// Reads an option that coordinates jobs as the core takes it.
+/// Reads an option of a job, such as its back-off, in the form that the core takes.
 fn read_coordination_option<'t, D: Deserializer<'t>>(
     value: D,
     option: CoordinationOption,

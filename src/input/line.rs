@@ -82,7 +82,7 @@ pub(crate) struct NewName<'l>(
     #[serde(borrow, deserialize_with = "read_new_name")] pub Cow<'l, [u8]>,
 );
 
-/// The jid of a job that may be new to the core.
+/// The jid that a job to be put will have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum NewJid<'l> {
     /// The job gets a new jid when it is sent.

@@ -168,6 +168,7 @@ impl<'de> Visitor<'de> for OrderedFieldsVisitor<'_, 'de> {
         f.write_str("an object")
     }
 
+    /// Adds each field, in order; a key that comes twice is added twice.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some((ObjectKey(key), value)) = map.next_entry()? {
             self.0.push((key, value));

@@ -429,7 +429,7 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
 struct FieldAccess<'o, 't> {
     object: &'o ParsedObject<'t>,
     fields: &'static [&'static str],
-    /// The number of fields whose keys were read.
+    /// The index of the field whose key is read next. A value that is read belongs to the field before it.
     next: usize,
     /// The field whose exact bytes the key read last stands for: `queue` after `queue_bytes`.
     bytes_of: Option<&'static str>,

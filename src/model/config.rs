@@ -201,18 +201,18 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
 
 /// A known option, and the queue if its name begins with one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct KnownOption {
+pub(crate) struct OptionOfKey {
     pub spec: &'static OptionSpec,
     /// The queue of the option. `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
-pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
+pub(crate) fn known_option(key: &Name) -> Option<OptionOfKey> {
     if let Some(spec) = GENERAL_OPTIONS
         .iter()
         .find(|known| known.key.as_bytes() == key.as_bytes())
     {
-        return Some(KnownOption { spec, queue: None });
+        return Some(OptionOfKey { spec, queue: None });
     }
     QUEUE_OPTIONS.iter().find_map(|spec| {
         let queue = key
@@ -220,7 +220,7 @@ pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
             .strip_suffix(spec.key.as_bytes())?
             .strip_suffix(b"-")?;
         let queue = (!queue.is_empty()).then(|| Name::from(queue))?;
-        Some(KnownOption {
+        Some(OptionOfKey {
             spec,
             queue: Some(queue),
         })

@@ -97,8 +97,8 @@ impl Worker {
     }
 
     /// The host and process of the worker if its name tells them, else its name.
-    pub(crate) fn short_name(&self) -> String {
-        self.process.short_name(&self.name)
+    pub(crate) fn host_and_pid_or_name(&self) -> String {
+        self.process.host_and_pid_or_name(&self.name)
     }
 
     /// How long the worker has been silent, if that is more than half of the time of a lock that it holds: a worker that

@@ -28,7 +28,7 @@ impl WorkerProcess {
     }
 
     /// The host and process of this worker if its name tells them, else its name.
-    pub(crate) fn short_name(&self, worker: &Name) -> String {
+    pub(crate) fn host_and_pid_or_name(&self, worker: &Name) -> String {
         match (&self.host, self.pid) {
             (Some(host), Some(pid)) => format!("{host}-{pid}"),
             _ => worker.to_string(),

@@ -314,7 +314,7 @@ impl TableSource<'_> {
             Row {
                 name: worker.name.clone(),
                 cells: cells([
-                    (worker.short_name(), Tone::Strong),
+                    (worker.host_and_pid_or_name(), Tone::Strong),
                     (
                         slot_symbols(worker),
                         if worker.stalled > 0 {

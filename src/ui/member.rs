@@ -140,7 +140,7 @@ impl Ui {
                 }
                 None => self.write_bytes(&bytes),
             },
-            shown => self.write_shown(shown),
+            shown => self.write_output(shown),
         }
     }
 }

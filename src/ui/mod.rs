@@ -159,7 +159,7 @@ impl Ui {
         let tty = io::stdout().is_terminal();
         let mut ui = Ui {
             format,
-            stdout: ResultWriter::new(),
+            stdout: ResultWriter::to_stdout(),
             tty,
             render_options: RenderOptions {
                 terminal: tty,
@@ -361,7 +361,7 @@ impl Ui {
                 member.sender.send(MemberMessage::ViewOutput(shown));
                 Ok(())
             }
-            None => self.write_shown(shown),
+            None => self.write_output(shown),
         }
     }
 
@@ -399,7 +399,7 @@ impl Ui {
         })
     }
 
-    fn write_shown(&mut self, shown: ViewOutput) -> Result<(), Error> {
+    fn write_output(&mut self, shown: ViewOutput) -> Result<(), Error> {
         match shown {
             ViewOutput::Table(table, rows) => {
                 let text = table.into_text_of_rows(&self.render_options, rows);

@@ -86,8 +86,8 @@ impl Pager {
 }
 
 impl RunningPager {
-    /// Writes text to the pager. Once the user has quit it, the text is dropped.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes text to the pager, and drops it once the user has quit the pager.
+    pub(crate) fn write_unless_quit(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(stdin) = self.child.stdin.as_mut().filter(|_| !self.quit) else {
             return Ok(());
         };

@@ -28,7 +28,7 @@ enum Destination {
 }
 
 impl ResultWriter {
-    pub(crate) fn new() -> ResultWriter {
+    pub(crate) fn to_stdout() -> ResultWriter {
         ResultWriter {
             stdout: BufWriter::with_capacity(1 << 16, Stdout::new()),
             to: Destination::Stdout,
@@ -116,7 +116,7 @@ impl ResultWriter {
                 buffer.extend_from_slice(bytes);
                 Ok(())
             }
-            Destination::Pager(_, running) => running.write(bytes),
+            Destination::Pager(_, running) => running.write_unless_quit(bytes),
             Destination::Members(sender) => {
                 sender.send(MemberMessage::Bytes(bytes.to_vec()));
                 Ok(())
@@ -129,7 +129,7 @@ impl ResultWriter {
                 let (pager, buffer) = (pager.clone(), std::mem::take(buffer));
                 match pager.start() {
                     Ok(mut running) => {
-                        let written = running.write(&buffer);
+                        let written = running.write_unless_quit(&buffer);
                         self.to = Destination::Pager(pager, running);
                         written
                     }

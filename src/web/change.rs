@@ -10,7 +10,7 @@ use maud::html;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use super::page::{Content, Page, job_path, name_or_empty_label};
+use super::page::{Content, Page, name_or_empty_label, relative_job_path};
 use super::pages::error::hint_paragraph;
 use super::{PageRequest, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
@@ -217,7 +217,7 @@ impl WebChange {
             // The thing that the change was for no longer exists.
             (Subject::Group(_), _) => "failed".to_owned(),
             (Subject::Job(_), Verb::Cancel) => "jobs".to_owned(),
-            (Subject::Job(jid), _) => job_path(jid),
+            (Subject::Job(jid), _) => relative_job_path(jid),
             (Subject::Queue(queue), _) => format!("queues/{}", path::encode_part(queue)),
         }
     }
@@ -225,7 +225,7 @@ impl WebChange {
     /// The path of the page of the job, group or queue before the change.
     fn subject_page(&self) -> String {
         match &self.subject {
-            Subject::Job(jid) => job_path(jid),
+            Subject::Job(jid) => relative_job_path(jid),
             Subject::Group(group) => format!("failed/{}", path::encode_part(group)),
             Subject::Queue(queue) => format!("queues/{}", path::encode_part(queue)),
         }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::page::{NONE, raw};
 use crate::clock::moment::Moment;
 use crate::model::job::HistoryEntry;
-use crate::model::overview::history::JobFlow;
+use crate::model::overview::history::JobRates;
 use crate::model::stats::DurationSpread;
 use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
@@ -19,7 +19,7 @@ const FLOW_HEIGHT: f64 = 26.0;
 const MINUTES_PER_POINT: usize = 2;
 
 /// The jobs put and done in the last hour. Times without a snapshot are blank.
-pub(super) fn flow_chart(flow: &JobFlow) -> Markup {
+pub(super) fn flow_chart(flow: &JobRates) -> Markup {
     let points = |rates: &[Option<f64>]| -> Vec<Option<f64>> {
         let points = rates.chunks(MINUTES_PER_POINT).map(|rates| {
             let known: Vec<f64> = rates.iter().flatten().copied().collect();
@@ -323,7 +323,8 @@ fn life_segments(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<
             b"put" | b"scheduled" => Some(Activity::Wait("")),
             b"popped" => {
                 let worker = entry.note_text("worker");
-                let short = |worker: Name| WorkerProcess::from_name(&worker).short_name(&worker);
+                let short =
+                    |worker: Name| WorkerProcess::from_name(&worker).host_and_pid_or_name(&worker);
                 Some(Activity::Run(worker.map(short).unwrap_or_default()))
             }
             b"done" | b"failed" => None,

@@ -187,14 +187,14 @@ impl PageRequest<'_> {
 }
 
 impl<'s> WebServer<'s> {
-    /// `sessions`: a session for each server to show, at least one.
+    /// Nothing listens yet. There is at least one server to show.
     pub(crate) fn new(
-        sessions: impl Iterator<Item = &'s mut Session>,
+        session_per_server: impl Iterator<Item = &'s mut Session>,
         options: WebOptions,
         run: &'s RunCommand,
     ) -> Result<WebServer<'s>, Error> {
         let mut contexts = Vec::new();
-        for session in sessions {
+        for session in session_per_server {
             let choice = SeriesChoice {
                 max_groups: 100,
                 queues: Vec::new(),

@@ -360,7 +360,7 @@ pub(super) fn link_or_text(href: Option<String>, text: &str) -> Markup {
 }
 
 /// The path of a job's page.
-pub(super) fn job_path(jid: &Name) -> String {
+pub(super) fn relative_job_path(jid: &Name) -> String {
     format!("jobs/{}", path::encode_part(jid))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::event::{LeftJobs, OtherLocks};
+use super::machine::event::{LeftJobs, LocksOfOtherWorkers};
 use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
@@ -39,7 +39,7 @@ pub(super) fn read_remaining_work(
     let mut stalls = false;
     for queue in &queues {
         let locks = match queue.running + queue.stalled {
-            0 => OtherLocks::default(),
+            0 => LocksOfOtherWorkers::default(),
             _ => read_other_locks(core, now, &queue.name)?,
         };
         stalls |= locks.stalled > 0 && !queue.paused;
@@ -63,8 +63,12 @@ pub(super) fn read_remaining_work(
     Ok((rest, left))
 }
 
-fn read_other_locks(core: &mut Core, now: Moment, queue: &Name) -> Result<OtherLocks, Error> {
-    let mut locks = OtherLocks::default();
+fn read_other_locks(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+) -> Result<LocksOfOtherWorkers, Error> {
+    let mut locks = LocksOfOtherWorkers::default();
     let mut held = IndexReader::forward(Index::Locks(queue.clone()), JOBS_PER_READ);
     while let Some(jids) = held.next_members(core, now)? {
         let jobs = core.jobs_with_fields(now, "jid,shown,grace,lock", &jids)?;

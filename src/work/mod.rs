@@ -34,7 +34,8 @@ use self::hooks::{HookQueue, StartHookResult};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, Event, LineContent, MachineConfig, Report, StartFailure, TerminationSignal, WorkResult,
+    Action, Event, LineContent, MachineConfig, Report, StartFailure, TerminationSignal,
+    WorkerRunResult,
 };
 use self::machine::rotation::Rotation;
 use self::metrics_server::MetricsServer;
@@ -81,7 +82,10 @@ const HEARTBEAT: f64 = 60.0;
 const GRACE: f64 = 10.0;
 
 /// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
-pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
+pub(crate) fn run(
+    mut options: WorkOptions,
+    session: &mut Session,
+) -> Result<WorkerRunResult, Error> {
     let launcher = Launcher::new(&options)?;
     session.ui.ignore_closed_stdout();
     let mut secrets = secrets::secret_variables(session.file.as_ref());
@@ -125,7 +129,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
             StartHookResult::Stopped => {
                 let note = "`--on-start` was stopped by a signal; no job was popped";
                 session.ui.note(note);
-                return Ok(WorkResult::Done);
+                return Ok(WorkerRunResult::Done);
             }
             StartHookResult::Killed(signal) => {
                 let why = "stopped by a second signal; no job was popped";
@@ -202,11 +206,11 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     work.warn_of_write_fault(session);
     session.ui.end_output_thread(MAX_WAIT_FOR_READERS);
     let result = result?;
-    if !matches!(result, WorkResult::Stopped { .. }) {
+    if !matches!(result, WorkerRunResult::Stopped { .. }) {
         work.server.unlist_worker();
     }
     match result {
-        WorkResult::Stopped { released, left } => {
+        WorkerRunResult::Stopped { released, left } => {
             let jobs = match (released, left) {
                 (0, 0) => "no job was unfinished".to_owned(),
                 (_, 0) => "unfinished jobs were given back".to_owned(),
@@ -220,7 +224,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
             let why = format!("stopped by a second signal; {jobs}");
             Err(Error::new(signal_error_kind(work.signal), why))
         }
-        WorkResult::Done if let Some(fault) = work.fault => Err(fault),
+        WorkerRunResult::Done if let Some(fault) = work.fault => Err(fault),
         result => Ok(result),
     }
 }
@@ -450,7 +454,7 @@ struct WorkLoop {
     /// How many signals to end came.
     stops: u32,
     manager: ServiceManager,
-    result: Option<WorkResult>,
+    result: Option<WorkerRunResult>,
     has_summary: bool,
     /// Whether no further job begins, because the reader of stdout has not yet read what was written.
     is_on_hold: bool,
@@ -462,7 +466,7 @@ struct WorkLoop {
 }
 
 impl WorkLoop {
-    fn run(&mut self, session: &mut Session) -> Result<WorkResult, Error> {
+    fn run(&mut self, session: &mut Session) -> Result<WorkerRunResult, Error> {
         let mut events = Vec::new();
         loop {
             self.perform_actions(session)?;
@@ -482,7 +486,7 @@ impl WorkLoop {
                 if is_hasty || session.ui.has_written_everything() {
                     return Ok(match result {
                         // No job was left, but the second signal stopped hooks: the worker was stopped.
-                        WorkResult::Done if self.stops > 1 => WorkResult::Stopped {
+                        WorkerRunResult::Done if self.stops > 1 => WorkerRunResult::Stopped {
                             released: 0,
                             left: 0,
                         },

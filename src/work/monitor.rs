@@ -118,7 +118,7 @@ impl WorkMonitor {
         self.with_counts_of_queue(queue, |counts| {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
-        if is_ending_by_worker(kind) {
+        if has_run_to_its_end(kind) {
             self.runs.count_duration(elapsed);
         }
     }
@@ -221,7 +221,7 @@ fn max_lateness_of_calls(poll: Duration, timeout: Duration) -> Duration {
 }
 
 /// Whether this worker wrote the end of the job. Otherwise the job may have run on, or not at all.
-fn is_ending_by_worker(kind: WorkEventKind) -> bool {
+fn has_run_to_its_end(kind: WorkEventKind) -> bool {
     use WorkEventKind::{Advanced, Completed, Failed, Retried};
 
     matches!(kind, Completed | Advanced | Retried | Failed)

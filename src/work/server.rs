@@ -224,7 +224,7 @@ impl ServerCalls {
                     };
                     self.arrangement.note_popped(&reply.jobs);
                     Ok(EndedAndPopped {
-                        emptied: emptied_queues(total, &queues, &reply.jobs),
+                        emptied: queues_that_gave_less_than_asked(total, &queues, &reply.jobs),
                         endings: reply.endings,
                         jobs: reply.jobs,
                         refused: reply.refused,
@@ -333,7 +333,11 @@ impl ServerCalls {
 }
 
 /// The queues of a call that gave fewer jobs than they were asked for.
-fn emptied_queues(max_jobs: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
+fn queues_that_gave_less_than_asked(
+    max_jobs: u64,
+    queues: &[(Name, u64)],
+    jobs: &[PoppedJob],
+) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {
         *given.entry(&job.queue).or_default() += 1;

@@ -448,12 +448,12 @@ mod tests {
             qless retry --as-holder   Jids(Failed) <> 
             qless promote   Jids(Scheduled) <> 
             qless timeout   Jids(Held) <> 
-            qless cancel   Jids(Open) <> 
+            qless cancel   Jids(NotComplete) <> 
             qless put   Queues <> 
             qless put mail   other value <> 
             qless put mail K --tag   Tags <> 
             qless put mail K --jid   other value <> 
-            qless put --depends   Jids(Open) <> 
+            qless put --depends   Jids(NotComplete) <> 
             qless queues   Queues or glob <> 
             qless queues a b  Queues or glob <b> 
             qless length   Queues <> 
@@ -472,23 +472,23 @@ mod tests {
             qless recur put q K --jid   other value <> 
             qless tag x --add   Tags <> 
             qless tag x --remove=  Tags --remove=<> 
-            qless track --remove   Jids(Open) <> 
+            qless track --remove   Jids(NotComplete) <> 
             qless workers   Workers or glob <> 
             qless failed --group   Groups or glob <> 
             qless unfail   Groups <> 
             qless unfail g --to   Queues <> 
             qless priority --to   other value <> 
-            qless priority --to 5   Jids(Open) <> 
+            qless priority --to 5   Jids(NotComplete) <> 
             qless stats   Queues or glob <> 
             qless jobs --held-by   Workers or glob <> 
             qless complete   Jids(Held) <> 
             qless complete x --next   Queues <> 
             qless fail --worker   Workers <> 
             qless depends   Jids(Depends) <> 
-            qless depends x --on   Jids(Open) <> 
-            qless depends x --on a   Jids(Open) <> 
-            qless depends x --on a --off   Jids(Open) <> 
-            qless get -- -  Jids(Open) <-> 
+            qless depends x --on   Jids(NotComplete) <> 
+            qless depends x --on a   Jids(NotComplete) <> 
+            qless depends x --on a --off   Jids(NotComplete) <> 
+            qless get -- -  Jids(NotComplete) <-> 
             qless jobs --watch --queue   Queues or glob <> 
             qless jobs -  flag <-> 
             qless --context local queues   Queues or glob <> --context=local

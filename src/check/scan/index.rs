@@ -6,7 +6,7 @@ use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
-use super::set::{IndexedSet, SETS_PER_READ, priority_bucket, second_bucket, time_bucket};
+use super::set::{IndexedSet, SETS_PER_READ, priority_bucket, time_bucket, whole_second_bucket};
 use super::unmatched::{MatchResult, MatchSide};
 use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner, validate};
 
@@ -83,7 +83,7 @@ impl Scanner<'_> {
         let bucket = match set.kind {
             ItemKind::Work => priority_bucket(score),
             ItemKind::Locks | ItemKind::Worker => time_bucket(score),
-            ItemKind::FailedTimes => second_bucket(score),
+            ItemKind::FailedTimes => whole_second_bucket(score),
             _ => 0,
         };
         let hash = self.salt.hash_entry(set.location, member, bucket);

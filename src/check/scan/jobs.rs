@@ -8,7 +8,7 @@ use crate::name::Name;
 
 use super::homes::set_of_state;
 use super::scanned_job::{ExtraRead, ScannedJob};
-use super::set::{priority_bucket, second_bucket, time_bucket};
+use super::set::{priority_bucket, time_bucket, whole_second_bucket};
 use super::unmatched::{MatchResult, MatchSide};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
 
@@ -387,7 +387,7 @@ impl Scanner<'_> {
                 ItemKind::FailedTimes,
                 b"",
                 &job.jid,
-                second_bucket(failure.when),
+                whole_second_bucket(failure.when),
             )?;
         }
         if self.first_pass && self.covers_all_queues() {

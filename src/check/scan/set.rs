@@ -90,7 +90,7 @@ pub(super) fn time_bucket(score: f64) -> u64 {
 }
 
 /// The number that a hash contains for a time that either the job or the index has in whole seconds.
-pub(super) fn second_bucket(score: f64) -> u64 {
+pub(super) fn whole_second_bucket(score: f64) -> u64 {
     score.floor() as i64 as u64
 }
 

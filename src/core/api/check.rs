@@ -295,8 +295,8 @@ enum CheckRow {
 /// Reads a row that begins with the id of a finding (a verdict) or with a number (the count).
 impl<'de> Deserialize<'de> for CheckRow {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CheckRow, D::Error> {
-        struct CheckVisitor;
-        impl<'de> Visitor<'de> for CheckVisitor {
+        struct CheckRowVisitor;
+        impl<'de> Visitor<'de> for CheckRowVisitor {
             type Value = CheckRow;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a finding or a number of items")
@@ -316,7 +316,7 @@ impl<'de> Deserialize<'de> for CheckRow {
                 ))
             }
         }
-        deserializer.deserialize_struct("row", &["id", ".."], CheckVisitor)
+        deserializer.deserialize_struct("row", &["id", ".."], CheckRowVisitor)
     }
 }
 

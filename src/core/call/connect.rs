@@ -417,8 +417,8 @@ fn send_commands(stream: &mut Stream, packed: PackedCommands, deadline: Instant)
     SentRequest { commands, result }
 }
 
-/// Reads the replies to commands. In the thread of a connection the socket has no timeout, because the caller itself
-/// waits only until the deadline.
+/// Reads the replies to the commands of one request. In the thread of a connection the socket has no timeout, because
+/// the caller itself waits only until the deadline.
 fn read_replies(stream: &mut Stream, sent: SentRequest) -> ReceivedReplies {
     let mut replies = Vec::with_capacity(sent.commands);
     // Read also after a failed write: a server that ends the connection early may have sent the reason.

@@ -129,6 +129,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
         }
     }
 
+    /// Reads a variant from its name, or from an array of its name and its content.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

@@ -35,7 +35,7 @@ pub(crate) struct ReachReport {
 pub(crate) fn probe_server(target: &Target, timeout: Duration) -> ReachReport {
     let mut report = ReachReport::default();
     match read_address(target) {
-        Ok(address) => report.connect(target, address, timeout),
+        Ok(address) => report.probe_connection(target, address, timeout),
         Err(error) => report.error = Some(error),
     }
     report
@@ -87,7 +87,7 @@ fn start_connecting(
 }
 
 impl ReachReport {
-    fn connect(&mut self, target: &Target, address: Address, timeout: Duration) {
+    fn probe_connection(&mut self, target: &Target, address: Address, timeout: Duration) {
         let tls = match read_tls_client(target) {
             Ok(tls) => tls,
             Err(error) => {

@@ -1,4 +1,5 @@
-//! Which server a connection goes to, if the address names several.
+//! The choice of the server for the next connection if the address names several: the last good node first, and
+//! each with its share of the time. It also follows `MOVED`.
 
 use std::time::{Duration, Instant};
 

@@ -94,7 +94,7 @@ struct FlowCounts {
 
 /// Jobs put and completed, per second. A value is `None` for times without a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct JobFlow {
+pub(crate) struct JobRates {
     /// For each of the last 60 minutes, the oldest first.
     pub put: Vec<Option<f64>>,
     pub done: Vec<Option<f64>>,
@@ -159,14 +159,14 @@ impl History {
         }
     }
 
-    pub(crate) fn flow_of_queue(&self, queue: &Name) -> JobFlow {
+    pub(crate) fn flow_of_queue(&self, queue: &Name) -> JobRates {
         let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
         self.make_flow(self.put.get(name), self.done.get(name), ends)
     }
 
     /// The flow through all queues.
-    pub(crate) fn total_flow(&self) -> JobFlow {
+    pub(crate) fn rates_of_all_queues(&self) -> JobRates {
         let sum = |all: &SeriesByName| {
             let mut sum = MinuteSeries::default();
             for (minute, count) in all.values().flat_map(|series| &series.0) {
@@ -210,7 +210,7 @@ impl History {
         put: Option<&MinuteSeries>,
         done: Option<&MinuteSeries>,
         ends: Option<MinuteEnds>,
-    ) -> JobFlow {
+    ) -> JobRates {
         let rates = |series: Option<&MinuteSeries>| {
             let last = self.newest_minute().unwrap_or_default();
             let minutes = last.saturating_sub(FLOW_MINUTES - 1)..=last;
@@ -222,7 +222,7 @@ impl History {
             minutes.map(rate).collect()
         };
         let flow = ends.map(|ends| (ends.last.flow_since(ends.first), ends.seconds));
-        JobFlow {
+        JobRates {
             put: rates(put),
             done: rates(done),
             put_per_s: flow.map(|(flow, seconds)| flow.put / seconds),
@@ -431,7 +431,7 @@ mod tests {
         let (put, done) = (&flow.put[55..], &flow.done[55..]);
         assert_eq!(put, [None, Some(1.0), Some(1.5), Some(1.5), None]);
         assert_eq!(done, [None, Some(2.0), Some(1.0), Some(1.0), None]);
-        assert_eq!(flow, history.total_flow());
+        assert_eq!(flow, history.rates_of_all_queues());
         let failures = history.failures_per_ten_minutes(&Name::from("timeout"));
         assert_eq!(failures[10..], [None, Some(60.0)]);
         assert_eq!(history.watched_since().unwrap().seconds(), START);
@@ -493,7 +493,7 @@ mod tests {
             history.flow_of_queue(&Name::from("mail")).done_per_s,
             Some(250.0)
         );
-        assert_eq!(history.total_flow().done_per_s, Some(250.0));
+        assert_eq!(history.rates_of_all_queues().done_per_s, Some(250.0));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::text::{
     with_thousands_separators,
 };
 use crate::web::chart;
-use crate::web::page::{Content, NONE, Page, Section, job_path, name_or_empty_label};
+use crate::web::page::{Content, NONE, Page, Section, name_or_empty_label, relative_job_path};
 
 /// Maximum number of dependencies, and of dependents, that are listed.
 const MAX_NEIGHBORS: usize = 20;
@@ -178,7 +178,7 @@ fn breadcrumb(page: &Page, job: &Job) -> Markup {
 
 /// The buttons for the job, and the command line of the first of them.
 fn change_buttons(page: &Page, job: &Job) -> Markup {
-    let here = job_path(&job.jid);
+    let here = relative_job_path(&job.jid);
     let button = |verb: &str, word: &str, is_main: bool| {
         page.change_button(&format!("{here}/{verb}"), word, is_main)
     };
@@ -473,7 +473,7 @@ fn neighbor_list(page: &Page, job: &Job) -> Markup {
     let neighbor = |jid: &Name| job.neighbors.iter().find(|other| other.jid == *jid);
     let more = |jids: &[Name]| jids.len().saturating_sub(MAX_NEIGHBORS);
     html! {
-        h2 { "Before and after" small { a href=(page.link(&format!("{}/graph", job_path(&job.jid)))) { "graph" } } }
+        h2 { "Before and after" small { a href=(page.link(&format!("{}/graph", relative_job_path(&job.jid)))) { "graph" } } }
         ul.tree {
             @for jid in job.dependencies.iter().take(MAX_NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), true)) }
             @if more(&job.dependencies) > 0 { li.dim { "and " (more(&job.dependencies)) " more" } }

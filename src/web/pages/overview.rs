@@ -179,7 +179,7 @@ fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static s
 /// The five figures below the headline: waiting, running, done, oldest wait, failed.
 fn figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
     let totals = &overview.totals;
-    let flow = server.with_history(|history| history.total_flow());
+    let flow = server.with_history(|history| history.rates_of_all_queues());
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
     // Only the workers of this program say how many slots they have.
     let slots: Option<u64> = slots.sum();

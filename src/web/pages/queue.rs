@@ -14,7 +14,7 @@ use crate::explain;
 use crate::look::server::SnapshotServer;
 use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
-use crate::model::overview::history::JobFlow;
+use crate::model::overview::history::JobRates;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, format_count, with_thousands_separators};
@@ -119,7 +119,7 @@ pub(in crate::web) fn content(
 }
 
 /// The chart of the last hour, above its beginning, its middle and now.
-fn last_hour_chart(page: &Page, flow: &JobFlow) -> Markup {
+fn last_hour_chart(page: &Page, flow: &JobRates) -> Markup {
     let drawn = chart::flow_chart(flow);
     let moment = |ago: &f64| Moment::from_seconds(page.now.seconds() - ago);
     let times = [3600.0, 1800.0, 0.0];

@@ -66,7 +66,7 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
     let is_silent = worker.is_silent(page.now);
     html! {
         tr data-key=(worker.name) {
-            th scope="row" title=(worker.name.to_string()) { (page.worker_link_with_text(&worker.name, &worker.short_name())) }
+            th scope="row" title=(worker.name.to_string()) { (page.worker_link_with_text(&worker.name, &worker.host_and_pid_or_name())) }
             td { (slot_row(worker)) }
             td.n { (runs) }
             td.n.dim[!is_silent].late[is_silent] {

@@ -77,7 +77,7 @@ pub struct MachineConfig {
     pub grace: f64,
     /// How long a process may have a job.
     pub time_limit: Option<f64>,
-    /// The ends of a process after which its jobs are retried.
+    /// The ends of a process after which its jobs are retried, as `--retry-on` names them.
     pub retry_on: Vec<RetryCause>,
     pub retry_delay: Duration,
     /// Where completed jobs go.
@@ -167,12 +167,12 @@ pub struct LeftJobs {
     pub scheduled: u64,
     pub depends: u64,
     pub throttled: u64,
-    pub locks: OtherLocks,
+    pub locks: LocksOfOtherWorkers,
 }
 
 /// The locks that other workers hold on jobs of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OtherLocks {
+pub struct LocksOfOtherWorkers {
     /// Locks that have not expired.
     pub valid: u64,
     /// Expired locks, also in their grace period: a pop gets these jobs when it is over.
@@ -181,7 +181,7 @@ pub struct OtherLocks {
     pub grace_left: f64,
 }
 
-impl OtherLocks {
+impl LocksOfOtherWorkers {
     fn lock_count(self) -> u64 {
         self.valid + self.stalled
     }
@@ -189,7 +189,7 @@ impl OtherLocks {
 
 impl LeftJobs {
     /// The jobs left in a queue on which other workers hold `locks`. `None` if the queue has no job.
-    pub(crate) fn from_counts(queue: &Queue, locks: OtherLocks) -> Option<LeftJobs> {
+    pub(crate) fn from_counts(queue: &Queue, locks: LocksOfOtherWorkers) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
@@ -323,12 +323,12 @@ pub enum Action {
     Request(Request),
     Report(Report),
     /// The work is over.
-    Finish(WorkResult),
+    Finish(WorkerRunResult),
 }
 
-/// How the work ended.
+/// How the worker as a whole ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkResult {
+pub enum WorkerRunResult {
     Done,
     /// The number of jobs that failed for good, in a run with a limit.
     JobsFailed(u64),

@@ -16,7 +16,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use self::event::{
-    Action, DispatchMode, Event, MachineConfig, Readiness, Report, WorkLimit, WorkResult,
+    Action, DispatchMode, Event, MachineConfig, Readiness, Report, WorkLimit, WorkerRunResult,
 };
 use self::held::HeldJobs;
 use self::rotation::Rotation;
@@ -168,7 +168,7 @@ pub struct Machine {
     /// The number of consecutive starts that found no directory, per slot.
     directory_failures: Vec<u32>,
     /// Why the work ends before it is done.
-    start_fault: Option<WorkResult>,
+    start_fault: Option<WorkerRunResult>,
     /// When a stopped worker stops trying to release its jobs, and leaves their locks to expire.
     give_up_at: Option<f64>,
     /// Whether a third signal has asked for the end.
@@ -555,18 +555,18 @@ impl Machine {
         let left = self.held.len() as u64;
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
-            _ if self.stage == WorkStage::Stopping => WorkResult::Stopped {
+            _ if self.stage == WorkStage::Stopping => WorkerRunResult::Stopped {
                 released: self.released_since_stop,
                 left,
             },
             Some(fault) => fault,
-            None if limit == WorkLimit::Never => WorkResult::Done,
-            None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
-            None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
+            None if limit == WorkLimit::Never => WorkerRunResult::Done,
+            None if self.vanished > 0 => WorkerRunResult::Vanished(self.vanished),
+            None if self.failed > 0 => WorkerRunResult::JobsFailed(self.failed),
             // With `--count 1`, a lost job is the result. One of several lost jobs is not, since another worker
             // completes it.
-            None if self.has_lost && limit.max_job_count() == Some(1) => WorkResult::JobLost,
-            None => WorkResult::Done,
+            None if self.has_lost && limit.max_job_count() == Some(1) => WorkerRunResult::JobLost,
+            None => WorkerRunResult::Done,
         };
         self.actions.push(Action::Finish(result));
     }

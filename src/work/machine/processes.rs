@@ -1,6 +1,6 @@
 //! The processes of a worker: when they start, get jobs and are signalled.
 
-use super::event::{Action, DispatchMode, Report, StartFailure, WorkResult};
+use super::event::{Action, DispatchMode, Report, StartFailure, WorkerRunResult};
 use super::held::JobPhase;
 use super::slots::{MAX_WAIT, Slot, SlotProcess};
 use super::{Machine, WorkStage};
@@ -129,7 +129,7 @@ impl Machine {
         {
             self.start_failures += 1;
             if self.start_failures == MAX_START_FAILURES {
-                self.start_fault = Some(WorkResult::NoProgram(message.clone()));
+                self.start_fault = Some(WorkerRunResult::NoProgram(message.clone()));
                 self.stop_popping();
             }
         }
@@ -148,11 +148,11 @@ impl Machine {
             StartFailure::Program(_) | StartFailure::Job(_) => {
                 self.release_queue.extend(process.jobs)
             }
-            // The jobs are released and not failed, so they keep their retries.
+            // The directory of the slot is at fault, not its jobs: they are released with all their retries.
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
-                    self.start_fault = Some(WorkResult::NoDirectory(message.clone()));
+                    self.start_fault = Some(WorkerRunResult::NoDirectory(message.clone()));
                     self.stop_popping();
                 }
                 self.add_report(Report::StartFailed { slot, message });

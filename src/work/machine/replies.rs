@@ -1,6 +1,6 @@
 //! The steps after replies of the server.
 
-use super::event::{EndedAndPopped, JobResult, Report, WorkResult};
+use super::event::{EndedAndPopped, JobResult, Report, WorkerRunResult};
 use super::held::JobPhase;
 use super::{AwayCause, BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
@@ -25,7 +25,8 @@ impl Machine {
                     && self.held.is_empty()
                     && sent.endings.is_empty() =>
             {
-                self.start_fault = Some(WorkResult::Forbidden(error.kind(), error_text(&error)));
+                self.start_fault =
+                    Some(WorkerRunResult::Forbidden(error.kind(), error_text(&error)));
                 return self.stop_popping();
             }
             Err(error) if is_usage_error(&error) => {
@@ -236,7 +237,7 @@ impl Machine {
 
     /// Ends the work once the running jobs have ended: every repetition of a call would fail.
     fn end_after_final_error(&mut self, error: &Error) {
-        let fault = WorkResult::Refused(error_text(error));
+        let fault = WorkerRunResult::Refused(error_text(error));
         self.start_fault.get_or_insert(fault);
         self.stop_popping();
         self.queue_release_of_ready_jobs();

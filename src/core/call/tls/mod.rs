@@ -90,7 +90,7 @@ impl TlsClient {
             identity_was_requested,
         };
         stream.send_hello()?;
-        silence::await_first_byte(&stream.stream.sock, address, deadline)?;
+        silence::refuse_server_without_tls(&stream.stream.sock, address, deadline)?;
         stream.finish_handshake()?;
         Ok(stream)
     }

@@ -11,10 +11,9 @@ use crate::core::call::fault::Fault;
 /// Maximum wait for the first byte before the server is asked whether it speaks TLS at all.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Waits for the first byte of the server. If there is none for a while, a second connection asks
-/// without TLS: a reply to that means that the server has no TLS. Otherwise, the caller may go on
-/// waiting.
-pub(super) fn await_first_byte(
+/// Refuses a server that has no TLS. If its first byte does not come for a while, a second connection asks
+/// without TLS, and a reply means that it has none. `Ok` after a time-out: the caller may go on waiting.
+pub(super) fn refuse_server_without_tls(
     socket: &TcpStream,
     address: &SocketAddr,
     deadline: Instant,
