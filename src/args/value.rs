@@ -489,6 +489,7 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, Invalid> {
     }
 }
 
+/// The name of an environment variable.
 pub(crate) fn variable_name(text: &str) -> Result<String, Invalid> {
     if text.is_empty() || text.contains(['=', '\0']) {
         Err("is not the name of a variable".into())

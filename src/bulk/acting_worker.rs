@@ -41,7 +41,7 @@ impl ActingWorker {
         }
     }
 
-    /// Reads a running job that the command is about. It is refused as [`ActingWorker::refuse_not_held`] does.
+    /// Reads a running job that the command is about, and refuses it as [`ActingWorker::refuse_not_held`] does.
     pub(crate) fn read_held_job(
         &self,
         core: &mut Core,

@@ -25,7 +25,7 @@ pub(crate) struct WalkLimits {
 pub(crate) struct Walk {
     /// The jobs, breadth first; `None` for one that does not exist.
     pub jobs: Vec<(Name, Option<Job>)>,
-    /// Whether the limits of the walk left jobs out.
+    /// Whether there are more jobs or edges than a walk reads. Jobs beyond its depth do not count.
     pub has_more: bool,
 }
 

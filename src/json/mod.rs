@@ -32,6 +32,7 @@ impl Json {
         Some(Json(text.into_owned()))
     }
 
+    /// A string: the text is not parsed.
     pub(crate) fn from_text(text: &str) -> Json {
         Json(serde_json::Value::from(text).to_string())
     }

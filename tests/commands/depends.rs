@@ -127,13 +127,13 @@ fn an_invalid_dependency_is_refused() {
     "#]]);
     redis.at(10).run("depends d --on d").shows(expect![[r#"
         --- stderr
-        error: cannot change the dependencies of `d`: it would depend on itself, through `d`
+        error: cannot change the dependencies of `d`: it would wait for itself: d → d
         --- exit 5
     "#]]);
     redis.at(10).run("put mail K --jid e --depends d").ok();
     redis.at(10).run("depends d --on e").shows(expect![[r#"
         --- stderr
-        error: cannot change the dependencies of `d`: it would depend on itself, through `d`, `e`
+        error: cannot change the dependencies of `d`: it would wait for itself: d → e → d
         --- exit 5
     "#]]);
     redis.at(10).run("depends a --on b").shows(expect![[r#"

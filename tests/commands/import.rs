@@ -307,7 +307,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
     import(&redis, &lines, "--yes --replace").shows(expect![[r#"
         --- stderr
         0 imported, 1 failed
-          failed   1  it would wait for itself, by `c`, `y`: c
+          failed   1  it would wait for itself: c → y → c: c
         --- exit 5
     "#]]);
 }

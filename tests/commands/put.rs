@@ -452,7 +452,7 @@ fn dependencies_of_a_new_job_must_exist() {
         .run("put mail K --jid b --depends a,c")
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `b`: `a,c` does not exist, so no job can depend on it
+            error: cannot put `b`: `a,c` does not exist
             hint: name each job by a `--depends` of its own
             --- exit 4
         "#]]);
@@ -461,7 +461,7 @@ fn dependencies_of_a_new_job_must_exist() {
         .run("put mail K --jid b --depends a --depends nope")
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `b`: `nope` does not exist, so no job can depend on it
+            error: cannot put `b`: `nope` does not exist
             hint: `--allow-missing` ignores dependencies that do not exist
             --- exit 4
         "#]]);
@@ -479,7 +479,7 @@ fn dependencies_of_a_new_job_must_exist() {
         .run("put mail K --jid c --depends c")
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `c`: it would depend on itself: c → c
+            error: cannot put `c`: it would wait for itself: c → c
             --- exit 5
         "#]]);
     redis
@@ -487,7 +487,7 @@ fn dependencies_of_a_new_job_must_exist() {
         .run("put mail K --jid a --replace --depends b")
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `a`: it would depend on itself: a → b → a
+            error: cannot put `a`: it would wait for itself: a → b → a
             --- exit 5
         "#]]);
     redis.at(11).run("pop mail --worker w").ok();
@@ -608,7 +608,7 @@ fn a_dry_run_knows_what_only_the_core_knows() {
     );
     assert_eq!(
         said("put r K --jid a --replace --depends b"),
-        "error: cannot put `a`: it would depend on itself: a → b → a\n"
+        "error: cannot put `a`: it would wait for itself: a → b → a\n"
     );
 }
 

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::support::core::Core;
 
-/// Loses the lock of `j` for good: a pop after its end warns the holder, the next one takes the job.
+/// Loses the lock of `j` for good: a pop after its end warns the holder, the next one takes the job. The result is the
+/// time of the next one.
 fn lose(core: &mut Core, popped: u64) -> u64 {
     assert_eq!(core.jids(&format!("pop {} q w2 1", popped + 60)), [""; 0]);
     popped + 70

@@ -26,7 +26,7 @@ fn fail_jobs(redis: &Redis) {
 
 /// Kills a run of the line at each of its requests; after a second, complete run `check` must hold.
 /// In `make test`, even requests are cut before and odd ones after; in `make soak`, each both ways.
-/// How many requests a complete run makes.
+/// The result is how many requests a complete run makes.
 fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
     let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
     let step = if random::soaking() { 1 } else { 2 };

@@ -14,7 +14,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use super::qless::RunOutput;
 
 /// Runs a command with stdout and stderr on a terminal of that many columns, and nothing on stdin.
-/// Its status, and all that it wrote as stdout.
+/// The result has its status, and all that it wrote as stdout.
 pub fn run(command: Command, columns: u16) -> RunOutput {
     Terminal::start(command, columns, 50).end()
 }

@@ -318,7 +318,7 @@ fn a_dependency_on_another_member_is_refused_with_the_reason() {
         .run(&format!("put mail Welcome --jid {jid} --depends {other}"))
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `JID`: `OTHER` does not exist, so no job can depend on it
+            error: cannot put `JID`: `OTHER` does not exist
             hint: a job can depend only on jobs of the same member: `--shard-by PATH` puts jobs with one value in their data together, `--prefix` or `--context` names a member
             --- exit 4
         "#]]);

@@ -311,7 +311,7 @@ impl IndexedSet {
             (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(score_in_reply) == Some(witness.score);
                 self.cursor = if stays {
-                    // Read the page with that member in its middle, since other members may have the same score.
+                    // Read the page with the witness in its middle, since other members may have the same score.
                     SetCursor::Ranks(RankPage {
                         from: Some((higher + page_size / 2, witness)),
                         scores: false,

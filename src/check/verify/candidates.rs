@@ -72,7 +72,7 @@ impl LocatedCandidates {
         self.count -= items.len();
         let bytes = items.iter().map(|item| item.as_bytes().len());
         self.bytes -= bytes.sum::<usize>();
-        // Several index entries may lead to the same candidate, which is verified once.
+        // Several index entries may lead to the same candidate: drop the ones that were verified lately.
         items.retain(|item| self.recent.insert(self.hasher.hash_one((location, item))));
         if self.recent.len() > MAX_HASHES {
             self.recent.clear();

@@ -237,7 +237,7 @@ impl Core {
     }
 }
 
-/// The error with the kind `Unknown`: some of the jobs may have ended before it.
+/// The error with the kind `OutcomeUnknown`: some of the jobs may have ended before it.
 fn partly_ended_error(error: Error) -> Error {
     Error::new(Kind::OutcomeUnknown, error.message())
 }

@@ -19,7 +19,7 @@ use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::model::bulk::OutcomeCode;
-use crate::model::job::Job;
+use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::text::backtick_list;
@@ -213,8 +213,17 @@ impl Core {
         let mut interner = FieldInterner::default();
         let mut snapshots = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
-            let jobs = self.jobs(now, JobFields::Snapshot, jids)?.into_iter();
-            snapshots.extend(jobs.map(|job| Some(JobSnapshot::from_job(job?, &mut interner))));
+            for job in self.jobs(now, JobFields::Snapshot, jids)? {
+                snapshots.push(job.map(|job| {
+                    // An older core left jobs in the schedule in state `waiting`.
+                    let is_waiting = job.state == Some(State::Waiting);
+                    let left_due = job.due_score.filter(|_| is_waiting);
+                    let left_due = left_due.and_then(Moment::from_seconds);
+                    let mut snapshot = JobSnapshot::from_job(job, &mut interner);
+                    snapshot.due = snapshot.due.or(left_due).filter(|due| *due > now);
+                    snapshot
+                }));
+            }
         }
         Ok(snapshots)
     }
