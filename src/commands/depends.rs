@@ -230,7 +230,7 @@ fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
         OutcomeCode::Gone | OutcomeCode::StateChanged => {
             JobOutcome::from_refusing_reply(job, reply)
         }
-        code => JobOutcome::refused(&job.jid, code, reply.refusal().sentence()),
+        code => JobOutcome::refused(&job.jid, code, reply.refusal_reason().sentence()),
     };
     outcome.to_error(ASKS)
 }

@@ -25,7 +25,7 @@ pub enum Cause {
     /// Nothing listens where the address points.
     NothingListens,
     /// Waiting does not help.
-    NotTransient,
+    Permanent,
     /// The nodes of a cluster name each other: wrongly configured, or for a moment while slots or masters change.
     CircularRedirection,
     /// The replies to a request take more memory than they may.

@@ -592,9 +592,9 @@ fn line_outcome<'r>(
         }
         OutcomeCode::Exists if leaves_existing => outcome.result = ItemTally::Skipped,
         _ => {
-            let refusal = reply.refusal();
-            outcome.why = Some(refusal.reason.into_owned());
-            outcome.detail = refusal.jobs;
+            let refusal = reply.refusal_reason();
+            outcome.why = Some(refusal.summary.into_owned());
+            outcome.detail = refusal.with_jobs;
         }
     }
     outcome

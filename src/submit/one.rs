@@ -191,7 +191,7 @@ impl SinglePut<'_> {
     }
 
     fn conflict_error(&self, reply: &GuardReply<PutResult>) -> Error {
-        let message = self.cannot_put_message(reply.refusal().sentence());
+        let message = self.cannot_put_message(reply.refusal_reason().sentence());
         Error::conflict(message).about_jid(&self.jid)
     }
 
@@ -202,7 +202,7 @@ impl SinglePut<'_> {
         } else {
             "`--allow-missing` ignores dependencies that do not exist"
         };
-        Error::not_found(self.cannot_put_message(reply.refusal().sentence()))
+        Error::not_found(self.cannot_put_message(reply.refusal_reason().sentence()))
             .hint(hint)
             .about_jid(&self.jid)
             .caused_by(Cause::MissingDependency)

@@ -138,7 +138,7 @@ impl TableSource<'_> {
         let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
         let row = |queue: &&QueueFacts| {
             let counts = &queue.counts;
-            let flow = self.history.flow_of_queue(&counts.name);
+            let flow = self.history.rates_of_queue(&counts.name);
             let growth = match flow.growth_per_min.map(f64::round) {
                 Some(growth) if growth != 0.0 => format!("{growth:+.0}"),
                 _ => "0".to_owned(),

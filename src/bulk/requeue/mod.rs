@@ -64,11 +64,11 @@ impl RequeueTarget {
         keeps_retries: impl Fn(&JobSnapshot) -> bool,
     ) -> SliceOutcome {
         let mut outcomes = Vec::with_capacity(slice.jobs.len());
-        for keeps_remaining in [false, true] {
+        for keeps_remaining_retries in [false, true] {
             let jobs = slice
                 .jobs
                 .iter()
-                .filter(|job| keeps_retries(job) == keeps_remaining);
+                .filter(|job| keeps_retries(job) == keeps_remaining_retries);
             let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
                 .map(|job| (job, when(job).due_moment_unless_now(job, slice)))
                 .collect();
@@ -79,7 +79,7 @@ impl RequeueTarget {
                 verb: self.verb,
                 to: self.to.as_ref(),
                 priority: self.priority,
-                keeps_remaining,
+                keeps_remaining_retries,
             };
             match core.requeue_jobs(slice.now, &call, slice.note, &jobs) {
                 Ok(replies) => {

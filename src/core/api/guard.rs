@@ -38,17 +38,17 @@ pub struct GuardReply<D = ()> {
 
 /// Why a job was not put, or its dependencies not changed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct RefusalReason {
     /// Alike for all jobs that are refused for it, so that a summary can count them.
-    pub reason: Cow<'static, str>,
+    pub summary: Cow<'static, str>,
     /// The reason with the jobs that it is about, if it is about jobs.
-    pub jobs: Option<String>,
+    pub with_jobs: Option<String>,
 }
 
-impl Refusal {
+impl RefusalReason {
     /// The reason as exactly as it is known.
     pub(crate) fn sentence(&self) -> &str {
-        self.jobs.as_deref().unwrap_or(&self.reason)
+        self.with_jobs.as_deref().unwrap_or(&self.summary)
     }
 }
 
@@ -80,8 +80,8 @@ impl<D> GuardReply<D> {
     }
 
     /// Why a put or a change of dependencies was refused.
-    pub(crate) fn refusal(&self) -> Refusal {
-        let (reason, jobs) = match self.code {
+    pub(crate) fn refusal_reason(&self) -> RefusalReason {
+        let (summary, with_jobs) = match self.code {
             OutcomeCode::Exists => ("a job of this id exists already", None),
             OutcomeCode::MissingDependency => {
                 let missing: Vec<&Name> = self.detail_names().collect();
@@ -98,15 +98,15 @@ impl<D> GuardReply<D> {
                 ("it would wait for itself", Some(jobs))
             }
             _ => {
-                return Refusal {
-                    reason: self.refusal_text().into(),
-                    jobs: None,
+                return RefusalReason {
+                    summary: self.refusal_text().into(),
+                    with_jobs: None,
                 };
             }
         };
-        Refusal {
-            reason: reason.into(),
-            jobs,
+        RefusalReason {
+            summary: summary.into(),
+            with_jobs,
         }
     }
 
@@ -166,7 +166,7 @@ pub struct RequeueOptions<'a> {
     pub to: Option<&'a Name>,
     pub priority: Option<i64>,
     /// Whether the remaining retries stay as they are.
-    pub keeps_remaining: bool,
+    pub keeps_remaining_retries: bool,
 }
 
 /// Which command requeues jobs, for errors.
@@ -277,7 +277,7 @@ impl Core {
             .iter()
             .map(|(job, _)| job.stored.as_str())
             .collect();
-        let mut options = serde_json::json!({ "from": from, "keep": how.keeps_remaining });
+        let mut options = serde_json::json!({ "from": from, "keep": how.keeps_remaining_retries });
         if let Some(priority) = how.priority {
             options["priority"] = priority.into();
         }

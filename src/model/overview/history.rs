@@ -159,7 +159,7 @@ impl History {
         }
     }
 
-    pub(crate) fn flow_of_queue(&self, queue: &Name) -> JobRates {
+    pub(crate) fn rates_of_queue(&self, queue: &Name) -> JobRates {
         let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
         self.make_flow(self.put.get(name), self.done.get(name), ends)
@@ -427,7 +427,7 @@ mod tests {
             (60.0, snapshot(70, 60, 0)),
             (180.0, snapshot(70, 180, 60)),
         ]);
-        let flow = history.flow_of_queue(&Name::from("mail"));
+        let flow = history.rates_of_queue(&Name::from("mail"));
         let (put, done) = (&flow.put[55..], &flow.done[55..]);
         assert_eq!(put, [None, Some(1.0), Some(1.5), Some(1.5), None]);
         assert_eq!(done, [None, Some(2.0), Some(1.0), Some(1.0), None]);
@@ -445,7 +445,7 @@ mod tests {
                 (tick as f64 * 2.0, snapshot(100 + tick * 2, tick * 4, 0))
             })
             .collect();
-        let flow = watch(&snapshots).flow_of_queue(&Name::from("mail"));
+        let flow = watch(&snapshots).rates_of_queue(&Name::from("mail"));
         assert_eq!(flow.done_per_s, Some(2.0));
         assert_eq!(flow.put_per_s, Some(3.0));
         assert_eq!(flow.growth_per_min, Some(60.0));
@@ -465,7 +465,7 @@ mod tests {
             (10_020.0, snapshot(0, 9040, 500)),
         ];
         let history = watch(&snapshots);
-        let flow = history.flow_of_queue(&Name::from("mail"));
+        let flow = history.rates_of_queue(&Name::from("mail"));
         let watched = flow.done.iter().filter(|rate| rate.is_some());
         assert_eq!(watched.count(), 1);
         assert_eq!(flow.done_per_s, Some(2.0));
@@ -490,7 +490,7 @@ mod tests {
             (midnight + 10.0, snapshot(0, 5000, 0)),
         ]);
         assert_eq!(
-            history.flow_of_queue(&Name::from("mail")).done_per_s,
+            history.rates_of_queue(&Name::from("mail")).done_per_s,
             Some(250.0)
         );
         assert_eq!(history.rates_of_all_queues().done_per_s, Some(250.0));

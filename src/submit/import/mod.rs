@@ -654,7 +654,7 @@ impl Importer<'_> {
             OutcomeCode::Exists if self.options.existing == ExistingPolicy::Skip => {
                 skipped_existing_outcome(jid)
             }
-            code => JobOutcome::refused(jid, code, reply.refusal().sentence()),
+            code => JobOutcome::refused(jid, code, reply.refusal_reason().sentence()),
         }
     }
 

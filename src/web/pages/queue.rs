@@ -50,7 +50,7 @@ pub(in crate::web) fn content(
         ..QueueFacts::default()
     };
     let of_snapshot = found.unwrap_or(&own);
-    let flow = server.with_history(|history| history.flow_of_queue(name));
+    let flow = server.with_history(|history| history.rates_of_queue(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
     let heading = if explanation.runnable {
         format!("workers can take jobs from {}", name_or_empty_label(name))

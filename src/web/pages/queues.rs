@@ -68,7 +68,7 @@ pub(super) fn queue_table(
 
 fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup {
     let counts = &queue.counts;
-    let flow = server.with_history(|history| history.flow_of_queue(&counts.name));
+    let flow = server.with_history(|history| history.rates_of_queue(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);
     let is_late = queue.has_head_waited_too_long(page.now);
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);

@@ -119,7 +119,7 @@ pub(crate) fn is_temporary(error: &Error, was_connected: bool) -> bool {
     match error.kind() {
         _ if matches!(
             error.cause(),
-            Some(Cause::NotTransient | Cause::WrongAddressKind { .. })
+            Some(Cause::Permanent | Cause::WrongAddressKind { .. })
         ) =>
         {
             false

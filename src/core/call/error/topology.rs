@@ -291,7 +291,7 @@ pub(crate) fn unknown_master(
         Kind::NoMaster,
         format!("no master `{master}` is known to {count}"),
     );
-    let error = error.caused_by(Cause::NotTransient);
+    let error = error.caused_by(Cause::Permanent);
     with_master_names(error, target, sentinels.nodes.clone(), known_masters)
 }
 

@@ -10,7 +10,7 @@ use super::fault::{moment_of, plain_certificate_name};
 use crate::clock::moment::Moment;
 
 /// A name that no certificate is for: RFC 6761 reserves it.
-const UNUSED_NAME: &str = "nobody.invalid";
+const PLACEHOLDER_NAME: &str = "nobody.invalid";
 
 /// What an operator wants to know of an encrypted connection: its protocol and the certificate of the server.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl TlsSession {
 fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
     let (Ok(certificate), Ok(unused)) = (
         EndEntityCert::try_from(certificate),
-        DnsName::try_from(UNUSED_NAME),
+        DnsName::try_from(PLACEHOLDER_NAME),
     ) else {
         return Vec::new();
     };
