@@ -26,7 +26,7 @@ local function by_priority(found, now, key, why, size, jid, score)
     if not jid then break end
     local waiting = sign * score
     local priority = math.ceil(waiting)
-    consider(found, now, jid, arrival_of(now, jid, waiting), why)
+    consider(found, now, jid, arrival_of(now, waiting, nil, jid), why)
     if seen == most then break end
     -- A job whose score is the priority itself, or infinity, stands before the other jobs of its priority: read these
     -- next.
