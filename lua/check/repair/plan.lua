@@ -18,7 +18,7 @@ return function(check)
   -- The score of a waiting job in the work set.
   function check.work_score(job)
     if job.state == 'stalled' then return 'inf' end
-    return check.score((number(job.priority) or 0) - check.put_time(job) / 10000000000)
+    return check.score(need('queue/score')(check.put_time(job), job.priority))
   end
 
   -- Up to 500 known queues, and whether there are more. Read once per call.

@@ -40,8 +40,7 @@ return function(now, t, seconds, jid, queue)
     local value = call('hget', key, field)
     if value then call('hset', other, field, value) end
   end
-  local priority = need('value/number')(job[Job.priority]) or 0
-  call('zadd', Keys.queue .. queue .. Keys.work, priority - now / 10000000000, name)
+  need('queue/place')(now, t, name, queue, 'waiting', job[Job.priority])
   call('zadd', Keys.queues, 'NX', t, queue)
 
   local members = Keys.lane .. lane
