@@ -16,12 +16,6 @@ local function release_rest(now)
   redis.call('ltrim', Keys.releasing, #rest, -1)
 end
 
--- A stored setting as a number, nil if it is not one.
-local function finite_number(text)
-  local n = text and tonumber(text)
-  if n and n - n == 0 then return n end
-end
-
 -- `known`: the settings, if the caller has read them; in `listed` whether the worker is listed; in `only` the only job
 -- that may be granted, which the caller has found to wait; in `slice` what the call may still bring, and then
 -- `unfinished` if a search ended at its limit, and the next pop goes on.
@@ -45,7 +39,8 @@ return function(argv, now, t, seconds, known)
   local own_heartbeat, heartbeat, concurrency = config[1], config[2], config[3]
   local grace, max_history, defaults = config[4], config[5], config[6]
   local base = Keys.queue .. queue
-  local max, free = finite_number(concurrency), nil
+  local number = need('value/number')
+  local max, free = number(concurrency), nil
   if max and max >= 1 then
     free = math.max(0, math.floor(max) - call('zcount', base .. Keys.locks, t, '+inf'))
     count = math.min(count, free)
@@ -66,7 +61,7 @@ return function(argv, now, t, seconds, known)
     slice = slice or need('queue/slice')()
     slice.lost = slice.lost - #lost
     jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost,
-      {grace = finite_number(grace) or 10, limit = limit})
+      {grace = number(grace) or 10, limit = limit})
     for i = #jids, 1, -1 do
       if defaults or jobs[i][Job.throttles] then
         decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
@@ -134,7 +129,7 @@ return function(argv, now, t, seconds, known)
     return '{}'
   end
 
-  local ends = now + (finite_number(own_heartbeat) or finite_number(heartbeat) or 60)
+  local ends = now + (number(own_heartbeat) or number(heartbeat) or 60)
   local found = {jids = jids, jobs = jobs, count = count, taken = taken, remove = remove, worker = worker, ends = ends}
   local reply, given = need('queue/grant')(now, seconds, queue, limit, found)
   if seconds % 10 == 0 and (more or rest == 0 and call('exists', base .. Keys.throttled) == 1) then

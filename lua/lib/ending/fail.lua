@@ -15,14 +15,9 @@ return function(batch, argv)
     if not group then return batch.invalid('Fail(): Arg "group" missing') end
     if not message then return batch.invalid('Fail(): Arg "message" missing') end
     if data ~= '' then
-      local ok, value = pcall(cjson.decode, data)
+      local ok, value = pcall(need('value/data_arg'), data)
       if not ok then return batch.invalid(value) end
-      -- Data that is the bare document `false` means "no data", as in qless-core.
-      if value == false then
-        data = ''
-      elseif string.find(data, '\0', 1, true) then
-        data = encode(value)
-      end
+      data = value or ''
     end
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))

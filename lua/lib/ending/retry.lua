@@ -42,9 +42,7 @@ return function(batch, argv)
       end
       return row
     end
-    local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
-    if left - left ~= 0 then left = 0 end
-    left = need('value/whole_tries')(left) - 1
+    local left = need('job/tries_left')(job[Job.remaining], job[Job.retries])
     local home_name, named, failure = job[Job.queue] or queue, group and message, nil
     local home, target = batch.queue(home_name), batch.queue(queue)
     local bad = home.bad or batch.fault('zset', Keys.queues)

@@ -83,9 +83,7 @@ return function(now, t, seconds, job, old)
     end
   end
   if tags and tags[1] then
-    for i = 1, #tags do
-      if call('zadd', Keys.tag .. tags[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
-    end
+    need('job/index_tags')(t, jid, tags)
     stored = encode(tags)
   end
 
