@@ -12,7 +12,7 @@ return function(check)
   -- When a job was put; now, if that is unknown or in the future.
   function check.put_time(job)
     local time = number(job.time)
-    return time and time <= now + 3600 and time or now
+    return time and time <= check.latest and time or now
   end
 
   -- The score of a waiting job in the work set.
