@@ -18,8 +18,8 @@ const HOT: &str = "
     ending/batch ending/complete queue/enter value/key_fault
     queue/grant queue/pop_decision dependency/pending_dependencies dependency/link
     dependency/release_dependents dependency/release_job dependency/unlink job/reserved
-    job/lock_lost job/tags job/untag job/render_existing queue/expire_locks queue/slice
-    queue/next_due queue/due queue/promote recurring/spawn recurring/pause recurring/paused
+    job/lock_lost job/tags job/untag job/render_existing queue/expire_locks queue/call_budget
+    queue/next_due queue/due queue/promote queue/score recurring/spawn recurring/pause recurring/paused
     recurring/resume ending/complete_options queue/paused failure/enter failure/encode
     failure/event failure/decode failure/leave failure/leave_many failure/uncount
     failure/forget_times failure/age failure/forget_old job/delete value/args_from stats/count

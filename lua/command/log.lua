@@ -1,4 +1,4 @@
--- Appends an entry to the history of a job. Data that is not an object becomes the member `data` of one.
+-- Appends an entry to the history of a job. Data that is not an object becomes the field `data` of one.
 -- Takes: jid message [data]
 -- Refuses: a missing job, data that is not JSON
 return function(argv, _, _, seconds)

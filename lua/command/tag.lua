@@ -37,7 +37,7 @@ return function(argv, _, t)
         end
         given[#given + 1] = tag
       end
-      need('job/few_tags')('Tag', #tags, before)
+      need('job/refuse_too_many_tags')('Tag', #tags, before)
       need('job/index_tags')(t, jid, given)
     else
       local gone = need('value/args_from')(argv, 5)

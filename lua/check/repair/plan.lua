@@ -1,4 +1,4 @@
--- Adds the functions to the context that plans of repairs are made of.
+-- Adds to the context the functions that plan repairs.
 return function(check)
   local number, ask, now = need('value/number'), check.ask, check.now
 

@@ -21,14 +21,11 @@ return function(batch, argv)
     end
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
-    if job.err then
-      return batch.invalid(need('value/wrong_type')(job, batch.wrote, 'hash', key, 'hget', key, 'jid'))
-    end
+    if job.err then return batch.unreadable(job, key) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= batch.worker then return batch.refuse(jid) end
     if job[Job.throttles] then return batch.single('fail', argv, jid, queue, first, last) end
     local home = batch.queue(job[Job.queue] or '')
-    local bad = home.bad or batch.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
-      'zset', Keys.tracked) or select(2, batch.failed_age())
+    local bad = home.key_fault or batch.failure_fault(key, group)
     if bad then return batch.invalid(bad) end
 
     local g, m = encode(group), encode(message)
@@ -37,7 +34,7 @@ return function(batch, argv)
     batch.wrote = true
     call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. encode(jid) .. ',"group":' .. g ..
       ',"event":"failed","worker":' .. w .. '}')
-    if batch.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+    if batch.any_related and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
     local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. seconds .. ',"worker":' .. w .. '}'
     if data ~= '' then
       call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)
