@@ -7,8 +7,8 @@ local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled', 
 local Ext = Fields('job/extension')
 
 -- Takes a job that has not started out of everything that would run it: the set of its state, its throttles, its
--- dependencies and its lane. Its dependents stay. A job that holds its place in its lane still waits for those that
--- it depends on; the job before it in the lane may be among these.
+-- dependencies and its lane. Its dependents still wait for it. A job that holds its place in its lane also keeps its
+-- dependencies, because the job before it in the lane may be among these.
 -- Takes: now; jid; state; queue; its stored throttles, or false
 local function remove_from_indexes(now, jid, state, queue, throttles)
   local call, dependencies = redis.call, Keys.job .. jid .. Keys.dependencies

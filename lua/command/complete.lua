@@ -43,7 +43,7 @@ return function(argv, now, t, seconds, known)
   end
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-  -- One EXISTS tells the usual case: the job is not tracked and has no dependents.
+  -- One EXISTS finds the usual case: the job is not tracked and has no dependents.
   local any, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
   if any then
     tracked = call('zscore', Keys.tracked, jid)

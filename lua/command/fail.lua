@@ -12,14 +12,8 @@ return function(argv, now, t, seconds)
   if not worker then error('Fail(): Arg "worker" missing') end
   if not group then error('Fail(): Arg "group" missing') end
   if not message then error('Fail(): Arg "message" missing') end
-  -- Data that is the bare document `false` means "no data", as in qless-core.
-  if data then
-    local value = cjson.decode(data)
-    if value == false then
-      data = nil
-    elseif string.find(data, '\0', 1, true) then
-      data = cjson.encode(value)
-    end
+  if data and (cjson.decode(data) == false or string.find(data, '\0', 1, true)) then
+    data = need('value/data_arg')(data)
   end
   local key = Keys.job .. jid
   local job = call('hmget', key, unpack(Job))

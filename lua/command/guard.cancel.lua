@@ -72,7 +72,7 @@ return function(argv, now)
     for _, name in ipairs(below[jid]) do
       if not going[name] and not stays[name] and not blocked[name] then
         blocked[name], trouble[name] = judge(name)
-        -- This job may also be given further on, where this call does not judge it: its mark counts all the same.
+        -- This job may also be given further on, where this call does not verify it: its mark counts there too.
         local mark = mark_in_call[name] or ''
         if mark ~= '' and mark ~= marks[name] then blocked[name] = blocked[name] or 'state_changed' end
         if not blocked[name] then

@@ -22,17 +22,19 @@ return function(argv, _, _, seconds)
     return outcome('invalid', '', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state'))
   end
   if not job[Job.jid] then return outcome('gone', '') end
-  local present = need('job/mark')(jid, job[Job.state], job[Job.queue])
-  if job[Job.state] ~= 'depends' or mark ~= '' and mark ~= present then return outcome('state_changed', present) end
+  local current_mark = need('job/mark')(jid, job[Job.state], job[Job.queue])
+  if job[Job.state] ~= 'depends' or mark ~= '' and mark ~= current_mark then
+    return outcome('state_changed', current_mark)
+  end
   local path, trouble = need('dependency/find_cycle')(jid, names)
-  if path then return outcome('cycle', present, path) end
-  if path == false then return outcome('invalid', present, trouble) end
+  if path then return outcome('cycle', current_mark, path) end
+  if path == false then return outcome('invalid', current_mark, trouble) end
   local pending, complete, missing = need('dependency/classify')(names)
-  if missing[1] then return outcome('missing_dependency', present, missing) end
+  if missing[1] then return outcome('missing_dependency', current_mark, missing) end
   local key_fault = need('value/key_fault')()
   local invalid = key_fault('set', key .. Keys.dependencies, 'list', key .. Keys.history)
   for i = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[i] .. Keys.dependents) end
-  if invalid then return outcome('invalid', present, invalid) end
+  if invalid then return outcome('invalid', current_mark, invalid) end
   need('dependency/link')(jid, pending)
   if note then
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end

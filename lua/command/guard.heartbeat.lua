@@ -23,25 +23,15 @@ return function(argv, now, t)
       config[queue] = #fields
     end
   end
-  local function finite_number(text)
-    local n = text and tonumber(text)
-    return n and n - n == 0 and n
-  end
-  local settings = redis.pcall('hmget', Keys.config, unpack(fields))
+  local number, settings = need('value/number'), redis.pcall('hmget', Keys.config, unpack(fields))
+  local common = number(settings[1]) or 60
   local held, locks = {}, {}
   for i = 4, #argv, 2 do
     local jid, data, job, row = argv[i], argv[i + 1], jobs[i], nil
     local key, queue = Keys.job .. jid, job[Job.queue] or ''
     if data ~= '' then
-      local ok, value = pcall(cjson.decode, data)
-      if not ok then
-        row = {'invalid', need('value/error_text')(value)}
-      elseif value == false then
-        -- Data that is the bare document `false` means "no data", as in qless-core.
-        data = ''
-      elseif string.find(data, '\0', 1, true) then
-        data = cjson.encode(value)
-      end
+      local ok, value = pcall(need('value/data_arg'), data)
+      if ok then data = value or '' else row = {'invalid', need('value/error_text')(value)} end
     end
     if row then
       -- Refused.
@@ -57,7 +47,7 @@ return function(argv, now, t)
       if bad then
         row = {'invalid', bad}
       else
-        local ends = now + (finite_number(settings[config[queue]]) or finite_number(settings[1]) or 60)
+        local ends = now + (number(settings[config[queue]]) or common)
         local expires = string.format('%.17g', ends)
         if data ~= '' then
           call('hmset', key, 'expires', expires, 'worker', worker, 'data', data)

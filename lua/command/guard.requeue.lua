@@ -44,7 +44,7 @@ return function(argv, now, t, seconds)
   local remove_from_state_set, lock_lost = need('queue/remove_from_state_set'), need('job/lock_lost')
   local trim, whole_tries, enter = need('history/trim'), need('value/whole_tries'), need('throttle/enter')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
-  local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+  local limit = need('history/limit')()
   local function requeue(i)
     local jid, mark, due = argv[2 + 3 * i], argv[3 + 3 * i], dues[i]
     local key = Keys.job .. jid

@@ -31,7 +31,7 @@ return function(argv, now, t, seconds)
   -- The replies of pop follow the rows in one list: the server needs a microsecond for each list of a reply.
   local ended, pop = #rows, counts[1] and need('pop', true)
   -- The settings that the pops need not read again. The first pop notes in `listed` that the worker is listed.
-  local known = {false, config[4], false, config[5], config[1], listed = false, slice = need('queue/slice')()}
+  local known = {false, config[4], false, config[5], config[1], listed = false, budget = need('queue/call_budget')()}
   for i = 1, #counts do
     local reply, taken = '{}', 0
     local count = math.min(left, counts[i])
@@ -48,7 +48,7 @@ return function(argv, now, t, seconds)
     rows[ended + i], left = reply, left - (taken or 0)
   end
   -- If a pop's search ended at its limit, the next job is due now: the next pop continues the search.
-  local due = left > 0 and known.slice.unfinished and now
+  local due = left > 0 and known.budget.unfinished and now
   for i = 1, not due and left > 0 and #counts or 0 do
     -- Only times after now count: the pops have seen all that was due before.
     local at = need('queue/next_due')(now, argv[4 + 2 * i], '(' .. t)

@@ -9,14 +9,8 @@ return function(argv, now, t)
   local jid, worker, data = argv[3], argv[4], argv[5]
   if not jid then error('Job(): no jid provided') end
   if not worker then error('Heatbeat(): Arg "worker" missing') end
-  -- Data that is the bare document `false` means "no data", as in qless-core.
-  if data then
-    local value = cjson.decode(data)
-    if value == false then
-      data = nil
-    elseif string.find(data, '\0', 1, true) then
-      data = cjson.encode(value)
-    end
+  if data and (cjson.decode(data) == false or string.find(data, '\0', 1, true)) then
+    data = need('value/data_arg')(data)
   end
   local key = Keys.job .. jid
   local job = call('hmget', key, unpack(Job))

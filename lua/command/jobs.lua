@@ -46,7 +46,7 @@ return function(argv, now, t)
     -- A server that does not accept a negative zero as an integer refuses it here, before any job is promoted.
     if from == 0 and 1 / from < 0 then call('zrange', Keys.queues, from, from) end
     -- Due jobs that this call could not promote stand at the beginning of the schedule: skip them.
-    local late = need('queue/promote_all')(now, t, queue, need('queue/slice')())
+    local late = need('queue/promote_all')(now, t, queue, need('queue/call_budget')())
     if from >= 0 then from = from + late end
     return call('zrange', base .. Keys.scheduled, from, from + limit - 1)
   end

@@ -1,4 +1,4 @@
--- Appends an entry to the history of a job. Data that is not an object becomes the member `data` of one.
+-- Appends an entry to the history of a job. Data that is not an object becomes the field `data` of one.
 -- Takes: jid message [data]
 -- Refuses: a missing job, data that is not JSON
 return function(argv, _, _, seconds)
@@ -25,6 +25,6 @@ return function(argv, _, _, seconds)
   if not job[1] and call('exists', key) == 0 then error('Log(): Job ' .. jid .. ' does not exist') end
   if job[2] then need('history/migrate')(jid, job[2]) end
   local length = call('rpush', key .. Keys.history, entry)
-  local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+  local limit = need('history/limit')()
   if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
 end

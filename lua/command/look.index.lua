@@ -2,7 +2,8 @@
 -- promoted, spawned or aged.
 -- Takes: index name offset count
 -- Result: total, member, ...
--- Refuses: unknown indexes, more than 10000 members
+-- Refuses: a missing index or name, an offset or count that is not a whole number, unknown indexes, more than 10000
+--   members
 return function(argv)
   local call = redis.call
   local whole, index, name = need('value/whole'), argv[3], argv[4]

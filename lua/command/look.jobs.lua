@@ -88,7 +88,7 @@ return function(argv, now)
       if wants('since') or wants('mark') then
         local mark, since, entry = mark_of(jid, job.state, job.queue)
         if wants('since') and entry and string.find(entry, '"throttled"', 1, true) then
-          since = need('job/held_since')(jid, job.queue) or since
+          since = need('job/held_since')(now, jid, job.queue) or since
         elseif wants('since') and job.state == 'waiting' then
           since = need('job/waits_since')(now, jid, job.queue, since)
         elseif wants('since') and entry then

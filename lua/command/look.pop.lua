@@ -92,16 +92,16 @@ return function(argv, now, t, seconds)
     if ahead > 0 then add('pace', completed_per_minute(now, queue)) end
   end
 
+  local arrival_of = need('queue/arrival')
   -- The pop below writes: run it and all that follows as a dry run.
   need('dry_run/begin')()
   local popped = need('pop', true)({'pop', t, queue, '', '1'}, now, t, seconds)
   local given = cjson.decode(popped)[1]
   if given then
     add('next', given.jid)
-    -- The score of a waiting job is its priority less a part of 1: the time when it was queued.
-    local place = call('zscore', work, given.jid)
+    local place = tonumber(call('zscore', work, given.jid) or nil)
     local due = call('zscore', base .. Keys.scheduled, given.jid) or call('zscore', locks, given.jid)
-    local ready = place and ((tonumber(given.priority) or 0) - tonumber(place)) * 10000000000 or tonumber(due or 0)
+    local ready = place and arrival_of(now, place, tonumber(given.priority), given.jid) or tonumber(due or 0)
     if ready > 0 and ready <= now then add('ready', string.format('%.3f', ready)) end
   else
     -- Count the expired locks that this pop would renew. If there are any, no pop has come since the first expired.

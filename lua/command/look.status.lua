@@ -39,11 +39,10 @@ return function(argv, now, t)
   local named_queues = #queues
 
   -- Reads the index of a list. One of a wrong type is as if it were empty, and its list is named.
-  local unread = {}
+  local unread, read = {}, need('value/read')
   local function read_index(list, empty, command, ...)
-    local reply = pcall(command, ...)
-    if type(reply) ~= 'table' or not reply.err then return reply end
-    if not string.find(reply.err, 'WRONGTYPE', 1, true) then return call(command, ...) end
+    local reply, wrong = read(command, ...)
+    if not wrong then return reply end
     unread[list] = true
     return empty
   end

@@ -23,14 +23,14 @@ return function(argv)
     error('Look(): wrong cursor: ' .. argv[4])
   end
   local maximum_of, decode, is_first = need('throttle/maximum'), need('job/tags'), need('lane/is_first')
+  local read = need('value/read')
   local rows, limits, shown, lanes, wrong, max_cost, cost = {}, {}, {}, {}, {}, 5000, 0
 
   -- Runs a read. Returns nil if the key is of another type, and notes that.
   local function run_read(id, command, key, ...)
     cost = cost + 1
-    local reply = redis.pcall(command, key, ...)
-    if type(reply) ~= 'table' or not reply.err then return reply end
-    if not string.find(reply.err, 'WRONGTYPE', 1, true) then return redis.call(command, key, ...) end
+    local reply, of_other_type = read(command, key, ...)
+    if not of_other_type then return reply end
     -- The key is no list if it holds the maximum of a throttle whose id ends like a list: then the list is empty.
     if id and command == 'zcard' and type(redis.pcall('hget', key, 'maximum')) ~= 'table' then return 0 end
     local is_list = id and command == 'hget' and need('throttle/reserved')(id)

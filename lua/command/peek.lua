@@ -12,12 +12,12 @@ return function(argv, now, t)
   if count % 1 ~= 0 or count > 9e15 or count < -9e15 then need('value/integer')(count) end
   if call('sismember', Keys.paused, queue) == 1 then need('queue/paused')(now, queue) end
   if count == 0 then return '{}' end
-  if count < 0 or count > 10000 then count = need('queue/most')(t, queue, count) end
+  if count < 0 or count > 10000 then count = need('queue/clamp_count')(t, queue, count) end
   local base = Keys.queue .. queue
   local jids = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   local rest = count - #jids
   if rest ~= 0 then
-    need('queue/due')(now, t, queue, rest, need('queue/slice')())
+    need('queue/due')(now, t, queue, rest, need('queue/call_budget')())
     local waiting = call('zrevrange', base .. Keys.work, 0, rest - 1)
     for i = 1, #waiting do jids[#jids + 1] = waiting[i] end
   end

@@ -16,14 +16,8 @@ local function release_rest(now)
   redis.call('ltrim', Keys.releasing, #rest, -1)
 end
 
--- A stored setting as a number, nil if it is not one.
-local function finite_number(text)
-  local n = text and tonumber(text)
-  if n and n - n == 0 then return n end
-end
-
 -- `known`: the settings, if the caller has read them; in `listed` whether the worker is listed; in `only` the only job
--- that may be granted, which the caller has found to wait; in `slice` what the call may still bring, and then
+-- that may be granted, which the caller has found to wait; in `budget` what the call may still bring, and then
 -- `unfinished` if a search ended at its limit, and the next pop goes on.
 return function(argv, now, t, seconds, known)
   local call = redis.call
@@ -34,9 +28,9 @@ return function(argv, now, t, seconds, known)
     error('Pop(): Arg "count" missing or not a number: ' .. tostring(argv[5]))
   end
   -- A count that is not an integer is refused, unless the queue is paused: then the pop returns nothing.
-  local odd = count % 1 ~= 0 or count > 9e15 or count < -9e15
-  if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, odd) then return '{}' end
-  if odd then need('value/integer')(count) end
+  local not_integer = count % 1 ~= 0 or count > 9e15 or count < -9e15
+  if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, not_integer) then return '{}' end
+  if not_integer then need('value/integer')(count) end
 
   if not (known and known.listed) then call('zadd', Keys.workers, t, worker) end
   if known then known.listed = true end
@@ -44,59 +38,59 @@ return function(argv, now, t, seconds, known)
     queue .. '-max-concurrency', 'grace-period', 'max-job-history', queue .. '-defaults')
   local own_heartbeat, heartbeat, concurrency = config[1], config[2], config[3]
   local grace, max_history, defaults = config[4], config[5], config[6]
-  local base = Keys.queue .. queue
-  local max, free = finite_number(concurrency), nil
+  local base, number = Keys.queue .. queue, need('value/number')
+  local max, free = number(concurrency), nil
   if max and max >= 1 then
     free = math.max(0, math.floor(max) - call('zcount', base .. Keys.locks, t, '+inf'))
     count = math.min(count, free)
   end
   if count == 0 then return '{}' end
-  local slice = known and known.slice
-  if count < 0 or count > 10000 then count = need('queue/most')(t, queue, count) end
+  local budget = known and known.budget
+  if count < 0 or count > 10000 then count = need('queue/clamp_count')(t, queue, count) end
 
   local limit = tonumber(max_history or 100) or 100
-  local jids, jobs, taken, rest = {}, {}, 0, count
+  local jids, jobs, regranted, wanted = {}, {}, 0, count
   -- Decides on jobs with a lane or throttles.
   local decider
   local only = known and known.only
-  local most = slice and slice.lost or 5000
-  if count >= 0 and count < most then most = count end
-  local lost = only and {} or call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, most)
+  local max_lost = budget and budget.lost or 5000
+  if count >= 0 and count < max_lost then max_lost = count end
+  local lost = only and {} or call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, max_lost)
   if lost[1] then
-    slice = slice or need('queue/slice')()
-    slice.lost = slice.lost - #lost
-    jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost,
-      {grace = finite_number(grace) or 10, limit = limit})
+    budget = budget or need('queue/call_budget')()
+    budget.lost = budget.lost - #lost
+    jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, {grace = number(grace) or 10, limit = limit})
     for i = #jids, 1, -1 do
       if defaults or jobs[i][Job.throttles] then
-        decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
+        decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, budget})
         decider.judge_lost(jids, jobs, i)
       end
     end
-    taken = #jids
+    regranted = #jids
     -- Count an expired lock like two waiting jobs, because it costs about as much.
-    rest = math.min(count - taken, 10000 - 2 * #lost)
+    wanted = math.min(count - regranted, 10000 - 2 * #lost)
     -- Count the running jobs again: a renewed lock takes a place within the limit.
     if free then
-      local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + taken
-      rest = math.min(rest, math.max(0, math.floor(max) - held))
+      local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + regranted
+      wanted = math.min(wanted, math.max(0, math.floor(max) - held))
     end
   end
-  -- One EXISTS tells the usual case: nothing recurs, is scheduled, held or still to be released. It counts a key as
+  -- One EXISTS finds the usual case: nothing recurs, is scheduled, held or still to be released. It counts a key as
   -- often as it is named, so four or more mean that there is something to release.
-  local present = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
+  local present = wanted ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
     base .. Keys.throttled, Keys.releasing, Keys.releasing, Keys.releasing, Keys.releasing) or 0
   if present > 3 then release_rest(now) end
-  local more = present % 4 > 0
-  if more then slice = slice or need('queue/slice')() end
-  local due = more and need('queue/due')(now, t, queue, rest, slice)
+  local may_bring = present % 4 > 0
+  if may_bring then budget = budget or need('queue/call_budget')() end
+  local due = may_bring and need('queue/due')(now, t, queue, wanted, budget)
 
   -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
   local read = need('job/read')
-  local want, from, remove, count = rest, 0, {}, taken
-  local met, met_job, met_page
-  while want ~= 0 and (from == 0 or from <= rest + 1000) do
-    local page = only and {only} or call('zrevrange', base .. Keys.work, from, from + want - 1)
+  local page_size, from, remove, total = wanted, 0, {}, regranted
+  -- Where the decider begins: at the first job with a lane or throttles.
+  local start
+  while page_size ~= 0 and (from == 0 or from <= wanted + 1000) do
+    local page = only and {only} or call('zrevrange', base .. Keys.work, from, from + page_size - 1)
     if not page[1] then break end
     local missed = 0
     for i = 1, #page do
@@ -105,40 +99,42 @@ return function(argv, now, t, seconds, known)
       local what = job[Job.state] == 'waiting' and job[Job.queue] == queue and job[Job.jid] and 'take'
         or need('queue/pop_decision')(queue, t, jid, job)
       if what == 'take' and (defaults or job[Job.throttles]) then
-        met, met_job, met_page = i, job, page
+        start = {page = page, at = i, job = job}
         break
       end
       if what == 'take' then
-        count = count + 1
-        jids[count], jobs[count] = jid, job
+        total = total + 1
+        jids[total], jobs[total] = jid, job
       else
         missed = missed + 1
       end
       if what == 'drop' then remove[#remove + 1] = jid end
     end
-    if met then break end
+    if start then break end
     from = from + #page
-    want = want > 0 and not only and missed or 0
+    page_size = page_size > 0 and not only and missed or 0
   end
-  if slice and remove[1] and not met and want ~= 0 and from > rest + 1000 then slice.unfinished = true end
-  if met or more and rest > count - taken then
-    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
+  if budget and remove[1] and not start and page_size ~= 0 and from > wanted + 1000 then budget.unfinished = true end
+  if start or may_bring and wanted > total - regranted then
+    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, budget})
     decider.single = only
-    local found = {jids = jids, jobs = jobs, count = count, taken = taken}
-    local start = {page = met_page or {}, from = from, at = met or 1, job = met_job, held = more, due = due}
-    count = decider.scan(rest, found, start)
+    local found = {jids = jids, jobs = jobs, count = total, taken = regranted}
+    start = start or {page = {}, at = 1}
+    start.from, start.held, start.due = from, may_bring, due
+    total = decider.scan(wanted, found, start)
   end
-  if count == 0 then
+  if total == 0 then
     if remove[1] then need('value/in_chunks')('zrem', base .. Keys.work, remove, 1, #remove) end
     if decider then decider.wake() end
     return '{}'
   end
 
-  local ends = now + (finite_number(own_heartbeat) or finite_number(heartbeat) or 60)
-  local found = {jids = jids, jobs = jobs, count = count, taken = taken, remove = remove, worker = worker, ends = ends}
+  local ends = now + (number(own_heartbeat) or number(heartbeat) or 60)
+  local found = {jids = jids, jobs = jobs, count = total, taken = regranted, remove = remove, worker = worker,
+    ends = ends}
   local reply, given = need('queue/grant')(now, seconds, queue, limit, found)
-  if seconds % 10 == 0 and (more or rest == 0 and call('exists', base .. Keys.throttled) == 1) then
-    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
+  if seconds % 10 == 0 and (may_bring or wanted == 0 and call('exists', base .. Keys.throttled) == 1) then
+    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, budget})
     decider.recheck()
   end
   if decider then decider.wake() end

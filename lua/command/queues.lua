@@ -3,15 +3,15 @@
 -- Takes: [queue]
 local call = redis.call
 
--- `slice` is what the call may still promote (queue/slice), `promote_all` the function of that name.
-local function counts(now, t, queue, paused, slice, promote_all)
+-- `budget` is what the call may still promote (queue/call_budget), `promote_all` the function of that name.
+local function counts(now, t, queue, paused, budget, promote_all)
   local base = Keys.queue .. queue
   local stalled = call('zcount', base .. Keys.locks, 0, t)
   local recurring, held = 0, 0
   if call('exists', base .. Keys.recur, base .. Keys.throttled) > 0 then
     recurring, held = call('zcard', base .. Keys.recur), call('zcard', base .. Keys.throttled)
   end
-  local late = promote_all(now, t, queue, slice)
+  local late = promote_all(now, t, queue, budget)
   return '{"name":' .. cjson.encode(queue) .. ',"waiting":' .. call('zcard', base .. Keys.work) + late ..
     ',"stalled":' ..
     stalled .. ',"running":' .. call('zcard', base .. Keys.locks) - stalled .. ',"scheduled":' ..
@@ -21,10 +21,10 @@ local function counts(now, t, queue, paused, slice, promote_all)
 end
 
 return function(argv, now, t)
-  local queue, slice, promote_all = argv[3], need('queue/slice')(), need('queue/promote_all')
+  local queue, budget, promote_all = argv[3], need('queue/call_budget')(), need('queue/promote_all')
   if queue then
     local paused = call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue)
-    return counts(now, t, queue, paused, slice, promote_all)
+    return counts(now, t, queue, paused, budget, promote_all)
   end
   local names, paused, parts = call('zrange', Keys.queues, 0, -1), {}, {}
   if not names[1] then return '{}' end
@@ -32,6 +32,6 @@ return function(argv, now, t)
   -- A pause can end by itself only if it has a document: test its end only if there are any.
   local still_paused = listed[1] and call('exists', Keys.pauses) == 1 and need('queue/paused')
   for _, name in ipairs(listed) do paused[name] = not still_paused or still_paused(now, name) end
-  for i = 1, #names do parts[i] = counts(now, t, names[i], paused[names[i]], slice, promote_all) end
+  for i = 1, #names do parts[i] = counts(now, t, names[i], paused[names[i]], budget, promote_all) end
   return '[' .. table.concat(parts, ',') .. ']'
 end

@@ -26,7 +26,7 @@ return function(argv, now, t)
   if given.tags then
     tags = need('value/names')(given.tags, 'all', 1000)
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
-    need('job/few_tags')('Recur', #tags)
+    need('job/refuse_too_many_tags')('Recur', #tags)
     if php then tags = need('value/without_blanks')(tags) end
   end
   local priority, retries = number(given.priority or 0), number(given.retries or 0)

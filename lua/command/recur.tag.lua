@@ -17,7 +17,7 @@ return function(argv)
     if not has[words[i]] then tags[#tags + 1] = words[i] end
     has[words[i]] = true
   end
-  need('job/few_tags')('Tag', #tags, before)
+  need('job/refuse_too_many_tags')('Tag', #tags, before)
   local json = cjson.encode(tags)
   redis.call('hset', key, 'tags', json)
   return json

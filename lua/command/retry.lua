@@ -23,20 +23,12 @@ return function(argv, now, t, seconds)
     error('Retry(): Job ' .. jid .. ' has been given to another worker: ' .. tostring(job[Job.worker]))
   end
 
-  local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
-  if left - left ~= 0 then left = 0 end
-  left = (left < 9e15 and math.floor(left) or need('value/whole_tries')(left)) - 1
+  local left = need('job/tries_left')(job[Job.remaining], job[Job.retries])
   if job[Job.throttles] and delay <= 0 and left >= 0 then
     delay = need('option/delay')(call('hget', key, 'backoff'), jid, job[Job.retries], left, now)
   end
   local home, named = job[Job.queue] or queue, group and message
-  local failure, age
-  -- Removes the job from the locks of its queue, or from wherever a running job may be.
-  local function remove_lock()
-    if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then
-      need('queue/remove_from_state_set')(jid, 'running', home)
-    end
-  end
+  local state, failure, age = delay > 0 and 'scheduled' or 'waiting', nil, nil
   if named then failure = need('failure/encode')(group, message, seconds, worker) end
   if left < 0 then
     group = group or 'failed-retries-' .. queue
@@ -52,18 +44,22 @@ return function(argv, now, t, seconds)
     need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
     call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'queue', queue)
-    remove_lock()
-    need('failure/enter')(now, jid, group, queue)
-    if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   else
-    local state = delay > 0 and 'scheduled' or 'waiting'
     if failure then
       call('hmset', key, 'remaining', left, 'state', state, 'failure', failure)
     else
       call('hmset', key, 'remaining', left, 'state', state)
     end
     if home ~= queue then call('hset', key, 'queue', queue) end
-    remove_lock()
+  end
+  -- Remove the job from the locks of its queue, or from wherever a running job may be.
+  if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then
+    need('queue/remove_from_state_set')(jid, 'running', home)
+  end
+  if left < 0 then
+    need('failure/enter')(now, jid, group, queue)
+    if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+  else
     need('queue/place')(now, t, jid, queue, state, delay > 0 and now + delay or job[Job.priority])
   end
   call('zadd', Keys.queues, 'NX', t, queue)

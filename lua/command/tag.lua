@@ -37,10 +37,8 @@ return function(argv, _, t)
         end
         given[#given + 1] = tag
       end
-      need('job/few_tags')('Tag', #tags, before)
-      for i = 1, #given do
-        if call('zadd', Keys.tag .. given[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, given[i]) end
-      end
+      need('job/refuse_too_many_tags')('Tag', #tags, before)
+      need('job/index_tags')(t, jid, given)
     else
       local gone = need('value/args_from')(argv, 5)
       for i = 1, #gone do has[gone[i]] = nil end

@@ -23,7 +23,7 @@ return function(argv, now, t, seconds)
     local length = call('rpush', key .. Keys.history, entry)
     -- A job has at least three entries here: read the setting only if it has more (README, D-68).
     if length > 3 then
-      limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+      limit = limit or need('history/limit')()
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
     end
     if call('zrem', Keys.queue .. queue .. Keys.locks, jid) == 0 then

@@ -35,7 +35,7 @@ return function(argv, now, t, seconds, named)
   if count > 10000 or count < 0 and call('llen', list) + count > 10000 then count = 10000 end
   local jids = named or call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
-  local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+  local limit = need('history/limit')()
   local append, whole_tries = need('history/append'), need('value/whole_tries')
   local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'

@@ -15,6 +15,6 @@ return function(check)
     elseif what == 'job' then
       check.need('judge/complete')(job)
     end
-    if what ~= 'gone' and tonumber(score) > check.now + 3600 then check.add('clock', jid, 'completed at ' .. score) end
+    if what ~= 'gone' and tonumber(score) > check.latest then check.add('clock', jid, 'completed at ' .. score) end
   end
 end

@@ -33,7 +33,7 @@ return function(check)
       base .. Keys.depends, base .. Keys.recur, base .. Keys.throttled) > 0
     if score and not used and not has_paused(queue) then check.add('queue-empty', queue, 'nothing in it') end
     if used and not score and has_set(base) then check.need('index/queue_listed')(queue) end
-    if score and tonumber(score) > check.now + 3600 then check.add('clock', queue, 'first seen at ' .. score) end
+    if score and tonumber(score) > check.latest then check.add('clock', queue, 'first seen at ' .. score) end
     if not used then return end
     if check.ask('sismember', Keys.paused, queue) ~= 1 then
       local old = string.format('%.17g', check.now - 86400)

@@ -8,7 +8,7 @@ return function(check)
     local held
     held, wrong = check.ask('zcard', key)
     if wrong then check.wrong_type(key, 'zset') end
-    if score and tonumber(score) > check.now + 3600 then check.add('clock', worker, 'seen at ' .. score) end
+    if score and tonumber(score) > check.latest then check.add('clock', worker, 'seen at ' .. score) end
     if not score and held and held > 0 then check.add('worker-unknown', worker, '') end
   end
 end

@@ -9,7 +9,7 @@ return function(check)
       check.add('completed-stray', job.id, 'complete in queue ' .. job.queue, {}, 'queue')
     elseif job.state == 'complete' then
       local time = need('value/number')(job.time)
-      if not score and time and time > check.now + 3600 then
+      if not score and time and time > check.latest then
         -- Report only: an entry with a time in the future would stay in the list until that time.
         check.add('completed-unlisted', job.id, '', {}, 'ahead')
       elseif not score then

@@ -29,10 +29,13 @@ return function(now, t, repair, run, findings)
     out, only = parse_selection(findings)
     if not out then return nil, only end
   end
-  local built, number = {}, need('value/number')
+  local built, number, read = {}, need('value/number'), need('value/read')
   local homes = need('judge/homes')()
-  -- `last_due`: no real time is more than 1000 years from now; a larger number is in milliseconds.
-  local check = {now = now, last_due = now + 31557600000, t = t, repair = repair, run = run, out = out, only = only,
+  -- `latest`: a past time more than an hour from now comes from a wrong clock. `horizon`: a lock that ends in more than
+  -- 100 days is suspect. `last_due`: no real time is more than 1000 years from now; a larger number is in milliseconds.
+  -- `rounding`: times that differ by no more are the same. `longest`: how many bytes of a text are decoded.
+  local check = {now = now, t = t, latest = now + 3600, horizon = now + 8640000, last_due = now + 31557600000,
+    rounding = 0.001, longest = 250000, repair = repair, run = run, out = out, only = only,
     homes = homes, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
   setmetatable(check, {__index = function(_, name)
     local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type' or name == 'write'
@@ -41,18 +44,17 @@ return function(now, t, repair, run, findings)
     return rawget(check, name)
   end})
 
-  -- Runs a read. Returns nil and true if the key is of another type. Any other refusal is raised: keys that the
-  -- user is not allowed to read must not count as clean.
+  -- value/read, counted.
   local function ask(...)
     check.cost = check.cost + 1
-    local reply = redis.pcall(...)
-    if type(reply) == 'table' and reply.err then
-      if string.find(reply.err, 'WRONGTYPE', 1, true) then return nil, true end
-      return redis.call(...)
-    end
-    return reply
+    return read(...)
   end
   check.ask = ask
+
+  -- Notes that a part of a key is longer than what is decoded.
+  function check.too_long(key, part)
+    check.add('not-judged', key, part .. ' beyond ' .. check.longest .. ' bytes')
+  end
 
   -- A function of `check/`, built once per call.
   function check.need(name)

@@ -29,7 +29,7 @@ return function(check)
     local into, out = due and Keys.scheduled or Keys.work, due and Keys.work or Keys.scheduled
     local present, misplaced = entry(into), entry(out)
     if misplaced then changes[#changes + 1] = {'zset', base .. out, job.id, misplaced, false} end
-    local score = due and check.score(due) or check.score((number(job.priority) or 0) - check.now / 10000000000)
+    local score = due and check.score(due) or check.score(need('queue/score')(check.now, job.priority))
     changes[#changes + 1] = {'zset', base .. into, job.id, present, score}
     changes[#changes + 1] = {'hash', job.key, 'state', job.state, due and 'scheduled' or 'waiting'}
     if job.scheduled then changes[#changes + 1] = {'hash', job.key, 'scheduled', job.scheduled, false} end

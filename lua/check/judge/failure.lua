@@ -9,7 +9,7 @@ return function(check)
   local function newest_failure(job)
     local list = check.ask('lrange', job.key .. Keys.history, -100, -1) or {}
     for i = #list, 1, -1 do
-      if string.find(list[i], '"failed"', 1, true) and #list[i] < 250000 then
+      if string.find(list[i], '"failed"', 1, true) and #list[i] < check.longest then
         local ok, entry = pcall(cjson.decode, list[i])
         if ok and type(entry) == 'table' and entry[2] == 'failed' and type(entry[3]) == 'table'
           and type(entry[3].group) == 'string' and type(entry[1]) == 'number' and entry[1] - entry[1] == 0 then

@@ -17,8 +17,8 @@ return function(check)
   local function newest_time(job)
     local list, moment = check.ask('lrange', job.key .. Keys.history, -100, -1) or {}, need('history/entry_time')
     for i = #list, 1, -1 do
-      local when = #list[i] < 250000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
-      if when and tonumber(when) <= check.now + 3600 then return when end
+      local when = #list[i] < check.longest and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
+      if when and tonumber(when) <= check.latest then return when end
     end
   end
 
@@ -49,7 +49,7 @@ return function(check)
     end
     local tags, long = check.need('judge/tag_list')(job.tags)
     if long then
-      check.add('not-judged', 'j:' .. job.id, 'tags beyond 250000 bytes')
+      check.too_long('j:' .. job.id, 'tags')
     elseif not tags then
       add_new_value('tags', indexed_tags(job), true)
     end
@@ -75,8 +75,8 @@ return function(check)
     if job.state and check.homes[job.state] == nil then report('state') end
     local data = job.data
     if data then
-      if #data > 250000 then
-        check.add('not-judged', 'j:' .. job.id, 'data beyond 250000 bytes')
+      if #data > check.longest then
+        check.too_long('j:' .. job.id, 'data')
       elseif not pcall(cjson.decode, data) then
         report('data')
       end

@@ -7,7 +7,8 @@ local Job = Fields('judge/context', 'data', 'history')
 
 return function(check)
   local ask, number, find = redis.pcall, need('value/number'), string.find
-  local horizon, latest, last_due = check.now + 8640000, check.now + 3600, check.last_due
+  local horizon, latest, last_due = check.horizon, check.latest, check.last_due
+  local longest, rounding = check.longest, check.rounding
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
   local reserved, listed, tag_list = need('job/reserved'), check.need('index/queue_listed'),
     check.need('judge/tag_list')
@@ -27,7 +28,7 @@ return function(check)
       and find(job.remaining, '^%-?%d+$') and #job.remaining <= 19 and not job.grace
       and (not job.scheduled or job.state == 'depends' and is_due_time(job.scheduled))
       and (not job.throttles or tag_list(job.throttles))
-      and data and (data == '{}' or #data <= 250000 and pcall(cjson.decode, data))
+      and data and (data == '{}' or #data <= longest and pcall(cjson.decode, data))
   end
 
   -- Whether the history is short, with entries in the forms that cores write.
@@ -64,12 +65,12 @@ return function(check)
     if home ~= Keys.locks then return true end
     -- The lock's expiry and the entry in the worker's list must agree with the fields of the job.
     local expires, lock, worker = number(job.expires), tonumber(held), job.worker
-    if not expires or worker == '' or expires > horizon or lock > horizon or math.abs(lock - expires) > 0.001 then
+    if not expires or worker == '' or expires > horizon or lock > horizon or math.abs(lock - expires) > rounding then
       return false
     end
     if known[worker] == nil then known[worker] = type(ask('zscore', Keys.workers, worker)) == 'string' end
     held = known[worker] and ask('zscore', Keys.worker .. worker .. Keys.held, job.id)
-    return type(held) == 'string' and math.abs(tonumber(held) - expires) <= 0.001
+    return type(held) == 'string' and math.abs(tonumber(held) - expires) <= rounding
   end
 
   -- Whether the index of each tag lists the job.

@@ -49,19 +49,19 @@ return function(check)
       for i = 1, #list do
         local entry = list[i]
         bytes = bytes + #entry
-        if bytes <= 250000 then
+        if bytes <= check.longest then
           local text = corrected(entry)
           if text then changes[#changes + 1] = {'list', key, '' .. from + i - 1, entry, text} end
           odd = odd or text == false
         end
       end
       from = from + #list
-      if from <= to or bytes > 250000 then break end
+      if from <= to or bytes > check.longest then break end
     end
     if changes[1] then check.add('job-unreadable', job.id, 'history', changes) end
     if odd then check.add('job-unreadable', job.id, 'history has entries of more than three elements', {}, 'part') end
-    if bytes > 250000 then
-      check.add('not-judged', 'j:' .. job.id .. Keys.history, 'entries beyond 250000 bytes')
+    if bytes > check.longest then
+      check.too_long('j:' .. job.id .. Keys.history, 'entries')
     elseif from == 1000 and redis.call('llen', key) > 1000 then
       check.add('not-judged', 'j:' .. job.id .. Keys.history, 'more than 1000 entries')
     end

@@ -6,7 +6,7 @@ return function(check)
     local base, state = Keys.queue .. job.queue, job.state
     local time, priority = number(job.time), number(job.priority)
     -- A time in the future is one in milliseconds, or comes from a wrong clock.
-    local ahead = time and time > check.now + 3600
+    local ahead = time and time > check.latest
     if ahead then check.add('clock', job.id, 'time is ' .. job.time) end
 
     if priority and (state == 'waiting' or state == 'stalled') then
@@ -19,7 +19,7 @@ return function(check)
     if job.grace then
       local lock = state == 'running' and check.ask('zscore', base .. Keys.locks, job.id)
       local expires = number(job.expires)
-      if state ~= 'running' or lock and expires and tonumber(lock) <= expires + 0.001 then
+      if state ~= 'running' or lock and expires and tonumber(lock) <= expires + check.rounding then
         local changes = {{'hash', job.key, 'grace', job.grace, false}}
         if state == 'running' then check.need('judge/lock_agreement')(changes, job, check.score(expires), true) end
         check.add('field-leftover', job.id, 'grace', changes)

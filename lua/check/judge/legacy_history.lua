@@ -5,7 +5,7 @@ return function(check)
   return function(job)
     local text = check.ask('hget', job.key, 'history')
     if not text then return end
-    if #text > 250000 then return check.add('not-judged', 'j:' .. job.id, 'field history beyond 250000 bytes') end
+    if #text > check.longest then return check.too_long('j:' .. job.id, 'field history') end
     local entries, whole = need('history/legacy')(text)
     if whole then return end
     local list = job.key .. Keys.history

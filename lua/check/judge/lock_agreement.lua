@@ -10,7 +10,7 @@ return function(check)
     if not job.worker or job.worker == '' or job.grace and not over then return end
     local key = Keys.worker .. job.worker .. Keys.held
     local score, wrong = check.ask('zscore', key, job.id)
-    if wrong or score and math.abs(tonumber(score) - n) <= 0.001 then return end
+    if wrong or score and math.abs(tonumber(score) - n) <= check.rounding then return end
     -- An unknown worker may be dead: do not add a new entry for it.
     if score or check.ask('zscore', Keys.workers, job.worker) then
       changes[#changes + 1] = {'zset', key, job.id, score, expires}

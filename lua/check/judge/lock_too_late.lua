@@ -5,7 +5,7 @@
 return function(check)
   local number, beats = need('value/number'), {}
   return function(queue, moment)
-    if moment <= check.now + 8640000 then return false end
+    if moment <= check.horizon then return false end
     if not beats[queue] then
       local set = check.ask('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat') or {}
       beats[queue] = number(set[1]) or number(set[2]) or 0

@@ -15,7 +15,7 @@ return function(check)
       local changes = {}
       if not expires then
         check.need('judge/lock_agreement')(changes, job, lock)
-      elseif job.grace and n < expires - 0.001 or not job.grace and math.abs(n - expires) > 0.001 then
+      elseif job.grace and n < expires - check.rounding or not job.grace and math.abs(n - expires) > check.rounding then
         local later = check.score(math.max(n, expires))
         if n < expires then changes[1] = {'zset', locks, job.id, lock, later} end
         check.need('judge/lock_agreement')(changes, job, later)
@@ -35,7 +35,7 @@ return function(check)
     held, wrong = check.ask('zscore', key, job.id)
     if wrong then
       check.wrong_type(key, 'zset')
-    elseif not held or math.abs(tonumber(held) - expires) > 0.001 then
+    elseif not held or math.abs(tonumber(held) - expires) > check.rounding then
       check.add('worker-gap', job.id, job.worker, {{'zset', key, job.id, held, check.score(expires)}},
         not known and 'aged' or nil)
     end

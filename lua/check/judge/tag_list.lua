@@ -1,13 +1,13 @@
 -- Reads stored tags. Results are kept, because many jobs have the same tags.
 -- Takes: text
 -- Result: a list without repeats; nil if it is unreadable, and then true if it is only too long
-return function()
+return function(check)
   local known = {}
   return function(text)
     if text == '{}' or text == '[]' then return {} end
     if not text then return nil end
     if known[text] then return known[text] end
-    if #text > 250000 then return nil, true end
+    if #text > check.longest then return nil, true end
     local ok, list = pcall(cjson.decode, text)
     if not ok or type(list) ~= 'table' then return nil end
     local count, tags, seen = 0, {}, {}

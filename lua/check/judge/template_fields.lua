@@ -17,15 +17,15 @@ return function(check)
     local stored = values[Template.tags]
     local tags, long = check.need('judge/tag_list')(stored)
     if long then
-      check.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
+      check.too_long('r:' .. id, 'tags')
     elseif not tags then
       local changes = {{'hash', key, 'tags', stored, '{}'}}
       if key and stored then changes[2] = {'hash', key, 'bad-tags', check.ask('hget', key, 'bad-tags'), stored} end
       replace('tags', changes)
     end
     local data = values[Template.data]
-    if data and #data > 250000 then
-      check.add('not-judged', 'r:' .. id, 'data beyond 250000 bytes')
+    if data and #data > check.longest then
+      check.too_long('r:' .. id, 'data')
     elseif not data or not pcall(cjson.decode, data) then
       report('data')
     end

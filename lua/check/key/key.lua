@@ -14,25 +14,25 @@ return function(check)
 
   return function(name)
     local key = Keys.prefix .. name
-    local held = redis.call('type', key)
-    held = held.ok or held
-    if held == 'none' then return end
+    local actual_type = redis.call('type', key)
+    actual_type = actual_type.ok or actual_type
+    if actual_type == 'none' then return end
     local lost = string.sub(key, 1, #Keys.lost) == Keys.lost
     local kind, family, owner, part, day = kind_of(name)
-    if not kind and not lost then return check.add('key-unknown', name, held) end
+    if not kind and not lost then return check.add('key-unknown', name, actual_type) end
     local ttl = redis.call('ttl', key)
     -- A throttle may expire, and a window of uniqueness does. The id of a throttle may end like the sets of another.
-    local is_throttle = family == 'th' and held == 'hash' and (not part or redis.call('hget', key, 'maximum'))
+    local is_throttle = family == 'th' and actual_type == 'hash' and (not part or redis.call('hget', key, 'maximum'))
     if ttl >= 0 and (lost or not is_throttle and family ~= 'u') then
       check.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
     end
     if lost then
-      local size = sizes[held] and redis.call(sizes[held], key)
-      return check.add('lost-key', name, size and held .. ' of ' .. size or held,
+      local size = sizes[actual_type] and redis.call(sizes[actual_type], key)
+      return check.add('lost-key', name, size and actual_type .. ' of ' .. size or actual_type,
         {{'delete', key, false, false, false}})
     end
     if is_throttle then return check.need('key/value')(name, key, family) end
-    if held ~= kind then return check.wrong_type(key, kind) end
+    if actual_type ~= kind then return check.wrong_type(key, kind) end
     if family == 'j' and part then
       companion(name, key, owner, part)
     elseif family == 'q' and part ~= 'completed' then

@@ -39,7 +39,7 @@ return function(check)
     end
     lock = math.max(lock or expires, expires or lock)
     -- A lock that still expires when the field says so has not begun its grace period: remove the field `grace`.
-    local over = job.grace and expires and lock <= expires + 0.001
+    local over = job.grace and expires and lock <= expires + check.rounding
     if over then extra[1] = {'hash', job.key, 'grace', job.grace, false} end
     if over or not job.grace or not expires then
       check.need('judge/lock_agreement')(extra, job, check.score(lock), over)

@@ -1,4 +1,4 @@
--- Adds the functions to the context that plans of repairs are made of.
+-- Adds to the context the functions that plan repairs.
 return function(check)
   local number, ask, now = need('value/number'), check.ask, check.now
 
@@ -12,13 +12,13 @@ return function(check)
   -- When a job was put; now, if that is unknown or in the future.
   function check.put_time(job)
     local time = number(job.time)
-    return time and time <= now + 3600 and time or now
+    return time and time <= check.latest and time or now
   end
 
   -- The score of a waiting job in the work set.
   function check.work_score(job)
     if job.state == 'stalled' then return 'inf' end
-    return check.score((number(job.priority) or 0) - check.put_time(job) / 10000000000)
+    return check.score(need('queue/score')(check.put_time(job), job.priority))
   end
 
   -- Up to 500 known queues, and whether there are more. Read once per call.

@@ -1,8 +1,8 @@
 -- The dependents of a job that are in state `depends` and name it; and those that have failed and name it, as
 -- a buried job does that keeps its place in its lane.
--- Takes: jid; whether to leave out the job behind it in its lane; the maximum number of entries to read, if there
---   is a limit: of a job with more, nothing is returned; if any other job that waits keeps this one, the set of those
---   that do not: then a hundred of the others are enough
+-- Takes: jid; whether to leave out the job behind it in its lane; the maximum number of entries to read, or nil: of a
+--   job with more, nothing is returned; the set of waiting jobs that do not keep this one, or nil: given it, the search
+--   ends when it has found a hundred others
 -- Result: those that wait; those that failed; how many entries there are
 -- Refuses: raises a missing right
 local members = need('value/members')

@@ -5,7 +5,10 @@
 --   `jobs-history-count`
 -- Result: the batch. Its `queue(name)` is the record of a queue; `fault` tests keys as value/key_fault;
 --   `refuse(jid)` and `invalid(text)` are rows of the reply, and so is `single(command, ...)`, which ends a job by
---   the single command; `flush()` writes everything
+--   the single command; `flush()` writes everything.
+--   The record of a queue: `base`, what its keys begin with; `json`, its name; `key_fault`, which of the keys of every
+--   ending has a wrong type; and what flush() writes: `locks` that end, `work` and `scheduled` (queue/place), the
+--   `durations` of runs, how many jobs `failed`, whether the queue gets `listed`
 local call = redis.call
 
 return function(now, t, seconds, worker, settings)
@@ -16,7 +19,7 @@ return function(now, t, seconds, worker, settings)
     stamp = string.format('%.20f', now),
     held = {}, completed = {}, groups = {}, failed = {},
     -- Whether any job is tracked, or a job of the call has dependents.
-    any = false,
+    any_related = false,
   }
   local day, queues, names = now - now % 86400 .. ':', {}, {}
   -- The batch is also the `progress` of value/key_fault: its `wrote` says whether the call has written.
@@ -26,9 +29,9 @@ return function(now, t, seconds, worker, settings)
     local queue = queues[name]
     if not queue then
       queue = {base = Keys.queue .. name, json = cjson.encode(name), locks = {}, work = {}, scheduled = {}, scores = {},
-        values = {}, failed = 0}
+        durations = {}, failed = 0}
       -- The keys that every ending needs.
-      queue.bad = batch.fault('zset', queue.base .. Keys.locks, 'zset', Keys.worker .. worker .. Keys.held)
+      queue.key_fault = batch.fault('zset', queue.base .. Keys.locks, 'zset', Keys.worker .. worker .. Keys.held)
       queues[name], names[#names + 1] = queue, name
     end
     return queue
@@ -47,6 +50,17 @@ return function(now, t, seconds, worker, settings)
 
   function batch.invalid(text)
     return {'invalid', need('value/error_text')(text)}
+  end
+
+  -- The row of a job whose read was refused.
+  function batch.unreadable(reply, key)
+    return batch.invalid(need('value/wrong_type')(reply, batch.wrote, 'hash', key, 'hget', key, 'jid'))
+  end
+
+  -- What is wrong with the keys or the setting that a failure needs, nil if nothing is.
+  function batch.failure_fault(key, group)
+    return batch.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
+      'zset', Keys.tracked) or select(2, batch.failed_age())
   end
 
   -- The row of a job that this worker does not hold. An old complete job may have to be deleted first.
@@ -83,7 +97,7 @@ return function(now, t, seconds, worker, settings)
     local ok, reply = pcall(need(name, true), words, now, t, seconds, name == 'complete' and settings or nil)
     if not ok then return batch.invalid(reply) end
     -- The job may depend now on another one of the call.
-    batch.wrote, batch.any = true, true
+    batch.wrote, batch.any_related = true, true
     if name == 'fail' then return {'done', 'failed'} end
     return {'done', name == 'complete' and reply or string.format('%.14g', reply)}
   end
@@ -108,7 +122,7 @@ return function(now, t, seconds, worker, settings)
     for i = 1, #names do
       local name = names[i]
       local queue = queues[name]
-      if queue.values[1] then need('stats/add_values')(Keys.run .. day .. name, queue.values) end
+      if queue.durations[1] then need('stats/add_values')(Keys.run .. day .. name, queue.durations) end
       need('queue/enter')(queue)
       if queue.listed then call('zadd', Keys.queues, 'NX', t, name) end
       if queue.failed > 0 then

@@ -19,7 +19,7 @@ return function(batch, argv)
     for i = 1, #pending do bad = bad or batch.fault('set', Keys.job .. pending[i] .. Keys.dependents) end
     if bad then return bad end
     need('dependency/link')(jid, pending)
-    batch.any = true
+    batch.any_related = true
   end
 
   return function(jid, queue, first, last)
@@ -42,16 +42,14 @@ return function(batch, argv)
 
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
-    if job.err then
-      return batch.invalid(need('value/wrong_type')(job, batch.wrote, 'hash', key, 'hget', key, 'jid'))
-    end
+    if job.err then return batch.unreadable(job, key) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= worker or job[Job.queue] ~= queue then
       return batch.refuse(jid)
     end
     if coordination or job[Job.throttles] then return batch.single('complete', argv, jid, queue, first, last) end
     if names == false then return batch.invalid('Complete(): Arg "depends" not JSON: ' .. given.depends) end
     local home, target = batch.queue(queue), following and batch.queue(following)
-    local bad = home.bad or not sound and batch.fault('zset', Keys.completed, 'zset', Keys.tracked)
+    local bad = home.key_fault or not sound and batch.fault('zset', Keys.completed, 'zset', Keys.tracked)
     sound = not bad
     if target then
       bad = bad or batch.fault('zset', Keys.queues, 'zset', target.base .. Keys.work,
@@ -80,7 +78,7 @@ return function(batch, argv)
     batch.wrote = true
     if length > batch.limit then need('history/trim')(history, length, batch.limit) end
     local tracked, dependents = false, nil
-    if batch.any then
+    if batch.any_related then
       tracked = call('zscore', Keys.tracked, jid)
       dependents = redis.pcall('smembers', key .. Keys.dependents)
     end
@@ -95,7 +93,7 @@ return function(batch, argv)
     batch.held[#batch.held + 1] = jid
     local started = tonumber(job[Job.time])
     if not started or started - started ~= 0 then started = now end
-    home.values[#home.values + 1] = now - started
+    home.durations[#home.durations + 1] = now - started
     local retries = job[Job.retries] or '0'
     if not string.find(retries, '^%d+$') then
       retries = tonumber(retries) or 0
@@ -129,7 +127,7 @@ return function(batch, argv)
     end
     if job[Job.scheduled] and not timed then call('hdel', key, 'scheduled') end
     if dependents and dependents[1] and not following then
-      -- Ignore an error about the keys of dependents: the job is complete all the same.
+      -- Ignore an error about the keys of dependents: the job is complete nevertheless.
       pcall(need('dependency/release_dependents'), now, jid, dependents)
     end
     return {'done', state}

@@ -23,7 +23,7 @@ return function(now, t, seconds, argv, first, settings)
   -- One EXISTS tells the usual case: nothing is tracked and no job has dependents.
   local related, ways, rows = {Keys.tracked}, {}, {}
   for i = 1, count do related[i + 1] = Keys.job .. argv[positions[i] + 1] .. Keys.dependents end
-  batch.any = redis.call('exists', unpack(related)) > 0
+  batch.any_related = redis.call('exists', unpack(related)) > 0
   local i = 0
   local function end_rest()
     while i < count do

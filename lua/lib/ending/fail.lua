@@ -15,25 +15,17 @@ return function(batch, argv)
     if not group then return batch.invalid('Fail(): Arg "group" missing') end
     if not message then return batch.invalid('Fail(): Arg "message" missing') end
     if data ~= '' then
-      local ok, value = pcall(cjson.decode, data)
+      local ok, value = pcall(need('value/data_arg'), data)
       if not ok then return batch.invalid(value) end
-      -- Data that is the bare document `false` means "no data", as in qless-core.
-      if value == false then
-        data = ''
-      elseif string.find(data, '\0', 1, true) then
-        data = encode(value)
-      end
+      data = value or ''
     end
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
-    if job.err then
-      return batch.invalid(need('value/wrong_type')(job, batch.wrote, 'hash', key, 'hget', key, 'jid'))
-    end
+    if job.err then return batch.unreadable(job, key) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= batch.worker then return batch.refuse(jid) end
     if job[Job.throttles] then return batch.single('fail', argv, jid, queue, first, last) end
     local home = batch.queue(job[Job.queue] or '')
-    local bad = home.bad or batch.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
-      'zset', Keys.tracked) or select(2, batch.failed_age())
+    local bad = home.key_fault or batch.failure_fault(key, group)
     if bad then return batch.invalid(bad) end
 
     local g, m = encode(group), encode(message)
@@ -42,7 +34,7 @@ return function(batch, argv)
     batch.wrote = true
     call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. encode(jid) .. ',"group":' .. g ..
       ',"event":"failed","worker":' .. w .. '}')
-    if batch.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+    if batch.any_related and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
     local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. seconds .. ',"worker":' .. w .. '}'
     if data ~= '' then
       call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)

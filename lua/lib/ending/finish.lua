@@ -1,8 +1,9 @@
 -- Applies the completion of a job to its lane and its throttles, if it has any or gets any for its next queue.
 -- Takes: now; jid; queue; the next queue, or nil; its stored throttles, or false; the options given (option/read), or
 --   nil
--- Result: a table of `join`, which takes the dependencies, enters the lane of a new key, or its own again behind them,
---   and returns them with the job before it; and `run`, which does the rest after the job has been written
+-- Result: a table of two functions. `join` takes the dependencies, and returns them with the job before this one in its
+--   lane: it enters the lane of a new key, or its own again at the end if a dependency waits for it there. `run` does
+--   the rest after the job has been written
 -- Refuses: options that want a key, if the job has none
 local Ext = Fields('job/extension')
 

@@ -21,9 +21,7 @@ return function(batch, argv)
     end
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
-    if job.err then
-      return batch.invalid(need('value/wrong_type')(job, batch.wrote, 'hash', key, 'hget', key, 'jid'))
-    end
+    if job.err then return batch.unreadable(job, key) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= batch.worker then return batch.refuse(jid) end
 
     local function note()
@@ -42,20 +40,17 @@ return function(batch, argv)
       end
       return row
     end
-    local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
-    if left - left ~= 0 then left = 0 end
-    left = need('value/whole_tries')(left) - 1
+    local left = need('job/tries_left')(job[Job.remaining], job[Job.retries])
     local home_name, named, failure = job[Job.queue] or queue, group and message, nil
     local home, target = batch.queue(home_name), batch.queue(queue)
-    local bad = home.bad or batch.fault('zset', Keys.queues)
+    local bad = home.key_fault or batch.fault('zset', Keys.queues)
     if named then failure = need('failure/encode')(group, message, seconds, batch.worker) end
     if left < 0 then
       group = group or 'failed-retries-' .. queue
       if not named then
         failure = need('failure/encode')(group, 'Job exhausted retries in queue "' .. home_name .. '"', seconds, '')
       end
-      bad = bad or batch.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
-        'zset', Keys.tracked) or select(2, batch.failed_age())
+      bad = bad or batch.failure_fault(key, group)
       if bad then return batch.invalid(bad) end
       if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
       need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', batch.limit)
@@ -63,7 +58,7 @@ return function(batch, argv)
       call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
         'queue', queue)
       need('ending/enter_failed')(batch, target, jid, group)
-      if batch.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+      if batch.any_related and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
     else
       bad = bad or batch.fault('zset', target.base .. Keys.work, 'zset', target.base .. Keys.scheduled)
       if not bad and job[Job.history] then

@@ -5,7 +5,7 @@ return function(jid, entry, limit)
   local key = Keys.job .. jid .. Keys.history
   local length = call('rpush', key, entry)
   if length > 1 then
-    limit = limit or tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+    limit = limit or need('history/limit')()
     if length > limit then need('history/trim')(key, length, limit) end
   end
 end

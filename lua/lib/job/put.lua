@@ -83,9 +83,7 @@ return function(now, t, seconds, job, old)
     end
   end
   if tags and tags[1] then
-    for i = 1, #tags do
-      if call('zadd', Keys.tag .. tags[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
-    end
+    need('job/index_tags')(t, jid, tags)
     stored = encode(tags)
   end
 
@@ -110,7 +108,7 @@ return function(now, t, seconds, job, old)
       'remaining', remaining or '5', 'time', stamp)
   end
   if full then
-    need('throttle/hold')(seconds, jid, queue, full, string.format('%.17g', now / 10000000000 - (priority or 0)))
+    need('throttle/hold')(seconds, jid, queue, full, string.format('%.17g', -need('queue/score')(now, priority)))
     placed = 'throttled'
   elseif placed ~= 'failed' then
     timed = need('queue/place')(now, t, jid, queue, placed, placed == 'waiting' and priority or due)

@@ -34,7 +34,7 @@ return function(argv, first, count)
       job[name] = names(value, nil, name == 'tags' and 1000 or 5000)
       if not job[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
       if name == 'tags' then
-        need('job/few_tags')('Guard', #job.tags)
+        need('job/refuse_too_many_tags')('Guard', #job.tags)
         tags_of[value] = job.tags
       end
       if job[name][5001] then error('Guard(): Arg "depends" has more than 5000 jids') end

@@ -4,8 +4,8 @@
 --   `who`, the command as errors name it, if that is not `Put`; `merge_max`, the setting `merge-max`, if the caller
 --   has read it
 -- Result: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
---   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle, if a job of a lane, or the job
---   that it would replace, came to wait for itself: only dead entries have left the lane then
+--   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle: if a job of the lane, or the job
+--   that this one would replace, came to wait for itself. Then only dead entries have left the lane
 -- Refuses: options that want a key, if the job has none
 -- Publishes: as job/put; `skipped` to the channel of the extensions
 local Old = Fields('job/put', 'throttles')
@@ -17,11 +17,11 @@ return function(now, t, seconds, job, old, stored_defaults)
   local defaults = type(stored_defaults) == 'string' and need('option/defaults')(stored_defaults) or {}
   given.score = given.score or defaults.score or now
   local exists = old[Old.state] or old[Old.tags] or old[Old.worker]
-  local home, was
+  local old_lane, old_dup
   if old[Old.throttles] then
-    home, was = unpack(call('hmget', key, 'key', 'dup'))
+    old_lane, old_dup = unpack(call('hmget', key, 'key', 'dup'))
   end
-  local lane = home
+  local lane = old_lane
   if given.lane or given.key then
     lane = given.lane or given.key ~= '' and need('lane/name')(queue, given.key)
   elseif not lane and defaults.key then
@@ -33,29 +33,29 @@ return function(now, t, seconds, job, old, stored_defaults)
     error((job.who or 'Put') .. '(): "' .. given.keyed .. '" cannot be used without "key"')
   end
   -- No dependent of a job that stays in its lane must become its dependency. `guard.put` has looked already.
-  if exists and lane and lane == home and not job.who and job.pending and job.pending[1] then
+  if exists and lane and lane == old_lane and not job.who and job.pending and job.pending[1] then
     local path, trouble = need('dependency/find_cycle')(jid, job.pending)
     if trouble then error('Put(): Arg "depends": ' .. trouble) end
     if path then return nil, 'cycle', path end
   end
-  local dup, last, place, other = given.dup or lane and not exists and defaults.dup, nil, nil, nil
+  local dup, last, place, last_fields = given.dup or lane and not exists and defaults.dup, nil, nil, nil
   if lane and not exists then
-    last, other, place = need('lane/last')(now, lane)
+    last, last_fields, place = need('lane/last')(now, lane)
     -- Remove a failed job that an older script left in the lane: the job that takes this put must not wait for it.
-    if last and other[Job.state] == 'depends' then need('lane/heal')(now, lane, last) end
+    if last and last_fields[Job.state] == 'depends' then need('lane/heal')(now, lane, last) end
     if dup then
-      local met = {lane = lane, dup = dup, last = last, fields = other}
+      local met = {lane = lane, dup = dup, last = last, fields = last_fields}
       local took, how, path = need('lane/duplicate')(now, job, given, defaults, met)
       if how == 'replaced' then
         jid, key, exists, job.jid = last, Keys.job .. last, 'replaced', last
-        old, home, was = call('hmget', key, unpack(Old)), lane, other[Job.dup]
+        old, old_lane, old_dup = call('hmget', key, unpack(Old)), lane, last_fields[Job.dup]
       elseif how then
         return took, how, path
       end
     end
   end
   -- Read the dependencies again: the lane changes them, and the put may have become that of another job.
-  if lane or home then job.related = nil end
+  if lane or old_lane then job.related = nil end
   if not exists then
     job.priority, job.retries = job.priority or defaults.priority, job.retries or defaults.retries
   end
@@ -73,19 +73,19 @@ return function(now, t, seconds, job, old, stored_defaults)
       call('zcard', Keys.queue .. queue .. Keys.throttled)
     end
   end
-  local merges = lane and (dup or was) == 'merge'
+  local merges = lane and (dup or old_dup) == 'merge'
   if merges then call('zcard', key .. Keys.payloads) end
   if lane and exists then call('zcard', Keys.lane .. lane) end
   if exists == 'replaced' or merges and not exists then call('llen', key .. Keys.history) end
   if old[Old.throttles] then
     need('throttle/leave')(jid, old[Old.state], old[Old.queue] or '', old[Old.throttles])
   end
-  if home and home ~= lane then
-    need('lane/leave')(now, home, jid)
-    need('lane/close_window')(home, jid)
+  if old_lane and old_lane ~= lane then
+    need('lane/leave')(now, old_lane, jid)
+    need('lane/close_window')(old_lane, jid)
   end
   local hold, behind = given.hold, nil
-  if hold == nil and not (exists and home) then hold = defaults.hold end
+  if hold == nil and not (exists and old_lane) then hold = defaults.hold end
   if lane and (not job.failed or hold) then
     local rank = exists and call('zrank', Keys.lane .. lane, jid)
     if rank and not need('lane/live')(lane, jid) then
@@ -108,23 +108,23 @@ return function(now, t, seconds, job, old, stored_defaults)
     end
   end
   if merges then
-    job.data = need('merge/begin')(jid, job.data, given, was ~= 'merge')
-  elseif was then
+    job.data = need('merge/begin')(jid, job.data, given, old_dup ~= 'merge')
+  elseif old_dup then
     call('del', key .. Keys.payloads)
     call('hdel', key, 'dup', 'rescore')
   end
   local fields, drop = job.fields or {}, {}
   local plain = #fields
-  local function store(name, value, none)
+  local function store(name, value, or_delete)
     if value then
       fields[#fields + 1], fields[#fields + 2] = name, value
-    elseif none then
+    elseif or_delete then
       drop[#drop + 1] = name
     end
   end
   local backoff = given.backoff
   if backoff == nil and not exists then backoff = defaults.backoff end
-  if lane ~= home then store('key', lane, home) end
+  if lane ~= old_lane then store('key', lane, old_lane) end
   store('dup', merges and 'merge')
   store('rescore', merges and (given.rescore or defaults.rescore))
   store('hold', hold and lane and '1', hold == false or not lane)

@@ -51,7 +51,7 @@ return function(now, t, seconds, fault, progress)
         return nil, need('value/wrong_type')(length, progress.wrote, 'list', history, 'rpush', history, entry)
       end
       -- The history of an earlier job with this jid was still there: trim it.
-      local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+      local limit = need('history/limit')()
       if length > limit then need('history/trim')(history, length, limit) end
     end
     call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. queue.event)

@@ -15,7 +15,7 @@ return function(argv, first, job)
     job.tags = need('value/names')(given.tags, 'objects', 1000)
     others = others - 2
     if job.tags == nil then error('Put(): Arg "tags" not JSON' .. given.tags) end
-    if job.tags and job.tags[1001] then need('job/few_tags')('Put', #job.tags) end
+    if job.tags and job.tags[1001] then need('job/refuse_too_many_tags')('Put', #job.tags) end
   end
   if given.priority then
     job.priority = need('value/number')(given.priority)

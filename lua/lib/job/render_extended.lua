@@ -1,5 +1,5 @@
 -- Renders what a job has of throttles, lane, payloads and back-off: the end of its JSON object.
--- Takes: jid; the reply of job/read; in its member `ext` that of job/extension, if the caller has read it
+-- Takes: jid; the reply of job/read; in its field `ext` that of job/extension, if the caller has read it
 -- Result: the text
 local Job = Fields('job/read')
 local Ext = Fields('job/extension')

@@ -35,7 +35,7 @@ end
 
 return function(now, job, given, defaults, met)
   local queue, lane, dup, last, other = job.queue, met.lane, met.dup, met.last, met.fields
-  local fits = last and not has_started(other[Job.state]) and other[Job.queue] == queue
+  local can_take_put = last and not has_started(other[Job.state]) and other[Job.queue] == queue
   if dup == 'skip' then
     local starts = given.starts
     if starts == nil then starts = defaults.starts end
@@ -44,13 +44,13 @@ return function(now, job, given, defaults, met)
     redis.call('publish', Keys.on_ext, '{"jid":' .. cjson.encode(job.jid) .. ',"event":"skipped","key":' ..
       cjson.encode(lane) .. ',"queue":' .. cjson.encode(queue) .. '}')
     return name, 'skipped'
-  elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == job.klass
+  elseif dup == 'merge' and can_take_put and other[Job.dup] == 'merge' and other[Job.klass] == job.klass
     and not (job.depends and job.depends[1]) and not given.payloads then
     local setting = job.merge_max
     if setting == nil then setting = redis.pcall('hget', Keys.config, 'merge-max') end
     local rescore, max_payloads = given.rescore or other[Job.rescore], need('merge/max_payloads')(setting)
     if need('merge/add')(last, job.data, given.score, rescore, max_payloads) then return last, 'merged' end
-  elseif dup == 'replace' and fits then
+  elseif dup == 'replace' and can_take_put then
     local path = job.depends and job.depends[1] and replacing_cycle(last, job)
     if path then return nil, 'cycle', path end
     return last, 'replaced'

@@ -1,5 +1,5 @@
 -- Removes a job from its lane. The job behind it then waits for the one before it; if there is none, it is released.
--- Neighbours that the lane may forget go as well.
+-- Neighbors that the lane may forget go as well.
 -- Takes: now; lane; jid; whether its dependents have been released already; a jid that keeps its place although its
 --   job has failed, for now
 -- Result: whether it was in the lane

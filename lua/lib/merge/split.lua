@@ -29,9 +29,7 @@ return function(now, t, seconds, jid, queue)
   call('rpush', other .. Keys.history, '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]')
   call('publish', Keys.on_log, '{"jid":' .. encode(name) .. ',"event":"put","queue":' .. quoted .. '}')
   local tags = need('job/tags')(job[Job.tags])
-  for i = 1, #tags do
-    if call('zadd', Keys.tag .. tags[i], t, name) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
-  end
+  need('job/index_tags')(t, name, tags)
   call('hmset', other, 'jid', name, 'klass', job[Job.klass] or '', 'data', need('merge/compose')(name),
     'priority', job[Job.priority] or '0', 'tags', tags[1] and encode(tags) or '{}', 'state', 'waiting', 'worker', '',
     'expires', '0', 'queue', queue, 'retries', retries, 'remaining', need('value/whole_tries')(retries),
@@ -40,8 +38,7 @@ return function(now, t, seconds, jid, queue)
     local value = call('hget', key, field)
     if value then call('hset', other, field, value) end
   end
-  local priority = need('value/number')(job[Job.priority]) or 0
-  call('zadd', Keys.queue .. queue .. Keys.work, priority - now / 10000000000, name)
+  need('queue/place')(now, t, name, queue, 'waiting', job[Job.priority])
   call('zadd', Keys.queues, 'NX', t, queue)
 
   local members = Keys.lane .. lane

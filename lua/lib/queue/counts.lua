@@ -55,7 +55,7 @@ return function(now, t, queue, day, spreads)
   if work > 0 then
     local entry = call('zrevrange', waiting, '0', '0', 'WITHSCORES')
     first, score = entry[1], tonumber(entry[2])
-    since = arrival_of(now, first, score)
+    since = arrival_of(now, score, nil, first)
   end
   return {
     locked = locked,

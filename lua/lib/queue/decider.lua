@@ -1,6 +1,6 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
 -- Takes: now; t; seconds; queue; a list of the queue's defaults as text, or false, the setting `max-job-history`, and
---   what the call may still bring (queue/slice), in which a scan that ends at its limit sets `unfinished`
+--   what the call may still bring (queue/call_budget), in which a scan that ends at its limit sets `unfinished`
 -- Result: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job; with `single` set, `scan` looks at the given page
 --   only
@@ -8,7 +8,7 @@
 local Job = Fields('job/read')
 
 return function(now, t, seconds, queue, settings)
-  local call, base, stored, limit, slice = redis.call, Keys.queue .. queue, unpack(settings, 1, 3)
+  local call, base, stored, limit, budget = redis.call, Keys.queue .. queue, unpack(settings, 1, 3)
   local gate = need('throttle/gate')(now, t, seconds, queue)
   local defaults = stored and need('option/defaults')(stored)
   local admit = need('queue/admit')(now, t, seconds, queue, gate, {defaults = defaults, limit = limit})
@@ -82,14 +82,14 @@ return function(now, t, seconds, queue, settings)
         end
       end
       leave_set()
-      if most and passed >= most and dropped > 0 and slice then slice.unfinished = true end
+      if most and passed >= most and dropped > 0 and budget then budget.unfinished = true end
       if rest < 0 or decider.single or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
         local returned, brought, apart = start.held and decider.recheck(), 0, 0
         if due then
           limit_scan()
           -- Once jobs are taken, put no children: that would drop the slots of these jobs, which do not run yet.
-          due, brought, apart = need('queue/due')(now, t, queue, math.max(rest - count + taken, 20), slice,
+          due, brought, apart = need('queue/due')(now, t, queue, math.max(rest - count + taken, 20), budget,
             count > taken)
         end
         if not returned and not gate.healed and brought == 0 then return count end

@@ -15,7 +15,7 @@ return function(now, t, seconds, queue, lost, settings)
   local jids, jobs = {}, {}
   -- `append` is called by pcall below: a history that is not a list must not stop the other jobs.
   local read, append = need('job/read'), need('history/append')
-  local in_chunks, whole_tries = need('value/in_chunks'), need('value/whole_tries')
+  local in_chunks, tries_left = need('value/in_chunks'), need('job/tries_left')
   local tracked = call('exists', Keys.tracked) == 1
   local held, drop, renew, warned, failed = {}, {}, {}, 0, {}
   local back_off
@@ -63,9 +63,7 @@ return function(now, t, seconds, queue, lost, settings)
         end
       end
       if not warn or grace <= 0 then
-        local left = tonumber(job[Lost.remaining]) or tonumber(job[Lost.retries]) or 0
-        if left - left ~= 0 then left = 0 end
-        left = whole_tries(left) - 1
+        local left = tries_left(job[Lost.remaining], job[Lost.retries])
         back_off = back_off or need('queue/back_off')(now, t, seconds, queue)
         if left >= 0 and back_off(jid, job, left) then
           drop[#drop + 1] = jid

@@ -17,8 +17,8 @@ local function oldest_running(base, lapsed)
   return first and string.format('%.3f', first) or false
 end
 
--- The fields of the running job that the oldest job waits for: the first of its lane, or the first holder of the
--- throttle or of the queue (job/holder). Nil if that job does not run.
+-- The fields (job/holder) of the running job that the oldest job waits for: the first job of its lane, the oldest
+-- holder of a slot of its throttle, or of a queue at its limit the job whose lock ends first. Nil if it does not run.
 local function find_holder(base, now, t, why, by)
   local first
   if by then
@@ -40,7 +40,7 @@ local function add_count(row, name, count)
   if count and count ~= '0' then add(row, name, count) end
 end
 
-return function(now, t, queue, counts, spreads)
+return function(now, t, queue, counts, with_durations)
   local base = Keys.queue .. queue
   local waits, jid, why, by = oldest(now, t, queue, counts)
   -- A table that is written with its values need not grow.
@@ -77,7 +77,7 @@ return function(now, t, queue, counts, spreads)
       add(row, 'worker', worker)
     end
   end
-  if spreads then
+  if with_durations then
     if counts.waits then add(row, 'wait', counts.waits) end
     if counts.runs then add(row, 'run', counts.runs) end
     if counts.locked > counts.lapsed then add(row, 'running_since', oldest_running(base, counts.lapsed)) end

@@ -18,12 +18,6 @@ local function grant_with_fence(key, job, stamp, worker, expires)
     'remaining', job[Job.remaining] or '0', 'fence', ext[Ext.fence] or '0')
 end
 
--- A stored time as a number, nil if it is not one.
-local function finite_number(text)
-  local n = text and tonumber(text)
-  if n and n - n == 0 then return n end
-end
-
 return function(now, seconds, queue, limit, found)
   local jids, jobs, count, taken, remove = found.jids, found.jobs, found.count, found.taken, found.remove
   local worker, ends = found.worker, found.ends
@@ -64,7 +58,8 @@ return function(now, seconds, queue, limit, found)
       if tracked and tracked[jid] then call('publish', Keys.on_popped, jid) end
       job[Job.state], job[Job.queue] = 'running', queue
       given = given + 1
-      waited[given] = now - (finite_number(job[Job.time]) or now)
+      local time = tonumber(job[Job.time] or nil)
+      waited[given] = time and time - time == 0 and now - time or 0
       held[given], jids[given], jobs[given] = jid, jid, job
     elseif job[Job.throttles] then
       need('throttle/leave')(jid, 'running', queue, job[Job.throttles])

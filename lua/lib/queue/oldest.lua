@@ -17,16 +17,21 @@ local function consider(found, now, jid, since, why)
   end
 end
 
--- Considers the first job of each priority of a set of this size, which begins with `jid`. Scores of held jobs are
--- negative.
-local function by_priority(found, now, key, why, size, jid, score)
-  local sign = why == 'waiting' and 1 or -1
-  local most = math.min(20, size)
+-- The first entry of a set, in the fields of queue/counts. Its size is not read.
+local function first_of(key, command)
+  local first = call(command, key, '0', '0', 'WITHSCORES')
+  return {work = 20, first = first[1], score = tonumber(first[2] or nil)}
+end
+
+-- Considers the first job of each priority of a set. Scores of held jobs are negative.
+local function by_priority(found, now, key, why, set)
+  local jid, score, sign = set.first, set.score, why == 'waiting' and 1 or -1
+  local most = math.min(20, set.work)
   for seen = 1, most do
     if not jid then break end
     local waiting = sign * score
     local priority = math.ceil(waiting)
-    consider(found, now, jid, arrival_of(now, jid, waiting), why)
+    consider(found, now, jid, arrival_of(now, waiting, nil, jid), why)
     if seen == most then break end
     -- A job whose score is the priority itself, or infinity, stands before the other jobs of its priority: read these
     -- next.
@@ -46,12 +51,7 @@ end
 return function(now, t, queue, counts)
   local base, found = Keys.queue .. queue, {since = false, jid = false, why = false}
   local work = base .. Keys.work
-  if counts then
-    by_priority(found, now, work, 'waiting', counts.work, counts.first, counts.score)
-  else
-    local first = call('zrevrange', work, '0', '0', 'WITHSCORES')
-    by_priority(found, now, work, 'waiting', 20, first[1], tonumber(first[2] or nil))
-  end
+  by_priority(found, now, work, 'waiting', counts or first_of(work, 'zrevrange'))
   if not counts or counts.due > 0 then
     local due = call('zrange', base .. Keys.scheduled, '0', '0', 'WITHSCORES')
     consider(found, now, due[1], tonumber(due[2] or nil), 'waiting')
@@ -60,8 +60,7 @@ return function(now, t, queue, counts)
   if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
   then
     local number, held = need('value/number'), base .. Keys.throttled
-    local first = call('zrange', held, '0', '0', 'WITHSCORES')
-    by_priority(found, now, held, 'throttled', 20, first[1], tonumber(first[2] or nil))
+    by_priority(found, now, held, 'throttled', first_of(held, 'zrange'))
     local behind = call('zrange', base .. Keys.depends, '0', '19', 'WITHSCORES')
     for i = 1, #behind, 2 do
       local jid = behind[i]

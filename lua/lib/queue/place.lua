@@ -15,6 +15,7 @@ return function(now, t, jid, queue, state, value)
   if state == 'waiting' then
     score = scores and scores[value]
     if not score then
+      -- As queue/score, without a call: most puts come here.
       local priority = tonumber(value) or 0
       if priority - priority ~= 0 then priority = 0 end
       score = priority - now / 10000000000

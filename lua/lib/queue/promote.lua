@@ -6,7 +6,7 @@ local Job = Fields('state', 'priority', 'jid')
 
 return function(now, queue, due)
   local call, base = redis.call, Keys.queue .. queue
-  local work, scores, age = {}, {}, now / 10000000000
+  local work, scores, score_of = {}, {}, need('queue/score')
   local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   local by_due = type(defaults) == 'string' and (need('option/defaults')(defaults) or {}).due
   for i = 1, #due do
@@ -16,10 +16,8 @@ return function(now, queue, due)
     if job[Job.jid] and (state == 'scheduled' or state == 'waiting') then
       local score = scores[job[Job.priority]]
       if not score or by_due then
-        local priority = tonumber(job[Job.priority]) or 0
-        if priority - priority ~= 0 then priority = 0 end
-        if by_due then age = call('zscore', base .. Keys.scheduled, due[i]) / 10000000000 end
-        score = string.format('%.17g', priority - age)
+        local time = by_due and call('zscore', base .. Keys.scheduled, due[i]) or now
+        score = string.format('%.17g', score_of(time, job[Job.priority]))
         scores[job[Job.priority]] = score
       end
       work[#work + 1] = score

@@ -28,7 +28,7 @@ end
 return function(now, queue, counts, known, brief)
   local head = counts.head
   if counts.work == 0 and counts.due > 0 then
-    local since = arrival_of(now, call('zrange', Keys.queue .. queue .. Keys.scheduled, '0', '0')[1])
+    local since = arrival_of(now, nil, nil, call('zrange', Keys.queue .. queue .. Keys.scheduled, '0', '0')[1])
     head = since and string.format('%.3f', since)
   end
   local text, pause = read_pause(now, queue)

@@ -1,12 +1,12 @@
 -- Creates the jobs of due templates. Each template continues at its next run; runs beyond its backlog are
 -- skipped. Children have the first 1000 tags of their template, because more would hold up the server.
 -- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs; what the call may still bring
---   (queue/slice), whose `tags` this reduces
+--   (queue/call_budget), whose `tags` this reduces
 -- Result: the number of jobs; how many runs made none, and templates that are gone
 local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count',
   'opts')
 
-return function(now, t, queue, due, limit, slice)
+return function(now, t, queue, due, limit, budget)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
   local whole_tries, place = need('value/whole_tries'), need('queue/place')
@@ -14,7 +14,7 @@ return function(now, t, queue, due, limit, slice)
   local moved, skipped, work, next_runs, gone, tagged = 0, 0, target.work, {}, {}, {}
   local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   for n = 1, #due, 2 do
-    if slice.tags <= 0 then break end
+    if budget.tags <= 0 then break end
     local id = due[n]
     local key = Keys.recurring .. id
     local template = call('hmget', key, unpack(Template))
@@ -34,19 +34,19 @@ return function(now, t, queue, due, limit, slice)
       local tags = stored and stored ~= '{}' and need('job/tags')(stored) or {}
       if tags[1001] then
         -- Charge a tenth of the tags to the call: decoding many takes time, too.
-        slice.tags = slice.tags - math.floor(#tags / 10)
+        budget.tags = budget.tags - math.floor(#tags / 10)
         tags = {unpack(tags, 1, 1000)}
         stored = cjson.encode(tags)
       end
       -- The first child is made in any case, so that no call is without effect.
-      local function may_make() return at <= now and moved < limit and (slice.tags > 0 or moved + skipped == 0) end
+      local function may_make() return at <= now and moved < limit and (budget.tags > 0 or moved + skipped == 0) end
       local extended = (defaults or template[Template.opts]) and need('recurring/put_child')(queue, id, template, tags)
       -- A tick that another job takes makes no child and uses no number.
       local ticks, found = 0, true
       while extended and found and may_make() and skipped < 1000 and ticks < 1000 do
         local number, made = extended(at, count + 1)
         found = made ~= nil
-        if found then at, ticks, slice.tags = at + interval, ticks + 1, slice.tags - #tags end
+        if found then at, ticks, budget.tags = at + interval, ticks + 1, budget.tags - #tags end
         if made then moved = moved + 1 elseif found then skipped = skipped + 1 end
         -- Go on behind numbers that are in use.
         count = (made or not found) and number or number - 1
@@ -87,7 +87,7 @@ return function(now, t, queue, due, limit, slice)
         end
         place(at, t, jid, target, 'waiting', priority)
         moved = moved + 1
-        at, slice.tags = at + interval, slice.tags - #tags
+        at, budget.tags = at + interval, budget.tags - #tags
       end
       if moved > started then
         if tried < 1000 then call('hset', key, 'count', count) end

@@ -7,7 +7,7 @@ return function(now, t, seconds, queue, jid, job)
   local gate = need('throttle/gate')(now, t, seconds, queue)
   local full = gate.full(jid, need('job/tags')(job.throttles))
   if full then
-    local value = string.format('%.17g', now / 10000000000 - job.priority)
+    local value = string.format('%.17g', -need('queue/score')(now, job.priority))
     need('throttle/hold')(seconds, jid, queue, full, value, job.limit)
   end
   gate.wake()

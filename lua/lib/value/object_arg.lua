@@ -1,6 +1,6 @@
--- Decodes a JSON argument that must be an object with known members. A member that is `null` counts as absent.
--- Takes: its name in errors; text; the type of each member by its name
--- Refuses: other documents, unknown members, members of another type
+-- Decodes a JSON argument that must be an object with known fields. A field that is `null` counts as absent.
+-- Takes: its name in errors; text; the type of each field by its name
+-- Refuses: other documents, unknown fields, fields of another type
 return function(what, text, kinds)
   if not text then error('Guard(): ' .. what .. ' missing') end
   local value = need('value/json_arg')(what, text)

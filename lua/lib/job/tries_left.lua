@@ -1,0 +1,7 @@
+-- The tries that are left to a job after the one that ends now: below 0 if that was the last.
+-- Takes: its stored `remaining` and `retries`
+return function(remaining, retries)
+  local left = tonumber(remaining) or tonumber(retries) or 0
+  if left - left ~= 0 then left = 0 end
+  return (left < 9e15 and left > -9e15 and math.floor(left) or need('value/whole_tries')(left)) - 1
+end
