@@ -11,12 +11,12 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
-use crate::model::job::QueuedCounts;
 use crate::model::overview::{
     LateRecurring, Overview, OverviewTotals, PausedQueueSummary, QueueFacts, SystemFacts,
     TodayCounts,
 };
 use crate::model::pattern::Pattern;
+use crate::model::queue::QueuedCounts;
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::session::Session;
 

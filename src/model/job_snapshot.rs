@@ -35,7 +35,7 @@ pub struct SharedJobFields {
     pub state: Name,
     /// Absent for a job that is complete.
     pub queue: Option<Name>,
-    /// The worker that holds the job.
+    /// The worker that holds the job. For a stalled job, the worker that lost its lock.
     pub worker: Option<Name>,
     pub priority: Option<Name>,
     /// The retries of a fresh run.

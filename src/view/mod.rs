@@ -182,7 +182,7 @@ pub(crate) trait View: Serialize {
     fn text(&self, options: &RenderOptions) -> String;
 
     /// The table that the text is. `None` if it is another text.
-    fn table(&self, _page: &RenderOptions) -> Option<table::Table> {
+    fn table(&self, _options: &RenderOptions) -> Option<table::Table> {
         None
     }
 

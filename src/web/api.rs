@@ -9,8 +9,8 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::listen::Status;
 use crate::model::ending::exhausted_retries_group;
-use crate::model::job::QueuedCounts;
 use crate::model::overview::SystemFacts;
+use crate::model::queue::QueuedCounts;
 use crate::model::queue::RoundedSeconds;
 use crate::name::{Name, escape_invalid_utf8, escape_wildcards};
 use crate::view::json;
@@ -60,6 +60,7 @@ impl WebServer<'_> {
     }
 }
 
+/// The figures of a queue, or of all queues.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct QueueStats {
     /// Jobs that are neither complete nor failed.

@@ -159,8 +159,8 @@ fn redis_cli_word(word: &Name) -> String {
 }
 
 const PLAN: &[Column<ReportedFinding>] = &[
-    Column::of_text("FINDING", |describe_found_value, _| {
-        Cell::text(describe_found_value.finding.id.into_str())
+    Column::of_text("FINDING", |found, _| {
+        Cell::text(found.finding.id.into_str())
     }),
     Column::of_numbers("COUNT", |found: &ReportedFinding, options| {
         count_cell(found.repairable, found, options)

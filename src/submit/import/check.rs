@@ -315,6 +315,7 @@ impl ArchiveContents {
         counts
     }
 
+    /// The queue into which a job is put.
     pub(super) fn queue_of_job(&self, job: u32) -> Option<Name> {
         let location = self.jobs.get(job as usize)?;
         self.queues.get(location.queue as usize).cloned()

@@ -29,7 +29,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     })
 }
 
-/// Queues with what they hold, by name. If not all are shown, the queues with most jobs come first.
+/// Up to `max_shown` queues with what they hold, by name. If there are more, the queues with most jobs are shown.
 pub(super) fn queue_table(
     page: &Page,
     facts: &SystemFacts,
