@@ -8,7 +8,7 @@ use crate::clock::duration;
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::quote_string;
-use crate::model::config::{GENERAL_OPTIONS, OptionKind, QUEUE_OPTIONS, known_option};
+use crate::model::config::{GENERAL_OPTIONS, OptionKind, QUEUE_OPTIONS, option_of_key};
 use crate::model::coordination::{CoordinationOption, OptionValueFault};
 use crate::name::Name;
 use crate::text::{comma_list, nearest_spelling};
@@ -19,7 +19,7 @@ pub(crate) fn validate_option(
     value: &Name,
     allow_unknown: bool,
 ) -> Result<Name, Error> {
-    let Some(known) = known_option(key) else {
+    let Some(known) = option_of_key(key) else {
         return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {
@@ -233,5 +233,5 @@ fn misspelled_queue_option_hint(key: &Name) -> Option<String> {
 
 /// Whether the name is unknown and resembles a known one.
 pub(crate) fn is_misspelled_option(key: &Name) -> bool {
-    known_option(key).is_none() && unknown_option_error(key).hint_text().is_some()
+    option_of_key(key).is_none() && unknown_option_error(key).hint_text().is_some()
 }

@@ -207,7 +207,7 @@ pub(crate) struct OptionOfKey {
     pub queue: Option<Name>,
 }
 
-pub(crate) fn known_option(key: &Name) -> Option<OptionOfKey> {
+pub(crate) fn option_of_key(key: &Name) -> Option<OptionOfKey> {
     if let Some(spec) = GENERAL_OPTIONS
         .iter()
         .find(|known| known.key.as_bytes() == key.as_bytes())
@@ -297,7 +297,7 @@ impl ConfigOption {
     /// The meaning of the option, with its queue, and that of its value. What a narrow terminal
     /// must not cut comes first.
     fn meaning_text(&self) -> String {
-        let Some(known) = known_option(&self.key) else {
+        let Some(known) = option_of_key(&self.key) else {
             return "unknown to the core".to_owned();
         };
         let spec = known.spec;
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn an_option_of_a_queue_begins_with_the_queue() {
-        let known = |key: &str| known_option(&Name::from(key));
+        let known = |key: &str| option_of_key(&Name::from(key));
         assert_eq!(known("heartbeat").unwrap().queue, None);
         assert_eq!(
             known("big-mail-heartbeat").unwrap().queue,

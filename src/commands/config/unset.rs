@@ -5,7 +5,7 @@ use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::known_option;
+use crate::model::config::option_of_key;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
@@ -35,7 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(key) = args
         .keys
         .iter()
-        .find(|key| known_option(key).is_none() && !keys.contains(key))
+        .find(|key| option_of_key(key).is_none() && !keys.contains(key))
     {
         return Err(Error::unknown_name("option", key, &keys));
     }

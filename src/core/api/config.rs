@@ -3,7 +3,7 @@
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::model::config::{ConfigOption, GENERAL_OPTIONS, known_option};
+use crate::model::config::{ConfigOption, GENERAL_OPTIONS, option_of_key};
 use crate::name::Name;
 
 impl Core {
@@ -32,7 +32,7 @@ impl Core {
 }
 
 fn config_option(key: Name, value: Name, is_set: bool) -> ConfigOption {
-    let known = known_option(&key);
+    let known = option_of_key(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.spec.default);
     let default = default.filter(|default| !default.is_empty());

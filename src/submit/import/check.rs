@@ -292,7 +292,7 @@ impl ArchiveContents {
 
     /// The name of an option, with its queue renamed if it begins with one.
     fn map_option_queue(&mut self, key: Name, options: &ImportOptions) -> Name {
-        let Some(queue) = crate::model::config::known_option(&key).and_then(|known| known.queue)
+        let Some(queue) = crate::model::config::option_of_key(&key).and_then(|known| known.queue)
         else {
             return key;
         };
