@@ -334,15 +334,19 @@ impl Cluster {
     /// Ends a move.
     pub fn end_move(&self, prefix: &str, from: usize, to: usize) {
         while self.move_keys(prefix, from, to) {}
-        let slot = self.slot(prefix).to_string();
-        let words = ["CLUSTER", "SETSLOT", &slot, "NODE", &self.ids[to]];
         for at in [to, from] {
-            self.members[at].send::<()>(&words);
+            self.name_owner(at, prefix, to).unwrap();
         }
         // The other nodes would learn of it, though later than the next move may come.
-        for member in &self.members {
-            _ = member.try_send::<()>(&words);
+        for at in 0..self.members.len() {
+            _ = self.name_owner(at, prefix, to);
         }
+    }
+
+    /// Tells one member which one has the slot of a prefix. A replica refuses.
+    pub fn name_owner(&self, at: usize, prefix: &str, owner: usize) -> redis::RedisResult<()> {
+        let slot = self.slot(prefix).to_string();
+        self.members[at].try_send(&["CLUSTER", "SETSLOT", &slot, "NODE", &self.ids[owner]])
     }
 
     /// Moves the slot of a prefix to another master.

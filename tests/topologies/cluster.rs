@@ -484,6 +484,27 @@ fn a_lost_node_of_many_is_waited_for() {
     assert!(begun.elapsed() >= Duration::from_secs(2));
 }
 
+/// The nodes name each other as the owner of a slot: for a moment while slots move fast, or for good.
+#[test]
+fn nodes_that_disagree_are_given_a_moment_to_agree() {
+    let cluster = Cluster::of(3, 0);
+    let qless = cluster.qless(MAIL).env("QLESS_TIMEOUT", "30s");
+    let (owner, other) = (cluster.owner(MAIL), cluster.other(MAIL));
+    cluster.name_owner(owner, MAIL, other).unwrap();
+    let begun = Instant::now();
+    let error = qless.run("put q K -o json").exits(6).error();
+    assert_eq!(error["code"], "cluster_down");
+    assert!(
+        error["message"].as_str().unwrap().contains("for slot"),
+        "{error}"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(25));
+    let put = qless.start("put q K");
+    std::thread::sleep(Duration::from_millis(500));
+    cluster.name_owner(other, MAIL, other).unwrap();
+    put.end().exits(0);
+}
+
 /// Creates the users of `help acl` on each member, with the password `x`.
 fn create_users(cluster: &Cluster, prefix: &str) {
     let acl = cluster.qless(prefix).run("help acl").ok();

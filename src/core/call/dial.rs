@@ -12,7 +12,11 @@ use super::route::ReachedServer;
 use super::tls::TlsClient;
 use super::{Core, RUN_READ_ONLY};
 use crate::address::{Address, AppendFsync, Node, Target};
-use crate::error::{Error, Kind};
+use crate::error::{Cause, Error, Kind};
+
+/// How long a first connection gives the nodes of a cluster to agree where a slot is: while slots move fast, their maps
+/// differ for a moment.
+const DISAGREEMENT_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Core {
     /// Opens a connection, and waits for a server that is not ready. The first attempt of a process does not
@@ -23,7 +27,7 @@ impl Core {
         deadline: Instant,
         backoff: &mut Backoff,
     ) -> Result<(), Error> {
-        let mut reason = None;
+        let (begun, mut reason) = (Instant::now(), None);
         loop {
             let error = match self.dial_once(deadline) {
                 Ok(()) => return Ok(()),
@@ -35,8 +39,10 @@ impl Core {
             let was_there = self.was_connected && self.waits_for_lost_server;
             let is_reported = self.was_connected && !self.waits_for_lost_server;
             let is_lost = matches!(error.kind(), Kind::ClusterDown | Kind::NoMaster);
+            let may_agree = error.cause() == Some(&Cause::CircularRedirection)
+                && begun.elapsed() < DISAGREEMENT_PATIENCE;
             if is_lost && is_reported
-                || !error::is_temporary(&error, was_there)
+                || !(may_agree || error::is_temporary(&error, was_there))
                 || !backoff.wait_for_next_attempt(deadline)
             {
                 return Err(error);
