@@ -484,6 +484,25 @@ fn a_lost_node_of_many_is_waited_for() {
     assert!(begun.elapsed() >= Duration::from_secs(2));
 }
 
+/// With more nodes than the moves that a call follows: each of them names the owner, which says `CLUSTERDOWN`.
+#[test]
+fn an_owner_that_serves_no_calls_is_waited_for_though_many_nodes_name_it() {
+    let cluster = Cluster::of(8, 0);
+    let qless = cluster.qless(MAIL).env("QLESS_TIMEOUT", "30s");
+    let owner = cluster.owner(MAIL);
+    // While the owner does not know who has some slot, it serves none. It soon learns that again.
+    let foreign = ((cluster.slot(MAIL) + 8192) % 16384).to_string();
+    let forget = || _ = cluster.members[owner].try_send::<()>(&["CLUSTER", "DELSLOTS", &foreign]);
+    forget();
+    let put = qless.start("put q K --jid a");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(4) {
+        forget();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    put.end().exits(0);
+}
+
 /// The nodes name each other as the owner of a slot: for a moment while slots move fast, or for good.
 #[test]
 fn nodes_that_disagree_are_given_a_moment_to_agree() {

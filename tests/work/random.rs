@@ -550,7 +550,8 @@ impl World {
         }
         // A worker that ends while the server is away, or by a third signal, leaves locks to their end.
         let may_leave = self.is_away || self.stops > 2;
-        check(self.locks.is_empty() || may_leave, || {
+        let is_locked = self.locks.values().any(|expires| *expires > self.now);
+        check(!is_locked || may_leave, || {
             format!("still locked: {:?}", self.locks)
         })
     }

@@ -78,7 +78,7 @@ impl Core {
         deadline: Instant,
     ) -> Result<ReachedServer, Error> {
         let mut waiting = self.route.nodes_to_try(seeds);
-        let mut unreachable: Vec<Node> = Vec::new();
+        let (mut unreachable, mut down): (Vec<Node>, Vec<Node>) = Default::default();
         let (mut named, mut owner, mut foreign) = (None, None, None);
         let (mut moves, mut last) = (0, None);
         while !waiting.is_empty() && Instant::now() < deadline {
@@ -103,12 +103,19 @@ impl Core {
                     self.require_one_cluster(seeds, &node, deadline)?;
                     return Ok(arrival);
                 }
-                (_, KeysLocation::Down) => last = Some(error::cluster_down(&self.target)),
+                (_, KeysLocation::Down) => {
+                    last = Some(error::cluster_down(&self.target));
+                    down.push(node);
+                }
                 (_, KeysLocation::Foreign) => foreign = Some(node),
                 (_, KeysLocation::Elsewhere(moved)) => {
                     let next = moved.named_node(&node);
                     if unreachable.contains(&next) {
                         owner = Some(next);
+                        continue;
+                    }
+                    // The owner does not serve calls yet: that another node names it, too, is no circle.
+                    if down.contains(&next) {
                         continue;
                     }
                     moves += 1;
