@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -206,7 +207,13 @@ fn violation(from: &[String], path: &[String]) -> Option<String> {
     ))
 }
 
-fn modules() -> Vec<Module> {
+/// All modules of `src`, parsed once for all tests.
+fn modules() -> &'static [Module] {
+    static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
+    MODULES.get_or_init(parse_modules)
+}
+
+fn parse_modules() -> Vec<Module> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     let mut folders: Vec<PathBuf> = vec![root.clone()];
@@ -240,7 +247,7 @@ fn imports_point_to_lower_layers() {
 #[test]
 fn every_module_has_a_layer() {
     let modules = modules();
-    for module in &modules {
+    for module in modules {
         let whole = module.path.is_empty() || module.path == ["main"];
         assert!(
             whole || row(&module.path).is_some(),

@@ -34,7 +34,7 @@ struct ConnectionRow {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ConnectionPhase {
-    /// The connection waits for a complete request, or sends a stream, since this moment.
+    /// Since this moment, the connection has waited for a complete request or sent a stream.
     Waiting(Instant),
     Responding,
     /// The connection was closed to make room for another one. Its thread is about to end.

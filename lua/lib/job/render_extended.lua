@@ -1,4 +1,4 @@
--- Renders what a job has of throttles, lane, payloads and back-off: the end of its JSON object.
+-- Renders the end of a job's JSON object: its throttles, lane, payloads and back-off, if it has them.
 -- Takes: jid; the reply of job/read; in its field `ext` that of job/extension, if the caller has read it
 -- Result: the text
 local Job = Fields('job/read')

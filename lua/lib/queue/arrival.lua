@@ -1,7 +1,7 @@
 -- Since when a job of a queue has waited. The score of a waiting job is its priority less the time of its arrival in
--- units of 10^10 seconds; a held job has the negative of it. The newest entry of the history counts if the score does
--- not tell the time: after `priority` it is the priority itself, after a revoked lock infinity, that of a large
--- priority is rounded by more than a tenth of a second, and none may lie after now.
+-- units of 10^10 seconds. A held job has the negative of that score. If the score has no usable time, the time of the
+-- newest history entry counts. `priority` sets the score to the priority itself, a revoked lock to infinity. The score
+-- of a large priority rounds the time by more than a tenth of a second. A time after now is not usable either.
 -- Takes: now; the score of a waiting job, nil for a job of another set; its stored priority, or nil: then it is the
 --   least whole number that is not below the score; jid, or nil: then its history is not read
 -- Result: the time as a number; nil if it is not known

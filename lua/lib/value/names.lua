@@ -3,7 +3,7 @@
 --   nil: none;
 --   `objects`: an object is the empty list;
 --   `all`: so is every document but `false`, and array items that are not names are left out;
---   `limit`: after so many, and one more, the rest is not read
+--   `limit`: the result has at most `limit` + 1 names
 -- Result: the list; nil for the document `false`; false for any other document that is not an array or holds
 --   anything but texts and numbers
 -- Refuses: text that is not JSON, in the words of the decoder

@@ -250,9 +250,9 @@ const FORMATS: &str = "\
 -o jid     only job ids, one per line, if the result is jobs; with -0, a NUL ends each id
 -o raw     the core's own reply, byte for byte, if it comes from one call
 
-Without -o, a terminal gets table and a pipe gets tsv; so it does if the setting is `table`, in
-QLESS_OUTPUT or the config file. A terminal that is too narrow for a table gets fewer columns: those
-that are empty or alike in all rows are left out first, then the least needed. --columns names the
+Without -o, a terminal gets table and a pipe gets tsv. The setting `table` in QLESS_OUTPUT or the
+config file means the same. A terminal that is too narrow for a table gets fewer columns: first,
+columns that are empty or equal in all rows are left out, then the least needed columns. --columns names the
 columns instead. --headers always adds headers to the tsv of lists. In `queues`, THROTTLED is a column only if a
 job is throttled: a program names the columns it reads.
 
@@ -269,7 +269,7 @@ prints the whole document on a line each time, with its time in \"at\".
 
 If the context names several prefixes or servers as one, tables have a column PREFIX or MEMBER, and
 items, lines and summaries a field \"prefix\" or \"member\". Totals are sums; of durations the longest
-counts. Documents without items are the items of a document \"members\". Those that did not answer
-are in \"away\", and the exit code is 3. If all jobs that a command names are in one of them, its output
-is as if there were no other; so is that of pop.
+counts. Documents without items are the items of a document \"members\". A member that does not reply
+is listed in \"away\", and the exit code is 3. If one member has all jobs that a command names, the output
+is that of this member alone. The output of pop always is.
 ";

@@ -366,8 +366,7 @@ impl Core {
         self.existing_throttles(now, ids.into_iter().collect())
     }
 
-    /// The throttles with these ids of which anything is stored, and the throttles that cannot be read, with their keys
-    /// of a wrong type.
+    /// The throttles with these ids that have any stored key, and the throttles whose keys have a wrong type.
     pub(crate) fn existing_throttles(
         &mut self,
         now: Moment,

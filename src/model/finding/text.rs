@@ -100,7 +100,7 @@ pub(crate) const INTRODUCTION: &str = "\
 Each finding of `qless check` has a stable name, a severity, and the invariants that it breaks: I-01
 to I-37 are those of the core, E-01 to E-10 those of lanes, throttles and merge jobs. `Repair:` says
 what `--repair` does; `if named` requires `--only` with the name; `--only all` names all findings
-except `lost-key`. For the other findings you decide: the list below the finding has a command for
+except `lost-key`. `--repair` leaves the other findings to you: the list below each has a command for
 each choice.
 ";
 

@@ -130,8 +130,8 @@ pub struct Job {
     /// The job's score in the schedule, which may be no time
     #[serde(skip)]
     pub due_score: Option<f64>,
-    /// Since when the job waits for a worker or a slot; of a job in another state, when the newest entry of its
-    /// history was made that is no note
+    /// Since when the job waits for a worker or a slot; in another state, the time of the newest history entry
+    /// that is not a note
     pub since: Option<Moment>,
     /// The throttles of which it needs a slot to run
     #[serde(skip_serializing_if = "Vec::is_empty")]

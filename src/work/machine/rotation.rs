@@ -93,7 +93,7 @@ impl Rotation {
         self.places.is_empty()
     }
 
-    /// Whether there are so many queues that only queues with reported jobs are popped.
+    /// Whether the number of queues is so large that only queues with reported jobs are popped.
     pub fn is_popping_only_ready(&self) -> bool {
         self.ready.is_some()
     }
