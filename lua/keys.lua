@@ -1,8 +1,8 @@
--- Names every key, key part and channel once. This file is not part of the script: the join writes each name as
--- a literal in place of `Keys.<name>`, with the chosen prefix in place of `ql:`, because twenty captured locals
--- would cost every call a microsecond.
+-- Defines the name of every Redis key, key part and channel. This table is not in the script that runs on the server:
+-- the build replaces each `Keys.<name>` by its text as a literal, with the chosen prefix instead of `ql:`. Twenty
+-- captured local variables instead would cost every call a microsecond.
 local Keys = {
-  -- one job: a hash and its companions
+  -- one job: `job .. jid` is its hash; with a part after it, its companion keys
   job = 'ql:j:',
   history = '-history',
   dependencies = '-dependencies',
@@ -18,7 +18,7 @@ local Keys = {
   depends = '-depends',
   recur = '-recur',
   throttled = '-throttled',
-  -- the completed jobs of a queue, which only qless-php lists
+  -- the completed jobs of one queue, which only clients of qless-php list
   completed_in = '-completed',
   -- names of queues, and pauses
   queues = 'ql:queues',
@@ -26,41 +26,41 @@ local Keys = {
   pauses = 'ql:pauses',
   -- paused templates: a document per jid
   paused_recurring = 'ql:paused_recurring',
-  -- workers: `worker .. name .. held`; the channel of a worker is `worker .. name`
+  -- workers: `workers` lists them, `worker .. name .. held` has the jobs of one, `worker .. name` is its channel
   workers = 'ql:workers',
   worker = 'ql:w:',
   held = ':jobs',
   -- failures
   failures = 'ql:failures',
   group = 'ql:f:',
-  -- the failed jobs that are deleted when they reach an age, by the time of their failure
+  -- the failed jobs that are deleted when they reach a certain age; the score is the time of the failure
   failed_times = 'ql:failed-jobs-list',
   -- the rest of the indexes
   completed = 'ql:completed',
   tracked = 'ql:tracked',
   tag = 'ql:t:',
   tags = 'ql:tags',
-  -- statistics: `wait .. day .. ':' .. queue`
+  -- statistics of a queue on a day: `wait .. day .. ':' .. queue`, also with `run` and `stats`
   wait = 'ql:s:wait:',
   run = 'ql:s:run:',
   stats = 'ql:s:stats:',
-  -- a throttle: its hash; `throttle .. id .. locks`; `throttle .. id .. pending`
+  -- a throttle: `throttle .. id` is its hash; with `locks` the jobs that hold a slot, with `pending` those that wait
   throttle = 'ql:th:',
   pending = '-pending',
-  -- the throttles with a maximum, by the time when it was set
+  -- the throttles with a maximum; the score is the time when the maximum was set
   throttles = 'ql:throttles',
-  -- the jobs of a lane, its uniqueness window, and the last fencing token
+  -- a lane: its jobs, and its window of uniqueness; then the last fencing token of all lanes
   lane = 'ql:k:',
   window = 'ql:u:',
   fence = 'ql:fence',
-  -- topics of qless-php: `topics .. queue`; an index of the queues that have any
+  -- topics to which queues subscribe in qless-php: `topics .. queue`; an index of the queues that have subscriptions
   topics = 'ql:topics',
   subscriptions = 'ql:subscriptions',
   -- settings
   config = 'ql:config',
-  -- dependents of completed jobs that pops still have to release
+  -- dependents of completed jobs that the next pops must release, because one call releases at most 10000
   releasing = 'ql:releasing',
-  -- patterns of queue names; the legacy keys have no prefix
+  -- patterns of queue names; the legacy keys of qmore do not begin with the prefix
   identifier_patterns = 'ql:qp:identifiers',
   priority_patterns = 'ql:qp:priorities',
   legacy_identifiers = 'qmore:dynamic',

@@ -1,6 +1,6 @@
--- Ends the library form, in place of dispatch.lua: defines the names that plugins use. The script of the
--- plugin follows in the same file. Methods take `now` first if the time matters, then the words of the
--- command. Replies that are JSON on the wire are tables here.
+-- The end of the core in its form as a library, in place of dispatch.lua: defines the names that a plugin uses. The
+-- plugin's own script follows in the same file. A method takes `now` first if the time matters, then the words of
+-- its command. It returns a JSON reply as a table.
 -- Refuses: a `now` that is not a finite number, missing jids and names
 -- Publishes: what a plugin passes to `Qless.publish`
 local Qless, QlessJob, QlessQueue, QlessWorker, QlessRecurringJob = {ns = Keys.prefix}, {}, {}, {}, {}
@@ -21,7 +21,7 @@ local function run_command(name, now, ...)
   return need(name, true)(argv, moment, string.format('%.17g', moment), '' .. math.floor(moment))
 end
 
--- Runs a command and decodes its JSON reply.
+-- Runs a command and decodes its JSON reply. Returns nil if the reply is empty.
 local function run_decoded(...)
   local json = run_command(...)
   return json and cjson.decode(json) or nil

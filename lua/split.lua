@@ -1,5 +1,5 @@
--- Begins the script for a cluster with one primary and a prefix without a hash tag: such a server has all keys, but
--- refuses a command on two keys of different slots. So each of these becomes several commands on one key.
+-- Begins the script for a cluster with one primary and a prefix without a hash tag. Such a server has all keys, but
+-- refuses a command on keys of different slots. So each such command becomes several commands on one key.
 -- Refuses: an aggregate of scores other than MIN and MAX
 local server = redis
 local function split(run)
@@ -17,7 +17,7 @@ local function split(run)
 
   function several.rename(name, from, to)
     local value, age = run('dump', from), run('pttl', from)
-    -- DUMP returned no content, as for a missing key or right: let RENAME itself raise the error.
+    -- If DUMP returned no content, the key or the right to read it is missing: let RENAME itself raise the error.
     if type(value) ~= 'string' then return run(name, from, to) end
     local reply = run('restore', to, math.max(age, 0), value, 'REPLACE')
     if not reply.err then run('del', from) end

@@ -1,8 +1,7 @@
-//! Command lines of `qless` that it prints: as the words that a program runs, and as a line that a
-//! person types.
+//! The command lines that messages of `qless` print, as words for a program and as a line to type.
 //!
-//! A name comes from jobs and from other clients. In a command it stays a name: the value of a flag
-//! stands behind `=`, and `--` stands before a name that could be read as something else.
+//! Names come from other clients and can look like a flag or a file. So a printed command has the value of a flag
+//! behind `=`, and `--` before such a name.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -20,13 +19,13 @@ use crate::text;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandLine {
     /// The command and its flags.
-    words: Vec<LeadingWord>,
+    words: Vec<WordOrFlag>,
     names: Vec<Name>,
 }
 
 /// A word before the names.
 #[derive(Clone, Debug, PartialEq)]
-struct LeadingWord {
+struct WordOrFlag {
     text: Name,
     value: Option<Name>,
 }
@@ -41,18 +40,19 @@ impl CommandLine {
     /// Adds a word as it is: a flag, or an argument before `--`.
     pub(crate) fn with_word(mut self, word: impl Into<Name>) -> CommandLine {
         let (text, value) = (word.into(), None);
-        self.words.push(LeadingWord { text, value });
+        self.words.push(WordOrFlag { text, value });
         self
     }
 
-    /// Adds a flag with its value, which is quoted for a shell apart from the flag.
+    /// Adds a flag with its value. A line for a shell has `FLAG=VALUE` with only the value quoted.
     pub(crate) fn with_flag(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
         let (text, value) = (Name::from(flag), Some(value.into()));
-        self.words.push(LeadingWord { text, value });
+        self.words.push(WordOrFlag { text, value });
         self
     }
 
-    /// Adds a flag that takes a pattern, with this name escaped so that no other name matches.
+    /// Adds a flag whose value is a pattern. Wildcards in the name are escaped, so the pattern matches this name
+    /// only.
     pub(crate) fn with_exact_pattern(self, flag: &str, name: &Name) -> CommandLine {
         self.with_flag(flag, name::escape_wildcards(name))
     }
@@ -71,33 +71,34 @@ impl CommandLine {
         self
     }
 
-    /// The words as a program runs them; none if a value or a name is empty or has a NUL byte.
+    /// The words of the command for a program to run, beginning with `qless`; no words if a value or a name is empty
+    /// or has a NUL byte.
     pub(crate) fn runnable_argv(&self) -> Vec<Name> {
-        if !self.is_runnable() {
+        if self.has_empty_or_nul_argument() {
             return Vec::new();
         }
         let program = [Name::from("qless")].into_iter();
         program
-            .chain(self.with_destination_flags().all_words())
+            .chain(self.with_destination_flags().argv_without_program())
             .collect()
     }
 
-    /// The words without the program and without the flags that name the server. The names are returned apart: none
-    /// of them is a flag, a file or a pattern. `None` if no process could run the command.
+    /// The words and flags of the command, and apart from them its names, which are plain names: no flags, files or
+    /// patterns. `qless` and the flags that name the server are left out. `None` if no process could run the command.
     pub(crate) fn runnable_words_and_names(&self) -> Option<(Vec<Name>, &[Name])> {
-        let runnable = self.is_runnable();
-        runnable.then(|| (self.leading_words().collect(), self.names.as_slice()))
+        let runnable = !self.has_empty_or_nul_argument();
+        runnable.then(|| (self.words_and_flags().collect(), self.names.as_slice()))
     }
 
-    fn leading_words(&self) -> impl Iterator<Item = Name> {
+    fn words_and_flags(&self) -> impl Iterator<Item = Name> {
         self.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
         })
     }
 
-    fn all_words(&self) -> impl Iterator<Item = Name> {
-        let words = self.leading_words();
+    fn argv_without_program(&self) -> impl Iterator<Item = Name> {
+        let words = self.words_and_flags();
         let separator = self.double_dash_if_needed().map(Name::from);
         let words: Vec<Name> = words
             .chain(separator)
@@ -106,24 +107,28 @@ impl CommandLine {
         words.into_iter()
     }
 
-    /// The line as a shell reads it; `None` if no process can run it.
+    /// The command quoted for a shell, with the flags that name the server; `None` if no process can run it.
     pub(crate) fn shell_line(&self) -> Option<String> {
-        let runnable = self.is_runnable();
-        runnable.then(|| self.with_destination_flags().shell_line_as_is())
+        let runnable = !self.has_empty_or_nul_argument();
+        runnable.then(|| {
+            self.with_destination_flags()
+                .shell_line_without_destination()
+        })
     }
 
-    /// A sentence in which `{}` stands for the line; `None` if no process can run it.
+    /// The sentence with the command line, in backticks, in place of `{}`; `None` if no process can run the command.
     pub(crate) fn fill_sentence(&self, sentence: &str) -> Option<String> {
         let line = self.shell_line()?;
         Some(sentence.replacen("{}", &format!("`{line}`"), 1))
     }
 
-    /// The line quoted for a shell, even if no process can run it: the user may have typed an empty name.
-    pub(crate) fn shell_line_as_is(&self) -> String {
+    /// The command quoted for a shell, without the flags that name the server. A command that no process can run is
+    /// quoted, too: the user may have typed an empty name.
+    pub(crate) fn shell_line_without_destination(&self) -> String {
         let words = self
             .words
             .iter()
-            .map(|LeadingWord { text, value }| match value {
+            .map(|WordOrFlag { text, value }| match value {
                 Some(value) => format!("{text}={}", shell_quoted(value)),
                 None => shell_quoted(text),
             });
@@ -134,8 +139,8 @@ impl CommandLine {
         words.collect::<Vec<String>>().join(" ")
     }
 
-    /// The command line with the value of one flag replaced where the user typed it. A flag of
-    /// [`CommandLine::with_flag`] keeps its value.
+    /// The command line with another value for a flag that the user typed, as `FLAG=VALUE` or as two words. A flag
+    /// that [`CommandLine::with_flag`] added keeps its value.
     pub(crate) fn with_changed_typed_value(&self, flag: &str, value: &str) -> CommandLine {
         let joined = Name::from(format!("{flag}={value}"));
         let start = [flag.as_bytes(), b"="].concat();
@@ -165,7 +170,8 @@ impl CommandLine {
         line
     }
 
-    /// The command line with the flags that name the server, as the user typed them for this process.
+    /// The command line, with the flags that name the server of this process before it. A flag that the command line
+    /// already has is not added.
     fn with_destination_flags(&self) -> CommandLine {
         let mut line = CommandLine::default();
         let first = self.words.first().map(|word| word.text.as_bytes());
@@ -189,7 +195,7 @@ impl CommandLine {
 
     /// The quoted line without the name of the program.
     pub(crate) fn line_without_program(&self) -> String {
-        let line = self.shell_line_as_is();
+        let line = self.shell_line_without_destination();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
@@ -211,11 +217,12 @@ impl CommandLine {
             .count()
     }
 
-    /// Whether each name can be an argument: the argument of a process holds no NUL, and no command takes an empty name.
-    fn is_runnable(&self) -> bool {
+    /// Whether a name or value cannot be an argument: the argument of a process holds no NUL, and no command
+    /// takes an empty name.
+    fn has_empty_or_nul_argument(&self) -> bool {
         let values = self.words.iter().filter_map(|word| word.value.as_ref());
         let mut names = values.chain(&self.names);
-        names.all(|name| !name.is_empty() && !name.as_bytes().contains(&0))
+        names.any(|name| name.is_empty() || name.as_bytes().contains(&0))
     }
 
     fn double_dash_if_needed(&self) -> Option<&'static str> {
@@ -226,11 +233,11 @@ impl CommandLine {
     }
 }
 
-/// The flags given on the command line that say to which server this process goes.
+/// The flags that the user gave to name the server of this process.
 static DESTINATION: OnceLock<Vec<(&'static str, Name)>> = OnceLock::new();
 
 /// Sets the flags that name the server of this process. Every command printed from now on gets them.
-pub(crate) fn set_destination(flags: Vec<(&'static str, Name)>) {
+pub(crate) fn set_destination_flags_of_process(flags: Vec<(&'static str, Name)>) {
     _ = DESTINATION.set(flags);
 }
 
@@ -245,8 +252,11 @@ pub(crate) fn set_server_flag_of_thread(flag: &'static str, value: &str) {
 }
 
 /// The flags that name the server, for a command that begins with this word; none if the command needs no server.
-fn destination_flags(word: &[u8]) -> Vec<(&'static str, Name)> {
-    if matches!(word, b"help" | b"context" | b"completions" | b"version") {
+fn destination_flags(first_word: &[u8]) -> Vec<(&'static str, Name)> {
+    if matches!(
+        first_word,
+        b"help" | b"context" | b"completions" | b"version"
+    ) {
         return Vec::new();
     }
     let mut flags = DESTINATION.get().cloned().unwrap_or_default();
@@ -257,8 +267,7 @@ fn destination_flags(word: &[u8]) -> Vec<(&'static str, Name)> {
     flags
 }
 
-/// The sentence with the flags that name this process's server added to each of its commands, which begin
-/// with `` `qless ``.
+/// Adds the flags that name the server to each command in a sentence. A command begins with `` `qless ``.
 pub(crate) fn add_destination_to_commands(sentence: &str) -> String {
     const START: &str = "`qless ";
     let mut parts = sentence.split(START);
@@ -278,8 +287,8 @@ pub(crate) fn add_destination_to_commands(sentence: &str) -> String {
     directed
 }
 
-/// Whether an argument without `--` before it could mean something else than its name: a flag, stdin,
-/// a file or a pattern.
+/// Whether `qless` could read an argument without `--` before it as a flag, stdin, a file or a pattern instead of a
+/// name.
 pub(crate) fn is_ambiguous_argument(name: &[u8]) -> bool {
     has_ambiguous_start(name) || name::has_wildcards(name)
 }
@@ -289,7 +298,7 @@ pub(crate) fn has_ambiguous_start(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }
 
-/// The list of words of the command; empty if a value or a name is empty or has a NUL byte.
+/// Serializes the words of the command as a list, which is empty if a value or a name is empty or has a NUL byte.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.runnable_argv().serialize(serializer)
@@ -306,13 +315,12 @@ impl JsonSchema for CommandLine {
     }
 }
 
-/// A flag with a value, to be added to a command: `--prefix=ql:`.
+/// A flag with its value quoted for a shell, for a command in a message: `--prefix=ql:`.
 pub(crate) fn flag_with_value(flag: &str, value: impl AsRef<[u8]>) -> String {
     format!("{flag}={}", shell_quoted(value))
 }
 
-/// A flag that takes a pattern, with this name escaped so that no other name matches, to be added to a
-/// command.
+/// A flag whose value is a pattern that matches this name only, quoted for a command in a message.
 pub(crate) fn exact_pattern_flag(flag: &str, name: &Name) -> String {
     self::flag_with_value(flag, name::escape_wildcards(name))
 }
@@ -324,16 +332,17 @@ pub(crate) fn chmod_command(mode: &str, path: &Path) -> String {
     format!("chmod {mode} {separator}{}", shell_quoted(path))
 }
 
-/// Stands for a name that no command can hold. A shell refuses the whole line.
+/// Stands in a printed command for a name that no command can hold. The parentheses make a shell refuse the line.
 const UNTYPABLE: &str = "(name with a NUL byte)";
 
-/// A name as one word of a shell, of exactly its bytes.
+/// A name quoted for a shell, which reads exactly the bytes of the name from it. A name with a NUL byte becomes
+/// [`UNTYPABLE`].
 pub(crate) fn shell_quoted(name: impl AsRef<[u8]>) -> String {
     let name = name.as_ref();
     if name.contains(&0) {
         return UNTYPABLE.to_owned();
     }
-    let clean = text::clean_line(name);
+    let clean = text::sanitize_to_line(name);
     if clean.as_bytes() != name {
         return dollar_quoted(name);
     }
@@ -345,8 +354,8 @@ pub(crate) fn shell_quoted(name: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// A word with bytes that a terminal would not show, as `$'…'`. Shells that do not know this form, such as
-/// dash, take it for `$` and a text in quotes, so a quote may not stand in it, not even behind a backslash.
+/// A word as `$'…'`, for bytes that a terminal would not show. A shell that does not know this form, such as dash,
+/// ends the text at the next quote, even behind a backslash. So a quote is written as an octal escape.
 fn dollar_quoted(name: &[u8]) -> String {
     let bytes = name.iter().map(|&byte| match byte {
         b'\n' => "\\n".to_owned(),
@@ -354,7 +363,7 @@ fn dollar_quoted(name: &[u8]) -> String {
         b'\r' => "\\r".to_owned(),
         b'\\' => "\\\\".to_owned(),
         b' '..=b'&' | b'('..=b'~' => char::from(byte).to_string(),
-        // An octal escape has at most three digits: with all three, a digit after it is not read as its part.
+        // Write all three digits of an octal escape: a shell then reads a digit behind the escape as a character.
         byte => format!("\\{byte:03o}"),
     });
     format!("$'{}'", bytes.collect::<String>())

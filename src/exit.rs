@@ -15,23 +15,23 @@ pub enum Exit {
     Partial,
     /// An unknown jid, queue, group, worker, context or key, and a pop without jobs.
     NotFound,
-    /// The job's state, lock or dependents forbid it, the jid exists already, or there is a cycle.
+    /// The job's state, lock or dependents forbid the change, the jid exists already, or there is a cycle.
     Conflict,
-    /// The server is unreachable, refuses, is out of memory, or is too old.
+    /// The server is unreachable, refuses the login or the call, is out of memory, or is too old.
     Server,
     /// `check` found problems and did not repair them all.
     Inconsistent,
     /// A job that was waited for failed, was cancelled, or does not exist any more.
     JobFailed,
-    /// The operator declined, or could not be asked, or nothing may be written.
+    /// The operator declined or could not be asked, or `--read-only` or the context forbids writes.
     NotConfirmed,
-    /// A command with `--older-than` as an alarm, or `health`, found something.
+    /// `lag` or `failed` with `--older-than` listed something, or `health` found a problem or a passed limit.
     Threshold,
-    /// `--deadline` passed first.
+    /// `--deadline` passed before the command ended.
     Deadline,
-    /// SIGINT, after the current slice.
+    /// SIGINT ended the command, after the current slice of a bulk action.
     Interrupted,
-    /// SIGTERM or SIGHUP, after the current slice.
+    /// SIGTERM or SIGHUP ended the command, after the current slice of a bulk action.
     Terminated,
 }
 
@@ -83,7 +83,7 @@ impl Exit {
         }
     }
 
-    /// The meaning of the exit code of another process of this program.
+    /// The exit code with this number, as a child process of `qless` returns it; `Error` for an unknown number.
     pub(crate) fn from_code(code: u8) -> Exit {
         let mut all = Exit::VARIANTS.iter();
         all.find(|exit| exit.code() == code)

@@ -1,5 +1,5 @@
-//! Signals that ask a command to end. During bulk work the first one ends it after the current slice, the
-//! second one immediately.
+//! Signals that ask a command to end. The first signal ends bulk work after the current slice. The second one ends
+//! the process immediately.
 
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -17,11 +17,11 @@ use crate::threads;
 /// Time between two checks of the signals.
 pub(crate) const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Signals within this time of one that counted only repeat it: timeout(1), systemd and process managers
-/// signal a process and then its group.
+/// The time after a counted signal in which further signals count as repetitions: timeout(1), systemd and process
+/// managers signal a process and then its group.
 const REPEAT_WINDOW: Duration = Duration::from_secs(1);
 
-/// Tells a further request to end from a repetition of the last one.
+/// Distinguishes a new request to end from a repetition of the last signal.
 #[derive(Debug, Default)]
 pub(crate) struct SignalDebouncer {
     /// When the last request came that counted.
@@ -30,7 +30,7 @@ pub(crate) struct SignalDebouncer {
 
 impl SignalDebouncer {
     /// Notes a signal. Returns whether it is a new request to end, not a repetition within `REPEAT_WINDOW`.
-    pub(crate) fn is_new_request(&mut self, now: Instant) -> bool {
+    pub(crate) fn is_new_stop_request(&mut self, now: Instant) -> bool {
         let counts = self.counted_at.is_none_or(|at| now - at >= REPEAT_WINDOW);
         if counts {
             self.counted_at = Some(now);
@@ -41,20 +41,23 @@ impl SignalDebouncer {
 
 /// Whether a signal asked the command to end.
 #[derive(Clone, Debug)]
-pub(crate) struct Interrupt {
+pub(crate) struct InterruptFlags {
     interrupted: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
 }
 
-impl Interrupt {
-    /// Handles signals from now on. Before that, they end the process. All parts of the program share what came.
-    pub(crate) fn handle_signals() -> Interrupt {
-        static SHARED: OnceLock<Interrupt> = OnceLock::new();
-        SHARED.get_or_init(Interrupt::install_handlers).clone()
+impl InterruptFlags {
+    /// Installs the signal handlers at the first call. Until then, a signal ends the process. All callers share the
+    /// flags.
+    pub(crate) fn install_handlers_once() -> InterruptFlags {
+        static SHARED: OnceLock<InterruptFlags> = OnceLock::new();
+        SHARED
+            .get_or_init(InterruptFlags::install_signal_handlers)
+            .clone()
     }
 
-    fn install_handlers() -> Interrupt {
-        let interrupt = Interrupt {
+    fn install_signal_handlers() -> InterruptFlags {
+        let interrupt = InterruptFlags {
             interrupted: Arc::default(),
             terminated: Arc::default(),
         };
@@ -62,7 +65,7 @@ impl Interrupt {
         let Ok((received, sender)) = io::pipe() else {
             return interrupt;
         };
-        if interrupt.end_at_second_signal(received).is_err() {
+        if interrupt.exit_process_at_second_signal(received).is_err() {
             return interrupt;
         }
         let signals = [
@@ -79,30 +82,31 @@ impl Interrupt {
         interrupt
     }
 
-    /// Ends the process at the second signal. A thread waits for it, since the command may wait for a server.
-    fn end_at_second_signal(&self, mut received: io::PipeReader) -> Result<(), Error> {
+    /// Starts a thread that ends the process at the second signal, since the command itself may be waiting for a
+    /// server.
+    fn exit_process_at_second_signal(&self, mut received: io::PipeReader) -> Result<(), Error> {
         let interrupt = self.clone();
         threads::spawn(move || {
             let mut requests = SignalDebouncer::default();
             let mut counted = 0;
             while counted < 2 && received.read_exact(&mut [0]).is_ok() {
-                counted += u32::from(requests.is_new_request(Instant::now()));
+                counted += u32::from(requests.is_new_stop_request(Instant::now()));
             }
-            if let Some(kind) = interrupt.kind_of_received_signal() {
+            if let Some(kind) = interrupt.error_kind_of_received_signal() {
                 low_level::exit(kind.exit().code().into());
             }
         })?;
         Ok(())
     }
 
-    /// Ends the process `patience` after a signal, even if the command still waits for a server. For commands that
-    /// have nothing left to finish.
-    pub(crate) fn end_after_signal(&self, patience: Duration) -> Result<(), Error> {
+    /// Starts a thread that ends the process `patience` after a signal, even if the command still waits for a server.
+    /// For commands that have nothing left to finish.
+    pub(crate) fn exit_process_after_signal(&self, patience: Duration) -> Result<(), Error> {
         let interrupt = self.clone();
         threads::spawn(move || {
             let kind = loop {
                 thread::sleep(SIGNAL_CHECK_INTERVAL);
-                if let Some(kind) = interrupt.kind_of_received_signal() {
+                if let Some(kind) = interrupt.error_kind_of_received_signal() {
                     break kind;
                 }
             };
@@ -112,8 +116,8 @@ impl Interrupt {
         Ok(())
     }
 
-    /// The error kind for the signal that came: interrupted or terminated. `None` if none came.
-    pub(crate) fn kind_of_received_signal(&self) -> Option<Kind> {
+    /// The error kind for the received signal: interrupted or terminated. `None` if no signal came.
+    pub(crate) fn error_kind_of_received_signal(&self) -> Option<Kind> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Kind::Interrupted);
         }
@@ -122,12 +126,12 @@ impl Interrupt {
             .then_some(Kind::Terminated)
     }
 
-    /// Waits for this time, but no longer than until a signal comes. Returns the error kind for the signal.
+    /// Waits until this time has passed or a signal comes. Returns the error kind for the signal.
     pub(crate) fn wait_for_signal(&self, time: Duration) -> Option<Kind> {
         let begun = Instant::now();
-        while self.kind_of_received_signal().is_none() && begun.elapsed() < time {
+        while self.error_kind_of_received_signal().is_none() && begun.elapsed() < time {
             thread::sleep(SIGNAL_CHECK_INTERVAL.min(time.saturating_sub(begun.elapsed())));
         }
-        self.kind_of_received_signal()
+        self.error_kind_of_received_signal()
     }
 }

@@ -1,7 +1,7 @@
 //! `qless`: the command line of a job queue on Redis. [`run`] is the whole program.
 //!
-//! A private library: it exists so that `main.rs` and the tests can reach it. `CONTRIBUTING.md`
-//! has the table of layers, which `tests/architecture.rs` enforces.
+//! This library is private. It exists so that `main.rs` and the tests can use it. `CONTRIBUTING.md` has the table
+//! of layers, which `tests/architecture.rs` enforces.
 
 mod address;
 mod app;
@@ -46,11 +46,11 @@ mod work;
 
 pub use app::run;
 
-/// What the tests reach besides [`run`]: the tables that documents are checked against, and the parts
-/// that a test drives with inputs of its own.
+/// What the tests use besides [`run`]: tables against which they check documents, and parts that they call with
+/// inputs of their own.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::address::Target;
+    pub use crate::address::ServerTarget;
     pub use crate::address::secret::Secret;
     pub use crate::app::generate::{generated_files, manual_pages};
     pub use crate::app::help::{RECIPES, WORK};
@@ -69,7 +69,7 @@ pub mod internals {
     pub use crate::name::Name;
     pub use crate::session::actor::host_name;
     pub use crate::text::width;
-    pub use crate::trace::Trace;
+    pub use crate::trace::CallTracer;
     pub use crate::work::{machine, process};
 
     pub mod listen {

@@ -19,8 +19,8 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<[u8]>);
 
-/// The character of an invalid byte in [`lossless_text`] is this plus the byte. The characters are
-/// the last of a private-use plane. Ordinary text does not use them.
+/// In [`lossless_text`], an invalid byte becomes the character with this code plus the byte. These characters are the
+/// last ones of a private-use plane. Ordinary text does not use them.
 const INVALID_BYTES: u32 = 0x0010_FF00;
 
 /// The bytes as text without losing any: a byte that is not UTF-8 becomes a private-use
@@ -37,7 +37,8 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Adds text. A character that [`lossless_text`] uses for an invalid byte is itself added as invalid bytes.
+/// Adds valid UTF-8. A character that [`lossless_text`] uses for an invalid byte is added as if its bytes were
+/// invalid, so that the result can be converted back.
 fn push_lossless(text: &mut String, utf8: &str) {
     let mut rest = utf8;
     while let Some((at, c)) = rest
@@ -63,7 +64,7 @@ pub(crate) fn byte_of_lossless_char(c: char) -> Option<u8> {
     (byte >= 0x80).then_some(byte)
 }
 
-/// Bytes as documents show them: one that is not UTF-8 is written `\xff`.
+/// The bytes as documents show them: UTF-8 stays, and any other byte is written as `\xff`.
 pub(crate) fn escape_invalid_utf8(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -206,16 +207,16 @@ impl JsonSchema for Name {
         "Name".into()
     }
 
-    /// A string. [`HAS_BYTES`] says that `…_bytes` may stand beside it.
+    /// The schema of a string, marked with [`HAS_BYTES`]: a field `…_bytes` may stand beside it.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", HAS_BYTES: true })
     }
 }
 
-/// The key that marks a schema as that of a name, whose documents may have a field `…_bytes`.
+/// The key that marks the schema of a name: a document may have a field `…_bytes` beside the name.
 pub(crate) const HAS_BYTES: &str = "hasBytes";
 
-/// The characters that make a given name a pattern. A backslash before one makes it an ordinary one.
+/// The characters that make a given name a pattern. A backslash before such a character makes it ordinary.
 const WILDCARDS: &[u8] = b"*?[{\\";
 
 /// Whether a given name would be a pattern.
@@ -248,13 +249,15 @@ pub(crate) fn reserved_jid_suffix(jid: &[u8]) -> Option<&'static str> {
         .find(|suffix| jid.ends_with(suffix.as_bytes()))
 }
 
-/// The reserved suffix of a throttle's id, if it has one: with it, the id would name a list of another throttle.
+/// The reserved suffix of a throttle's id, if it has one. The key of such a throttle would be a list of another
+/// throttle.
 pub(crate) fn reserved_throttle_suffix(id: &[u8]) -> Option<&'static str> {
     let mut endings = ["-locks", "-pending"].into_iter();
     endings.find(|ending| id.ends_with(ending.as_bytes()))
 }
 
-/// Refuses a name that no new job, queue or other thing may have. The error continues a sentence about the name.
+/// Refuses a name that `qless` gives to no new object: empty, too long, or with a control character. In the error
+/// message, the returned text follows the name.
 pub(crate) fn refuse_as_new_name(name: &[u8]) -> Result<(), String> {
     if name.is_empty() {
         return Err("is empty".into());

@@ -1,5 +1,5 @@
-//! Text for people: foreign text sanitized, and the forms of ages, durations, numbers and
-//! shortened texts. `view::table` lays out columns.
+//! Text for people: sanitizes foreign text, and formats ages, durations, numbers and shortened texts. `view::table`
+//! lays out columns.
 
 use std::fmt::{Display, Write as _};
 
@@ -8,32 +8,32 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The text on one line, with everything escaped that a terminal would act on or hide:
 /// controls as `\n`, `\x1b`, direction and format characters and lone combining marks as
 /// `\u{202e}`, bytes that are not UTF-8 as `\xff`. Applying it twice changes nothing more.
-pub(crate) fn clean_line(text: impl AsRef<[u8]>) -> String {
+pub(crate) fn sanitize_to_line(text: impl AsRef<[u8]>) -> String {
     sanitize(text.as_ref(), false)
 }
 
-/// As [`clean_line`], with each backslash doubled, so that no two texts look alike.
-pub(crate) fn clean_line_escaping_backslashes(text: &[u8]) -> String {
+/// As [`sanitize_to_line`], with each backslash doubled, so that different texts never look alike.
+pub(crate) fn sanitize_to_line_escaping_backslashes(text: &[u8]) -> String {
     let bytes = text.iter().flat_map(|byte| match byte {
         b'\\' => &b"\\\\"[..],
         byte => std::slice::from_ref(byte),
     });
-    clean_line(bytes.copied().collect::<Vec<u8>>())
+    sanitize_to_line(bytes.copied().collect::<Vec<u8>>())
 }
 
-/// As [`clean_line`], but line ends and tabs stay: for texts that are shown in full.
-pub(crate) fn clean_text(text: impl AsRef<[u8]>) -> String {
+/// As [`sanitize_to_line`], but line ends and tabs stay: for texts that are shown in full.
+pub(crate) fn sanitize_keeping_lines(text: impl AsRef<[u8]>) -> String {
     sanitize(text.as_ref(), true)
 }
 
 /// Text from outside: a server's message, a path, a word of the configuration file. Its `Display`
-/// is sanitized by [`clean_line`].
+/// is sanitized by [`sanitize_to_line`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sanitized<T>(pub(crate) T);
 
 impl<T: AsRef<[u8]>> std::fmt::Display for Sanitized<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.pad(&clean_line(self.0.as_ref()))
+        f.pad(&sanitize_to_line(self.0.as_ref()))
     }
 }
 
@@ -46,7 +46,7 @@ fn sanitize(text: &[u8], keep_lines: bool) -> String {
             let keep = match c {
                 '\n' | '\t' => keep_lines,
                 ' '..='~' => true,
-                _ if is_harmful(c) => false,
+                _ if is_harmful_to_terminal(c) => false,
                 _ => c.width() != Some(0) || has_base,
             };
             if keep {
@@ -76,7 +76,7 @@ fn push_escaped(c: char, into: &mut String) {
 
 /// Whether a terminal would act on the character instead of printing it: a control, a line
 /// or paragraph separator, a direction mark or another format character.
-pub(crate) fn is_harmful(c: char) -> bool {
+pub(crate) fn is_harmful_to_terminal(c: char) -> bool {
     c.is_control()
         || FORMAT
             .binary_search_by(|&(first, last)| {
@@ -134,7 +134,7 @@ pub(crate) fn capitalize(text: &str) -> String {
 }
 
 /// The text cut to a number of columns. If it was cut, the last column is `…`.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn cut_with_ellipsis(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -153,7 +153,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
 }
 
 /// The text wrapped to lines of up to `columns` columns, each indented, with a line end.
-pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+pub(crate) fn wrap_and_indent(text: &str, columns: usize, indent: usize) -> String {
     let mut lines = String::new();
     let mut taken = usize::MAX;
     for word in text.split(' ') {
@@ -191,7 +191,7 @@ pub(crate) fn failure_summary_line(message: &[u8]) -> &[u8] {
 /// A jid shortened for sentences: its first eight characters and `…`. Commands that can be
 /// typed need the full jid.
 pub(crate) fn short_jid(jid: impl AsRef<[u8]>) -> String {
-    let whole = clean_line(jid);
+    let whole = sanitize_to_line(jid);
     match whole.char_indices().nth(8) {
         Some((end, _)) if whole.chars().count() > 9 => format!("{}…", &whole[..end]),
         _ => whole,
@@ -239,7 +239,7 @@ fn format_units(seconds: f64, max_units: usize) -> String {
 }
 
 /// A measured duration, with tenths below a minute: `0.8s`, `41.2s`, `2m 5s`.
-pub(crate) fn format_measured_duration(seconds: f64) -> String {
+pub(crate) fn format_duration_tenths_below_minute(seconds: f64) -> String {
     if seconds.is_finite() && seconds.abs() < 60.0 {
         format!("{seconds:.1}s")
     } else {
@@ -263,9 +263,9 @@ pub(crate) fn format_bytes(count: u64) -> String {
 }
 
 /// A duration, with a fraction if it is less than a second.
-pub(crate) fn format_duration_with_fraction(seconds: f64) -> String {
+pub(crate) fn format_duration_tenths_below_second(seconds: f64) -> String {
     if seconds < 1.0 {
-        format_measured_duration(seconds)
+        format_duration_tenths_below_minute(seconds)
     } else {
         format_duration(seconds)
     }
@@ -296,7 +296,7 @@ pub(crate) fn backtick_list<T: Display>(names: impl IntoIterator<Item = T>) -> S
 }
 
 /// A count with its noun, for people and programs alike: `1 job`, `1204 jobs`.
-pub(crate) fn format_plain_count(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn format_count_without_separators(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
@@ -308,8 +308,8 @@ pub(crate) fn format_count(count: u64, one: &str, many: &str) -> String {
 
 /// The known name that is most similar to `name`, if one is similar: for "did you mean".
 pub(crate) fn nearest_spelling<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
-    let name = clean_line(name).to_lowercase();
-    let like = |other: &T| strsim::jaro_winkler(&name, &clean_line(other).to_lowercase());
+    let name = sanitize_to_line(name).to_lowercase();
+    let like = |other: &T| strsim::jaro_winkler(&name, &sanitize_to_line(other).to_lowercase());
     let scored = known.iter().map(|other| (like(other), other));
     let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     (best.0 > 0.8).then_some(best.1)
@@ -323,43 +323,46 @@ mod tests {
 
     #[test]
     fn controls_directions_and_bad_bytes_become_visible() {
-        assert_eq!(clean_line("a\x1b[31mb"), "a\\x1b[31mb");
+        assert_eq!(sanitize_to_line("a\x1b[31mb"), "a\\x1b[31mb");
         assert_eq!(
-            clean_line("two\nlines\tand\rback"),
+            sanitize_to_line("two\nlines\tand\rback"),
             "two\\nlines\\tand\\rback"
         );
-        assert_eq!(clean_line("\x7f\u{9b}\0"), "\\x7f\\u{9b}\\x00");
+        assert_eq!(sanitize_to_line("\x7f\u{9b}\0"), "\\x7f\\u{9b}\\x00");
         assert_eq!(
-            clean_line("ab\u{202e}dc\u{2066}\u{200f}\u{61c}"),
+            sanitize_to_line("ab\u{202e}dc\u{2066}\u{200f}\u{61c}"),
             "ab\\u{202e}dc\\u{2066}\\u{200f}\\u{61c}"
         );
-        assert_eq!(clean_line("a\u{2028}b\u{2029}c"), "a\\u{2028}b\\u{2029}c");
-        assert_eq!(clean_line(b"caf\xe9 \xff\xfe"), "caf\\xe9 \\xff\\xfe");
         assert_eq!(
-            clean_line("tag\u{e0041}soft\u{ad}zero\u{200b}"),
+            sanitize_to_line("a\u{2028}b\u{2029}c"),
+            "a\\u{2028}b\\u{2029}c"
+        );
+        assert_eq!(sanitize_to_line(b"caf\xe9 \xff\xfe"), "caf\\xe9 \\xff\\xfe");
+        assert_eq!(
+            sanitize_to_line("tag\u{e0041}soft\u{ad}zero\u{200b}"),
             "tag\\u{e0041}soft\\u{ad}zero\\u{200b}"
         );
     }
 
     #[test]
     fn combining_marks_stay_on_their_base_and_are_escaped_alone() {
-        assert_eq!(clean_line("e\u{301}te\u{301}"), "e\u{301}te\u{301}");
-        assert_eq!(clean_line("\u{301}a"), "\\u{301}a");
-        assert_eq!(clean_line("a \u{301}b"), "a \\u{301}b");
-        assert_eq!(clean_line("\x1b\u{301}"), "\\x1b\\u{301}");
+        assert_eq!(sanitize_to_line("e\u{301}te\u{301}"), "e\u{301}te\u{301}");
+        assert_eq!(sanitize_to_line("\u{301}a"), "\\u{301}a");
+        assert_eq!(sanitize_to_line("a \u{301}b"), "a \\u{301}b");
+        assert_eq!(sanitize_to_line("\x1b\u{301}"), "\\x1b\\u{301}");
     }
 
     #[test]
     fn characters_of_all_scripts_are_unchanged() {
         for text in ["naïve", "日本語", "Привет", "שלום", "مرحبا", "🦀 ok", "–…▇"]
         {
-            assert_eq!(clean_line(text), text);
+            assert_eq!(sanitize_to_line(text), text);
         }
     }
 
     #[test]
     fn text_in_full_keeps_line_ends_and_tabs() {
-        assert_eq!(clean_text("a\n\tb\r\x1b"), "a\n\tb\\r\\x1b");
+        assert_eq!(sanitize_keeping_lines("a\n\tb\r\x1b"), "a\n\tb\\r\\x1b");
     }
 
     proptest! {
@@ -369,28 +372,28 @@ mod tests {
             text in "\\PC{0,16}|[\u{0}-\u{a0}\u{200b}-\u{2070}\u{300}-\u{310}a ]{0,16}",
         ) {
             for input in [bytes.as_slice(), text.as_bytes()] {
-                let once = clean_line(input);
-                prop_assert!(!once.chars().any(is_harmful));
-                prop_assert_eq!(clean_line(&once), once.clone());
-                let lines = clean_text(input);
-                prop_assert!(!lines.chars().any(|c| is_harmful(c) && c != '\n' && c != '\t'));
-                prop_assert_eq!(clean_text(&lines), lines.clone());
+                let once = sanitize_to_line(input);
+                prop_assert!(!once.chars().any(is_harmful_to_terminal));
+                prop_assert_eq!(sanitize_to_line(&once), once.clone());
+                let lines = sanitize_keeping_lines(input);
+                prop_assert!(!lines.chars().any(|c| is_harmful_to_terminal(c) && c != '\n' && c != '\t'));
+                prop_assert_eq!(sanitize_keeping_lines(&lines), lines.clone());
             }
         }
 
         #[test]
         fn a_cut_text_fits(text in "\\PC{0,24}", columns in 0usize..20) {
-            prop_assert!(width(&cut(&clean_line(&text), columns)) <= columns);
+            prop_assert!(width(&cut_with_ellipsis(&sanitize_to_line(&text), columns)) <= columns);
         }
     }
 
     #[test]
     fn texts_are_cut_by_width() {
-        assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("abcdef", 4), "abc…");
-        assert_eq!(cut("日本語", 4), "日…");
-        assert_eq!(cut("abc", 1), "…");
-        assert_eq!(cut("abc", 0), "");
+        assert_eq!(cut_with_ellipsis("abcdef", 6), "abcdef");
+        assert_eq!(cut_with_ellipsis("abcdef", 4), "abc…");
+        assert_eq!(cut_with_ellipsis("日本語", 4), "日…");
+        assert_eq!(cut_with_ellipsis("abc", 1), "…");
+        assert_eq!(cut_with_ellipsis("abc", 0), "");
     }
 
     #[test]
@@ -409,8 +412,8 @@ mod tests {
             assert_eq!(format_duration(seconds), text);
         }
         assert_eq!(format_rough_duration(252.0), "4m");
-        assert_eq!(format_measured_duration(0.84), "0.8s");
-        assert_eq!(format_measured_duration(125.0), "2m 5s");
+        assert_eq!(format_duration_tenths_below_minute(0.84), "0.8s");
+        assert_eq!(format_duration_tenths_below_minute(125.0), "2m 5s");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Threads. Where the system starts no further one, these functions return an error. The functions of `std::thread`
-//! would panic, so `clippy.toml` forbids them.
+//! Starts threads. If the system starts no further thread, these functions return an error. The functions of
+//! `std::thread` would panic, so `clippy.toml` forbids them.
 
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use crate::text::Sanitized;
 
-/// Where the core shows its calls. Silent without `-v`.
+/// Prints the core's calls on stderr. Prints nothing without `-v`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Trace {
+pub struct CallTracer {
     level: u8,
 }
 
-impl Trace {
-    pub(crate) fn new(level: u8) -> Trace {
-        Trace { level }
+impl CallTracer {
+    pub(crate) fn new(level: u8) -> CallTracer {
+        CallTracer { level }
     }
 
     /// Whether calls are shown.

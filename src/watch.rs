@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::SIGNAL_CHECK_INTERVAL;
 use crate::session::Session;
-use crate::text::{Sanitized, format_duration, format_measured_duration};
+use crate::text::{Sanitized, format_duration, format_duration_tenths_below_minute};
 use crate::threads;
 use crate::ui::keyboard::QuitKeyReader;
 use crate::ui::screen;
@@ -29,13 +29,13 @@ pub(crate) fn run_repeatedly(
     session: &mut Session,
     run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
-    let frames = session.ui.begin_frames_or_documents()?;
-    let signals = WatchSignals::listen();
-    let started = signals.watch_keyboard();
+    let frames = session.ui.begin_watch_frames_or_documents()?;
+    let signals = WatchSignals::listen_for_signals();
+    let started = signals.spawn_quit_watcher();
     let ended =
         started.and_then(|()| repeat_until_stopped(every, frames, &signals, session, run_once));
     signals.ended.store(true, Ordering::Relaxed);
-    session.ui.end_repeated_output();
+    session.ui.end_watch_output();
     ended
 }
 
@@ -51,7 +51,7 @@ fn repeat_until_stopped(
     let mut lost_before = false;
     for tick in 0u64.. {
         let begun = Instant::now();
-        session.ui.update_width();
+        session.ui.reread_terminal_width();
         let outcome = run_once(session).and_then(|_| session.ui.flush_stdout());
         if let Some(exit) = signals.requested_exit() {
             return Ok(exit);
@@ -59,14 +59,16 @@ fn repeat_until_stopped(
         let shown = session.ui.take_frame();
         let lost = match outcome {
             Ok(()) => None,
-            // A lost server may come back. Any other error ends the command.
+            // Try again if the server is lost: it may come back. Any other error ends the command, and so does any
+            // error of the first run.
             Err(error) if tick > 0 && error.exit() == Exit::Server => Some(error),
             Err(error) => return Err(error),
         };
         match &lost {
             None => {
                 frame = shown;
-                // The next tick connects again. Until then the error is shown.
+                // Let calls fail immediately if the server is lost, so that the error is shown: the next tick
+                // connects again.
                 if let Some(core) = session.core_if_open() {
                     core.report_loss_immediately();
                 }
@@ -112,7 +114,7 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
             };
             let every = match every.subsec_nanos() {
                 0 => format_duration(every.as_secs_f64()),
-                _ => format_measured_duration(every.as_secs_f64()),
+                _ => format_duration_tenths_below_minute(every.as_secs_f64()),
             };
             let name = session.command_name();
             format!(
@@ -133,7 +135,8 @@ enum WakeReason {
     Suspend,
 }
 
-/// The signals of the terminal and of other processes.
+/// Flags that the signal handlers set, and the state that the watch loop shares with the thread that reads the
+/// keyboard.
 #[derive(Clone, Default)]
 struct WatchSignals {
     interrupted: Arc<AtomicBool>,
@@ -147,7 +150,7 @@ struct WatchSignals {
 }
 
 impl WatchSignals {
-    fn listen() -> WatchSignals {
+    fn listen_for_signals() -> WatchSignals {
         let signals = WatchSignals::default();
         for (signal, flagged) in [
             (SIGINT, &signals.interrupted),
@@ -156,21 +159,21 @@ impl WatchSignals {
             (SIGTSTP, &signals.suspended),
             (SIGWINCH, &signals.resized),
         ] {
-            // A signal that cannot be listened to keeps its default action.
+            // A signal whose handler cannot be installed keeps its default action.
             _ = flag::register(signal, flagged.clone());
         }
         signals
     }
 
-    /// Reads the keyboard: q and Esc act as Ctrl-C. Ends the process if the loop does not end in time, since it may
-    /// wait for a server.
-    fn watch_keyboard(&self) -> Result<(), Error> {
+    /// Starts a thread that reads the keyboard: q and Esc act as Ctrl-C. The thread ends the process if the loop does
+    /// not end in time, since the loop may be waiting for a server.
+    fn spawn_quit_watcher(&self) -> Result<(), Error> {
         let signals = self.clone();
         threads::spawn(move || {
             let mut quit = QuitKeyReader::default();
             let exit = loop {
                 thread::sleep(SIGNAL_CHECK_INTERVAL);
-                if quit.was_pressed() {
+                if quit.was_quit_pressed() {
                     signals.interrupted.store(true, Ordering::Relaxed);
                 }
                 if let Some(exit) = signals.requested_exit() {
@@ -180,7 +183,7 @@ impl WatchSignals {
             thread::sleep(TIME_AFTER_QUIT);
             if !signals.ended.load(Ordering::Relaxed) {
                 if signals.painted.load(Ordering::Relaxed) {
-                    screen::leave();
+                    screen::restore_terminal();
                 }
                 low_level::exit(exit.code().into());
             }

@@ -1,4 +1,4 @@
--- Fails a job that is not running. It ends as a job that its holder fails, except that no worker is named.
+-- Fails a job that is not running. The job then looks as if a holder had failed it, but no worker is named.
 -- Takes: jid group message
 -- Result: the jid
 -- Refuses: a job that does not exist, is running, failed or complete
@@ -6,9 +6,9 @@
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled', 'throttles')
 local Ext = Fields('job/extension')
 
--- Takes a job that has not started out of everything that would run it: the set of its state, its throttles, its
--- dependencies and its lane. Its dependents still wait for it. A job that holds its place in its lane also keeps its
--- dependencies, because the job before it in the lane may be among these.
+-- Removes a job that has not started from everything that would make it run: the set of its state, its throttles, its
+-- dependencies and its lane. Its dependents still wait for it. A job that keeps its place in its lane also keeps its
+-- dependencies, because the job before it in the lane may be one of them.
 -- Takes: now; jid; state; queue; its stored throttles, or false
 local function remove_from_indexes(now, jid, state, queue, throttles)
   local call, dependencies = redis.call, Keys.job .. jid .. Keys.dependencies
@@ -45,7 +45,7 @@ return function(argv, now, t, seconds)
   remove_from_indexes(now, jid, state, queue, job[Job.throttles])
   call('publish', Keys.on_log, need('failure/event')(jid, group, message, ''))
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
-  -- After a revoked lock the job still names its last holder: remove it from that worker's list.
+  -- If its lock was revoked, the job still names its last holder: remove the job from that worker's list.
   if worker ~= '' then call('zrem', Keys.worker .. worker .. Keys.held, jid) end
   call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure',
     need('failure/encode')(group, message, seconds, ''))

@@ -1,9 +1,9 @@
--- Reverts changes of repairs, newest first. A place that no longer holds `after` is left alone.
+-- Reverts changes of repairs, newest first. A value that has changed since the repair is left alone.
 -- Takes: per change four words: key; then item, before and after, each `-` for nil or `+` and the text
 -- Result: how many changes were reverted, and how many were left alone
 -- Refuses: incomplete changes, keys that do not belong to the core
 
--- The change as kind, key, item, before, after.
+-- Parses and validates the four words of a change. Returns kind, key, item, before and after.
 local function parse_change(key, item, before, after)
   local function parse_word(word)
     if word == '-' then return false end
@@ -21,7 +21,8 @@ local function parse_change(key, item, before, after)
   end
   local kind = need('key/kind')(string.sub(key, #Keys.prefix + 1))
   if not kind then error('Check(): no key of ours: ' .. key) end
-  -- A jid or throttle id may end like a companion key: a key that holds a hash is a job's or throttle's.
+  -- A jid or throttle id may end like another key of the job or throttle, such as `-history`. If the key holds a
+  -- hash, it is the key of the job or throttle itself.
   if kind ~= 'hash' and (string.sub(key, 1, #Keys.job) == Keys.job
     or string.sub(key, 1, #Keys.throttle) == Keys.throttle) then
     local held = redis.call('type', key)
@@ -44,10 +45,10 @@ return function(argv)
   for i = 3, #argv, 4 do changes[#changes + 1] = parse_change(argv[i], argv[i + 1], argv[i + 2], argv[i + 3]) end
   local current, write, back = need('repair/current'), need('repair/write')(), 0
 
-  -- Whether a list holds a text at this index or behind it. A reverted entry moves back when entries that
-  -- were removed before it return, and forward when entries that were added have gone.
+  -- Whether a list holds a text at an index or behind it. The index of a restored entry becomes larger when a revert
+  -- restores entries before it, and smaller when a revert removes added entries.
   local function holds(key, index, text)
-    -- At index 0 search from the head, where added entries stand; else the last occurrence decides.
+    -- For index 0, search from the head, where a repair adds entries. For others, the last occurrence decides.
     local place = redis.pcall('lpos', key, text, 'RANK', index == 0 and 1 or -1)
     if type(place) ~= 'table' then return place and place >= index end
     -- Without the right to LPOS, read the list in pages.
@@ -60,7 +61,8 @@ return function(argv)
     return false
   end
 
-  -- Count the added entries that are gone from each list, over all changes still to come.
+  -- Find the entries that the repair added and that their list has lost since. `ahead` counts them for each list,
+  -- over the changes that this call has not reverted yet.
   local gone, ahead = {}, {}
   for i = 1, #changes do
     local kind, key, _, before, after = unpack(changes[i])
@@ -69,16 +71,16 @@ return function(argv)
     end
   end
 
-  -- Whether the place is still as the repair left it.
+  -- Whether a value is still as the repair left it.
   local function unchanged(kind, key, item, before, after)
     if kind == 'move' then return call('exists', after) == 1 and call('exists', key) == 0 end
     if kind == 'expiry' then return call('ttl', key) == -1 end
     if kind == 'delete' then return false end
     local held = current(kind, key, item)
-    -- A field is not restored in a hash that was deleted since: that would leave a remnant of a job.
+    -- Do not restore a field of a hash that was deleted since: the field alone would be a remnant of a job.
     if kind == 'hash' and not after and call('exists', key) == 0 then return false end
     if kind == 'list' and not after then
-      -- The removed entry has not returned, and the list still reaches its index.
+      -- Restore a removed entry if the list does not have it again, and is still long enough for its index.
       local index = math.max(0, tonumber(item) - (ahead[key] or 0))
       return held ~= nil and call('llen', key) >= tonumber(item) and not holds(key, index, before)
     end
@@ -94,7 +96,7 @@ return function(argv)
       if kind == 'move' then
         done = write({{kind, after, false, false, key}}, back > 0)
       elseif kind == 'expiry' then
-        -- An expiry of 0 would delete the key: set at least 1 ms. Without the right to PEXPIRE, it is left alone.
+        -- An expiry of 0 would delete the key: set at least 1 ms. Without the right to PEXPIRE, leave the key alone.
         done = redis.pcall('pexpire', key, math.max(1, tonumber(before))) == 1
       else
         done = write({{kind, key, item, after, before}}, back > 0)

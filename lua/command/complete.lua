@@ -1,4 +1,4 @@
--- Completes a running job, for good or on to the next queue.
+-- Completes a running job. With `next`, the job advances to that queue instead of ending.
 -- Takes: jid worker queue data [next q] [delay s] [depends json]; with next, also [throttles json] [lock text]
 --   [key text] [hold 0|1] [backoff policy]
 -- Result: the new state
@@ -8,7 +8,7 @@ local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'h
   'throttles')
 local Config = Fields('max-job-history', 'jobs-history', 'jobs-history-count')
 
--- `known`: the settings, from a caller in Lua, for whom empty data keeps the data of the job.
+-- `known`: the settings as a Lua caller has read them, nil for a client. Empty `data` of a Lua caller keeps the job's.
 return function(argv, now, t, seconds, known)
   local call, encode = redis.call, cjson.encode
   local jid, worker, queue, data = argv[3], argv[4], argv[5], argv[6]
@@ -43,7 +43,7 @@ return function(argv, now, t, seconds, known)
   end
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-  -- One EXISTS finds the usual case: the job is not tracked and has no dependents.
+  -- One EXISTS recognizes the usual case, which needs no more reads: no job is tracked, and this job has no dependents.
   local any, tracked, dependents = call('exists', Keys.tracked, key .. Keys.dependents) > 0, false, nil
   if any then
     tracked = call('zscore', Keys.tracked, jid)
@@ -51,7 +51,7 @@ return function(argv, now, t, seconds, known)
   end
   local history = key .. Keys.history
   if pending and pending[1] then
-    -- These two steps come first, because a key of another type makes them fail before anything is written.
+    -- Access the history and the dependencies first: a key of another type then fails the call before any write.
     call('llen', history)
     need('dependency/link')(jid, pending)
   end
@@ -113,7 +113,7 @@ return function(argv, now, t, seconds, known)
   if finish then finish.run(data) end
   local forget = need('job/forget_complete')
   if known then
-    -- Ignore an error: an old job that cannot be deleted does not concern the caller.
+    -- Delete old complete jobs, and ignore an error: it would not be about the job that the caller completes.
     pcall(forget, now, config[Config.jobs_history], config[Config.jobs_history_count])
   else
     forget(now, config[Config.jobs_history], config[Config.jobs_history_count])

@@ -1,4 +1,4 @@
--- A setting or its default; without a key, all settings as JSON.
+-- The value of a setting, or its default if it is not set. Without a key, all settings as a JSON object.
 -- Takes: [key]
 return function(argv)
   local key = argv[3]

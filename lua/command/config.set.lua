@@ -1,4 +1,4 @@
--- Stores a setting.
+-- Sets an option of the core.
 -- Takes: key value
 -- Refuses: a missing key or value
 -- Publishes: `config_set` to the log

@@ -1,4 +1,4 @@
--- Adds or removes dependencies of a job in state `depends`. Without dependencies left, the job is released.
+-- Adds or removes dependencies of a job in state `depends`. If the job has no dependencies left, it is released.
 -- Takes: jid on jid ... | jid off jid ... | jid off all
 -- Result: 1
 -- Refuses: a job in another state, the removal of the job before it in its lane, a job of a lane that would wait for
@@ -18,7 +18,7 @@ return function(argv, now)
   end
   if verb == 'on' then
     local pending = need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5))
-    -- The job behind it in its lane waits for it, though no client said so.
+    -- The lane makes its jobs depend on each other, so a new dependency of a job with a lane may close a cycle.
     local path, trouble
     if job[Job.throttles] and call('hget', key, 'key') then
       path, trouble = need('dependency/find_cycle')(jid, pending)

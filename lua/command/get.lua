@@ -9,7 +9,7 @@ return function(argv)
   local job = need('job/read')(jid, 'shown')
   if not job[Job.jid] then return nil end
   local key = Keys.job .. jid
-  -- One EXISTS tells the usual case, that none of the three keys exists, and saves their reads.
+  -- Usually none of the three keys exists: one EXISTS finds that out and saves their reads.
   local any = redis.call('exists', Keys.tracked, key .. Keys.dependents, key .. Keys.dependencies) > 0
   return need('job/render')(jid, job, any and redis.call('zscore', Keys.tracked, jid), any, '')
 end, true

@@ -1,4 +1,4 @@
--- Runs a command on a job that still fits its mark, and appends the note, unless the job no longer exists.
+-- Runs a command on a job if the job has not changed since the client read its mark. Adds `note` to the job's history.
 -- Takes: jid mark note command arg ...
 --   `command`: timeout priority depends fail bury retry complete log track, `tag add`, `tag remove`, or
 --   `tag swap jid count tag ...`, which removes the first `count` tags and adds the others; `complete`
@@ -8,7 +8,7 @@
 -- Refuses: what the command refuses, in its words; other commands and other jobs
 local Job = Fields('jid', 'state', 'queue')
 
--- The position of the jid in each command; `tag` and `track` have a word of their own before it.
+-- The index of the jid in `argv` for each command. For `tag` and `track`, a word such as `add` stands before the jid.
 local jid_slots = {
   timeout = 7, priority = 7, depends = 7, fail = 7, bury = 7, retry = 7, complete = 7, log = 7, tag = 8, track = 8,
 }
@@ -42,8 +42,8 @@ return function(argv, now, t, seconds)
 
   local command = {name, argv[2]}
   if swap or name == 'tag' and verb == 'add' then
-    -- What `tag add` would refuse is refused before tags are removed. It is an outcome of this job, so that a client
-    -- with many goes on with the next.
+    -- Count the tags that the job would have, and refuse more than 1000 before any tag is removed. The refusal is an
+    -- outcome, not an error: a client with many jobs goes on with the next one.
     local has, count = {}, 0
     local function set(first, last, to)
       for i = first, last do

@@ -1,13 +1,13 @@
--- Deletes jobs that still fit their marks. All are judged before the first is deleted. After 20000 tags, dependencies
--- and dependents the reply ends: the further jobs are left for the next call.
+-- Deletes jobs that have not changed since their marks were read. All jobs are verified before the first is deleted.
+-- After 20000 tags, dependencies and dependents the reply ends, and leaves the further jobs for the next call.
 -- Takes: refuse|cancel|release (what happens to dependents), then per job: jid mark
 -- Result: per job outcome, mark and details: `done` (further deleted or released jids), `gone`, `complete`,
 --   `state_changed`, `has_dependents` (which; of very many the first), `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as cancel
 
--- Maximum numbers: of jobs that a call deletes; of dependents of a job; of tags, dependencies and dependents of the
--- given jobs: then the reply ends; and of those of all jobs that depend on them: then no job is deleted.
+-- Beyond `max_jobs` deleted jobs or `max_links_below` tags and dependencies of dependents, the call deletes no job.
+-- It keeps a job with more than `max_dependents`. After `max_links` tags and dependencies of given jobs, it ends.
 local max_jobs, max_dependents, max_links, max_links_below = 5000, 20000, 20000, 50000
 
 return function(argv, now)
@@ -20,7 +20,7 @@ return function(argv, now)
   if count > 500 then error('Guard(): more than 500 jobs') end
   local outcome, key_fault = need('value/outcome_row'), need('value/key_fault')()
 
-  -- 1. Judge each job alone. `going`: jids that may go; `stays`: why a given job may not go.
+  -- 1. Verify each job by itself. `going`: the jids that can be deleted; `stays`: why a given job cannot.
   local going, order, stays, marks, trouble, jobs, links = {}, {}, {}, {}, {}, {}, 0
   local below, failed, dependents_of, mark_in_call = {}, {}, need('dependency/waiting_dependents'), {}
   for i = 4, #argv, 2 do
@@ -51,7 +51,7 @@ return function(argv, now)
       end
     end
     if going[jid] and mark ~= '' and mark ~= marks[jid] then
-      -- If a jid is given with several marks, and one of them does not fit, the job stays.
+      -- A jid that is given with several marks is deleted only if all of them are the present mark.
       going[jid], stays[jid] = nil, 'state_changed'
     end
     if going[jid] and not below[jid] then links = links + find_dependents(jid) end
@@ -59,7 +59,7 @@ return function(argv, now)
     if i == count then break end
   end
 
-  -- 2. With `cancel`, find all levels of dependents.
+  -- 2. With `cancel`, find the dependents of all levels, which are to be deleted, too.
   local blocked = {}
   local function test_release(jid)
     for _, name in ipairs(below[jid]) do
@@ -72,7 +72,7 @@ return function(argv, now)
     for _, name in ipairs(below[jid]) do
       if not going[name] and not stays[name] and not blocked[name] then
         blocked[name], trouble[name] = judge(name)
-        -- This job may also be given further on, where this call does not verify it: its mark counts there too.
+        -- A dependent may be one of the given jobs that are left for the next call: its mark must fit, too.
         local mark = mark_in_call[name] or ''
         if mark ~= '' and mark ~= marks[name] then blocked[name] = blocked[name] or 'state_changed' end
         if not blocked[name] then
@@ -100,11 +100,11 @@ return function(argv, now)
   local too_many = #order > max_jobs and max_jobs .. ' jobs'
     or links > limit and max_links_below .. ' tags and dependencies'
 
-  -- 3. A job that stays keeps all its dependencies.
+  -- 3. A job that is not deleted keeps all jobs that it depends on, directly or through others.
   local staying = {}
   if mode ~= 'release' and not too_many then staying = need('dependency/keep_blocked')(going, below) end
 
-  -- 4. Compose the reply. A descendant goes only with a given job above it that goes.
+  -- 4. Compose the reply. A dependent that was not given is deleted only if a given job above it is.
   local is_given, deleted, cascaded = {}, {}, {}
   for i = 1, count do is_given[argv[2 + 2 * i]] = true end
   local function cascade(jid, list)
@@ -140,7 +140,7 @@ return function(argv, now)
     if stays[jid] == 'complete' and mark ~= '' and mark ~= present then reply[i] = outcome('state_changed', present) end
   end
 
-  -- 5. Release the dependents, delete the jobs.
+  -- 5. With `release`, release the dependents. Then delete the jobs.
   for _, jid in ipairs(deleted) do
     if mode == 'release' then need('dependency/release_below')(now, jid, below[jid] or {}, going, rows[jid]) end
     for _, name in ipairs(failed[jid] or {}) do call('srem', Keys.job .. name .. Keys.dependencies, jid) end

@@ -1,8 +1,8 @@
--- Adds dependencies to a job in state `depends`: all of these, or none.
--- Takes: jid mark note dependency ...
--- Result: outcome, mark and details: `done` (dependencies that are complete already), `missing_dependency`
---   (which), `cycle` (its jids), `gone`, `state_changed`, `invalid` (why)
--- Refuses: wrong words, more than 500 dependencies
+-- Adds dependencies to a job in state `depends`, if it still has the given mark. Adds all of them, or none.
+-- Takes: jid mark note dependency ...; an empty mark fits every job
+-- Result: outcome, present mark, details. Outcomes: `done` (details: dependencies that are already complete),
+--   `missing_dependency` (the missing ones), `cycle` (its jids), `gone`, `state_changed`, `invalid` (why)
+-- Refuses: missing words, more than 500 dependencies
 local Job = Fields('jid', 'state', 'queue', 'history')
 
 return function(argv, _, _, seconds)

@@ -1,4 +1,4 @@
--- Ends jobs of one worker, each as by the single command with the same words.
+-- Completes, retries or fails jobs that one worker holds, each as the command with these words does.
 -- Takes: worker, then per job: the number of its words, jid queue, then
 --   `complete data [next q] [delay s] [depends json]`, `retry delay [group [message [exit]]]` or
 --   `fail group message [data]`; empty data keeps the data of the job

@@ -1,5 +1,5 @@
--- Pauses queues until a time, and stores since when, by whom and why. Other clients see a plain pause, which
--- ends when a client that knows its end reads it.
+-- Pauses queues until a time, and stores since when, by whom and why. Other clients see a pause without an end: it
+-- lasts until a client that knows the end reads the pause after that time.
 -- Takes: until (`''` for no end) note queue ...
 -- Refuses: an `until` that is not a number, more than 500 queues, keys of the wrong type
 return function(argv, now, _, seconds)

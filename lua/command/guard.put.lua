@@ -32,13 +32,13 @@ return function(argv, now, t, seconds)
     at = at + count + 1
   end
 
-  -- The functions below are built after this point, so that a dry run replaces `redis` in them.
+  -- Begin a dry run before `need` builds the functions below, so that they use its replacement of `redis`.
   if policy.dry then need('dry_run/begin')() end
   local set_maxima = policy.maxima and need('throttle/maxima')(now, policy.maxima, policy.by)
   local reply, progress = {}, {}
   local key_fault = need('value/key_fault')(progress)
   local queue_of, put_new, flush = need('job/put_new')(now, t, seconds, key_fault, progress)
-  -- One EXISTS tells the usual case: all jobs are new. A key counts as existing if the user has no right to read it.
+  -- Usually all jobs are new, which one EXISTS shows. A key counts as existing if the user has no right to read it.
   local keys, seen, put, puts, defaults = {}, {}, nil, false, need('option/of_queues')(jobs)
   for i = 1, #jobs do
     local key = Keys.job .. jobs[i].jid

@@ -36,7 +36,8 @@ function verbs.remove(jid, live)
   return 'done'
 end
 
--- Changes a template. A paused one is live only for the change, which is all or nothing, and stays paused.
+-- Changes a template by calling `change`. A paused template is restored only for the change, and stays paused. If the
+-- change fails, nothing is changed.
 local function changed(jid, change)
   local call, outcome = redis.call, need('value/outcome_row')
   local bad, key = keys_of(jid), Keys.recurring .. jid

@@ -1,4 +1,4 @@
--- Puts jobs that still fit their marks into a queue, as put does, with their own klass, data, tags and retries.
+-- Puts existing jobs into a queue again, as they are stored, unless a job has changed since the client read its mark.
 -- Takes: options note, then per job: jid mark due
 --   `options`: from (states; default failed), to, priority, keep (the remaining retries)
 -- Result: per job outcome, mark and details: `done` (state, or `merged` if the last job of its lane took its
@@ -139,7 +139,7 @@ return function(argv, now, t, seconds)
     end
   end
   for i = 1, count do
-    -- A key of a wrong type at one job is its outcome: raised, it would leave the jobs before it half-way.
+    -- Report a key of a wrong type as the outcome of its job. An error would end the call after some jobs were moved.
     local ok, why = pcall(requeue, i)
     local text = not ok and need('value/error_text')(why)
     if text and not (progress.wrote and string.find(text, 'WRONGTYPE', 1, true)) then error(why, 0) end

@@ -1,9 +1,9 @@
--- Ends jobs of one worker as guard.finish does, then pops further ones for it.
--- Takes: worker total n (queue count) ..., then jobs as guard.finish takes them. `n` is the number of words of the
---   queues. Each queue gives at most its count, all together at most `total`, and no more than 10000. A queue whose
---   turn comes after the total is used up is not touched
+-- Ends jobs of one worker as guard.finish does, then pops further jobs for the worker.
+-- Takes: worker total n (queue count) ..., then jobs as guard.finish takes them. `n` is the number of words for the
+--   queues. The call pops at most the count from each queue, and at most `total` and at most 10000 jobs in all. Once it
+--   has popped these, it does not touch the further queues
 -- Result: the rows of guard.finish, then per queue the reply of pop, or a list with `invalid` and why if pop
---   refuses; if fewer than `total` jobs came, then in how many seconds the next one may come, if that is known
+--   refuses; if fewer than `total` jobs were popped, then in how many seconds the next one is due, if that is known
 -- Refuses: wrong words, more than 500 jobs or queues
 -- Publishes: as guard.finish and pop
 local function require_whole(text)
@@ -28,9 +28,9 @@ return function(argv, now, t, seconds)
   end
   local config = redis.pcall('hmget', Keys.config, unpack(fields))
   local rows = need('ending/end_jobs')(now, t, seconds, argv, 6 + words, config)
-  -- The replies of pop follow the rows in one list: the server needs a microsecond for each list of a reply.
+  -- The replies of pop go into the list of the rows: the server needs a microsecond for each further list in a reply.
   local ended, pop = #rows, counts[1] and need('pop', true)
-  -- The settings that the pops need not read again. The first pop notes in `listed` that the worker is listed.
+  -- What the pops share: settings that were read, whether the worker is `listed` yet, and the search `budget`.
   local known = {false, config[4], false, config[5], config[1], listed = false, budget = need('queue/call_budget')()}
   for i = 1, #counts do
     local reply, taken = '{}', 0
@@ -40,17 +40,17 @@ return function(argv, now, t, seconds)
       local ok
       ok, reply, taken = pcall(pop, {'pop', t, argv[4 + 2 * i], worker, count}, now, t, seconds, known)
       if not ok then
-        -- Once jobs have been ended or popped, an error would hide them: the refusal becomes this pop's reply.
+        -- An error would hide the jobs that this call has ended or popped: put the refusal into this pop's reply.
         if ended == 0 and i == 1 then error(reply, 0) end
         reply, taken = {'invalid', need('value/error_text')(reply)}, 0
       end
     end
     rows[ended + i], left = reply, left - (taken or 0)
   end
-  -- If a pop's search ended at its limit, the next job is due now: the next pop continues the search.
+  -- If a pop ended its search at the limit, say that a job is due now, so that the next pop continues the search.
   local due = left > 0 and known.budget.unfinished and now
   for i = 1, not due and left > 0 and #counts or 0 do
-    -- Only times after now count: the pops have seen all that was due before.
+    -- Look only for times after now: the pops have seen all jobs that are due already.
     local at = need('queue/next_due')(now, argv[4 + 2 * i], '(' .. t)
     if at and at > now and (not due or at < due) then due = at end
   end

@@ -1,4 +1,4 @@
--- Extends the lock of the worker that holds the job.
+-- Extends the lock of a worker on a job, and stores the data of the job if it is given.
 -- Takes: jid worker [data]
 -- Result: when the lock now expires
 -- Refuses: a job that is not running or is held by another worker

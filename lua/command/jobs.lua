@@ -1,12 +1,12 @@
--- A page of jids as a native array. `scheduled` first promotes jobs that are due. `waiting` has the order of
--- pop.
+-- A page of the jids of jobs in a state, as a native array. `scheduled` first promotes jobs that are due. `waiting`
+-- has the order of pop.
 -- Takes: complete [offset [count]] | complete queue [offset [count]], where an empty queue is all | running|stalled|
 --   scheduled|depends|throttled|recurring|waiting queue [offset [count]]
 -- Refuses: unknown states, an offset or count that is not a number
 
--- Whether the first word after `complete` is a queue: with three words, or if it is empty; if it is no number, and
--- qless-php has listed completed jobs of such a queue. In the script for qless-php, a single word is always a
--- queue.
+-- Whether the first word after `complete` is a queue. It is one if there are three words or if it is empty.
+-- Otherwise it must not be a number, and qless-php must have listed completed jobs of that queue. In the script for
+-- qless-php, a single word is always a queue.
 local function names_queue(word, offset, count)
   if not word or count or word == '' then return word end
   if php then return not offset or not tonumber(word) end
@@ -43,9 +43,10 @@ return function(argv, now, t)
   elseif state == 'scheduled' then
     need('value/integer')(from)
     need('value/integer')(from + limit)
-    -- A server that does not accept a negative zero as an integer refuses it here, before any job is promoted.
+    -- Refuse an offset of negative zero here, before any job is promoted, if the server does not accept it as an
+    -- integer.
     if from == 0 and 1 / from < 0 then call('zrange', Keys.queues, from, from) end
-    -- Due jobs that this call could not promote stand at the beginning of the schedule: skip them.
+    -- Skip the due jobs at the beginning of the schedule that this call could not promote.
     local late = need('queue/promote_all')(now, t, queue, need('queue/call_budget')())
     if from >= 0 then from = from + late end
     return call('zrange', base .. Keys.scheduled, from, from + limit - 1)

@@ -1,5 +1,5 @@
--- How long the oldest of these has been due in each queue: the first waiting job, the earliest due
--- scheduled job, the earliest expired lock. 0 if nothing is due. The cost does not depend on the number of jobs.
+-- For each queue, how long its longest due item has been due: its first waiting job, its earliest due scheduled job
+-- or its earliest expired lock. 0 if nothing is due. The cost does not depend on the number of jobs.
 -- Takes: queue ...
 -- Result: a JSON object of seconds by queue
 -- Refuses: a missing queue, more than 10000 queues

@@ -13,8 +13,8 @@ return function(argv, _, _, seconds)
     if value == false then error("Log(): Argument 'data' not cjson: " .. data) end
     if string.byte(data) ~= 123 and not string.find(data, '^%s*{') then data = '{"data":' .. data .. '}' end
     entry = entry .. ',' .. data .. ']'
-    -- Data that cannot be encoded again, or that the levels around it make too deep, would break every read of
-    -- the job. It is refused in the words of the encoder or decoder.
+    -- Data that cannot be encoded again, or that is nested too deeply once it is inside the history, would break every
+    -- read of the job. The encoder or decoder raises its own error for such data.
     cjson.encode(value)
     if #data > 1900 then cjson.decode('[' .. '[' .. entry .. ']' .. ']') end
   else

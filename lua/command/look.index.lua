@@ -1,5 +1,5 @@
--- The size of an index and a page of it, in the order in which the core would act. Nothing is
--- promoted, spawned or aged.
+-- Reads the size and one page of an index of jobs, queues or other names, in the order in which the core would use the
+-- members. Writes nothing.
 -- Takes: index name offset count
 -- Result: total, member, ...
 -- Refuses: a missing index or name, an offset or count that is not a whole number, unknown indexes, more than 10000

@@ -1,7 +1,7 @@
--- Stored fields of jobs and facts about them. Each job is read once. After 20000 dependencies and dependents the
--- reply ends: the further jobs are left for the next call. Writes nothing.
--- Takes: brief|full|names separated by commas, jid ...; after `brief:N` or `full:N`, longer data is cut to N bytes,
---   `data_length` is its whole length, and there are no payloads
+-- Reads stored fields of jobs, and facts about the jobs such as their dependents. A repeated jid is read once. After
+-- 20000 dependencies and dependents the reply ends, and leaves the further jobs for the next call. Writes nothing.
+-- Takes: brief|full|names separated by commas, jid ... With `brief:N` or `full:N`, longer data is cut to N bytes,
+--   `data_length` is its whole length, and payloads are left out
 -- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
 
@@ -51,7 +51,7 @@ return function(argv, now)
       end
     end
     if stored.err then
-      -- A key of another type counts as missing. A missing right is raised.
+      -- If the key has another type, the job counts as missing. If the user may not read the key, an error is raised.
       need('value/wrong_type')(stored, false, 'hash', key, 'hmget', key, 'jid', 'state')
       stored = {}
     elseif wanted then
@@ -106,7 +106,7 @@ return function(argv, now)
       if wants('dependencies') then add('dependencies', members(key .. Keys.dependencies)) end
       if wants('dependents') then add('dependents', members(key .. Keys.dependents)) end
       if wanted and wanted.unlisted and job.state == 'depends' then
-        -- Dependencies that do not list the job as a dependent: their completion will not release it.
+        -- Dependencies that do not list this job as a dependent, so that their completion will not release it.
         local unlisted = {}
         for _, name in ipairs(members(key .. Keys.dependencies)) do
           local state = pcall('hget', Keys.job .. name, 'state')

@@ -1,6 +1,6 @@
--- How long the oldest job of each queue has been due and has not run, with why. An expired lock counts from its
--- expiry, a recurring job from the run that no pop has put yet. The cost hardly depends on the number of jobs. Writes
--- nothing.
+-- Finds since when the oldest job of each queue is due without being run, and why. A job with an expired lock is due
+-- since the expiry, a recurring job since its first run that no pop has put. The cost hardly depends on the number of
+-- jobs. Writes nothing.
 -- Takes: queue ...
 -- Result: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `limited`,
 --   `expired`, `recurring` or `paused`; for a throttle or a lane its name, else false

@@ -1,8 +1,8 @@
--- The jobs that pops of queues would get now, one queue after the other, by a dry run of `pop`; at most 1000,
--- which take about 150 ms. Writes nothing.
--- Takes: count; `peek` if a pause does not count, else `pop`; queue ...
--- Result: per job: its jid, and false; for a job that its recurring job would put first, in place of false, its fields
---   as name, value, ...
+-- The jobs that pops would get from queues now, one queue after the other, by a dry run of `pop`. At most 1000
+-- jobs, which take about 150 ms. Writes nothing.
+-- Takes: count; `peek` to ignore pauses, else `pop`; queue ...
+-- Result: per job: its jid, and false; in place of false, for a job that a pop would first have to make from its
+--   recurring job, its fields as name, value, ...
 -- Refuses: a missing queue, a count that is not a whole number, what pop refuses
 local fields = 'klass,queue,priority,retries,remaining,tags,data,spawned_from_jid,throttles,key,dup'
 
@@ -11,7 +11,7 @@ return function(argv, now, t, seconds)
   if not count then error('Look(): count must be a whole number') end
   if not argv[5] then error('Look(): queue missing') end
   count = math.min(count, 1000)
-  -- The pop below writes: run it and all that follows as a dry run.
+  -- Begin a dry run, because the pops below would write.
   need('dry_run/begin')()
   need('value/rows')(need('value/args_from')(argv, 5), function(queue)
     local want, given

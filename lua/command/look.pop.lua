@@ -1,12 +1,12 @@
--- What a pop of a queue would get now, by a dry run of `pop`, and what it meets: the throttles that hold jobs,
--- the limit of running jobs, who pops, entries without a job, the oldest wait; of a job, how many are ahead of it,
+-- Shows by a dry run which job a pop of a queue would get now, and why others wait: throttles that hold jobs, the limit
+-- of running jobs, the last worker, an entry without a job, the oldest wait. For a given job, shows how many are ahead,
 -- which throttles have no slot for it, and whether its lane holds it. Costs a few pops. Writes nothing.
 -- Takes: queue [jid]
 -- Result: name, value, ...
 -- Refuses: a missing queue, what pop refuses
 
--- Estimates how many jobs of a queue were completed per minute in the last five minutes, by the newest 50 complete
--- jobs.
+-- Estimates how many jobs of a queue were completed per minute in the last five minutes: by the share of the queue
+-- among the newest 50 complete jobs.
 -- Takes: now; queue
 -- Result: the number as text; nil if fewer than five of them are of the queue
 local function completed_per_minute(now, queue)
@@ -52,7 +52,7 @@ return function(argv, now, t, seconds)
   if type(runs_on) == 'string' then add('worker_seen', call('zscore', Keys.workers, runs_on)) end
   add('late', call('zcount', base .. Keys.recur, 0, t))
 
-  -- The newest lock says when a job was popped last, and by whom.
+  -- The job with the newest lock shows when a job was popped last, and by which worker.
   local newest = call('zrevrange', locks, 0, 0)[1]
   local job = newest and pcall('hmget', Keys.job .. newest, 'time', 'worker') or {}
   add('popped', job[1])
@@ -62,7 +62,7 @@ return function(argv, now, t, seconds)
   add('seen', seen[2])
   add('due', call('zrangebyscore', base .. Keys.scheduled, '(' .. t, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
 
-  -- The first entry without a job among those that a pop reads: it would stop a pop of qless-core.
+  -- The first of the entries that a pop reads whose job does not exist. Such an entry would stop a pop of qless-core.
   local function first_missing(members)
     local keys = {}
     for i = 1, #members do keys[i] = Keys.job .. members[i] end
@@ -81,7 +81,7 @@ return function(argv, now, t, seconds)
   local score = jid and call('zscore', work, jid)
   if score then
     local ahead = call('zcount', work, '(' .. score, '+inf')
-    -- Jobs that were put in one call have the same score: find the job's rank among these by name.
+    -- Jobs that were put in one call have one score and are sorted by name: also count the ones before this job.
     local alike = call('zrevrangebyscore', work, score, score, 'LIMIT', 0, 500)
     for i = 1, #alike do
       if alike[i] == jid then break end
@@ -93,7 +93,7 @@ return function(argv, now, t, seconds)
   end
 
   local arrival_of = need('queue/arrival')
-  -- The pop below writes: run it and all that follows as a dry run.
+  -- The pop below writes, so run the pop and all that follows as a dry run.
   need('dry_run/begin')()
   local popped = need('pop', true)({'pop', t, queue, '', '1'}, now, t, seconds)
   local given = cjson.decode(popped)[1]
@@ -104,19 +104,19 @@ return function(argv, now, t, seconds)
     local ready = place and arrival_of(now, place, tonumber(given.priority), given.jid) or tonumber(due or 0)
     if ready > 0 and ready <= now then add('ready', string.format('%.3f', ready)) end
   else
-    -- Count the expired locks that this pop would renew. If there are any, no pop has come since the first expired.
+    -- The number of expired locks that this pop renewed. If there are any, no pop has come since the first expired.
     local renewed = redis.call('zcount', locks, t, '+inf') - call('zcount', locks, t, '+inf')
     add('renewed', renewed)
     if renewed > 0 then add('ready', call('zrange', locks, 0, 0, 'WITHSCORES')[2]) end
   end
-  -- Begin a new dry run for the throttles, in which the slots that the pop took are free again.
+  -- Begin a new dry run to read the throttles: in it, the slots that the pop took are free again.
   if given then need('dry_run/begin')() end
   local holding = need('throttle/holding')(now, t, seconds, queue)
   need('dry_run/begin')()
   local full, ordered = {}, nil
   if jid then full, ordered = need('throttle/full_for')(now, t, seconds, queue, jid) end
   if ordered then add('ordered', 1) end
-  -- Begin a new dry run for the holders, without the pop, which may have renewed an expired lock.
+  -- Begin a new dry run to read the holders: in it, locks that the calls above renewed have expired again.
   need('dry_run/begin')()
   local function add_throttles(name, rows)
     for i = 1, #rows do rows[i] = add_holders(now, {unpack(rows[i], 1, 4)}, rows[i], 5) end

@@ -12,7 +12,7 @@ return function(argv, now)
   need('value/rows')(queues, function(queue)
     local base = Keys.queue .. queue
     local work, held = base .. Keys.work, base .. Keys.throttled
-    -- One EXISTS tells that a queue is empty, as most are: nothing more is read of it.
+    -- Most queues are empty, which one EXISTS shows. Read nothing more of an empty queue.
     if call('exists', work, held, base .. Keys.locks, base .. Keys.scheduled, base .. Keys.recur) > 0 then
       local at = 0
       if call('exists', work, held) == 0 then

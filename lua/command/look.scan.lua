@@ -1,7 +1,7 @@
--- Makes one step of SCAN over jobs, templates or all keys.
+-- Makes one step of SCAN over the keys of jobs (companion keys left out), of templates, or over all keys of the prefix.
 -- Takes: jobs|recurring|keys cursor count
 -- Result: next cursor, then jids or key names without the prefix; a name may come twice
--- Refuses: a cursor or count that is not a number
+-- Refuses: another first word, a cursor that is not a number, a count that is not a whole number from 1 to 10000
 return function(argv)
   local kind, cursor, count = argv[3], argv[4], need('value/whole')(argv[5], 1, 10000)
   if not cursor or not string.find(cursor, '^%d+$') or #cursor > 19 then error('Look(): cursor must be a number') end

@@ -1,6 +1,6 @@
--- How things stand, in one call, so that no two figures contradict each other. The cost hardly depends on
--- the number of jobs: a failure list is probed for its first failure before `since`. At most 500 groups, queues and
--- workers are looked at: first those named, then of more than 500 queues the oldest and the newest, and the workers
+-- Reads the state of the system in one call, so that no two figures contradict each other. The cost hardly depends on
+-- the number of jobs: a failure list is only probed for its first failure before `since`. Reads up to 500 groups, 500
+-- queues and 500 workers: first those named, then of more than 500 queues the oldest and the newest, and the workers
 -- that were seen last. Writes nothing.
 -- Takes: since (`counts`|`spreads`) [the number of groups, group ..., queue ...]
 -- Result: number of complete jobs; text of INFO, nil if the user may not read it; the completions of the last minutes
@@ -14,7 +14,7 @@ local call, pcall, pcall_lua = redis.call, redis.pcall, pcall
 local texts = need('value/texts')()
 local most = 500
 
--- Adds names to a list until it has as many as are looked at, each once.
+-- Adds names to a list, each once, until the list has 500.
 local function add_names(names, more)
   local known = {}
   for i = 1, #names do known[names[i]] = true end
@@ -38,7 +38,7 @@ return function(argv, now, t)
   add_names(queues, {unpack(argv, 6 + named)})
   local named_queues = #queues
 
-  -- Reads the index of a list. One of a wrong type is as if it were empty, and its list is named.
+  -- Reads a list of the system, such as the queues. If its key has a wrong type, returns `empty` and reports the list.
   local unread, read = {}, need('value/read')
   local function read_index(list, empty, command, ...)
     local reply, wrong = read(command, ...)
@@ -48,7 +48,7 @@ return function(argv, now, t)
   end
 
   local group_count = read_index('groups', 0, 'scard', Keys.failures)
-  -- Of a large set, SSCAN from cursor 0 reads a part, and the same part each time.
+  -- From a large set, SSCAN with cursor 0 reads only a part, but always the same part.
   if group_count > 0 then
     add_names(groups, group_count > most and call('sscan', Keys.failures, 0, 'COUNT', most)[2]
       or need('value/sort')(call('smembers', Keys.failures)))
@@ -73,7 +73,7 @@ return function(argv, now, t)
     if type(size) ~= 'number' then size = 0 end
     return {group, texts[size], texts[count_recent(key, size, since)]}
   end)
-  -- A queue with a key of a wrong type is left out and named.
+  -- A queue with a key of a wrong type gets no row. Its name goes into `damaged`.
   local queue_rows, count_rows, damaged = {}, {}, {}
   local counts_of, facts_of, row_of = need('queue/counts'), need('queue/facts'), need('queue/row')
   local today = '' .. (now - now % 86400)
@@ -96,7 +96,7 @@ return function(argv, now, t)
     for i = 1, #workers, 2 do rows[#rows + 1] = worker_row(t, workers[i], workers[i + 1], true) end
     return rows
   end)
-  -- Run INFO only with the right to: a denied command would leave an entry in the server's log of denials.
+  -- Run INFO only if the user may: the server would log a command that it denies.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')
   if type(info) ~= 'string' then info = false end

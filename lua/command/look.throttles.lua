@@ -1,7 +1,7 @@
--- The throttles whose maximum the core has set, in the order in which they were set. Then the throttles and lanes that
--- hold a job back now, found by up to 100 throttled jobs of each known queue and 100 that wait for others; `all` looks
--- at no more than 500 queues, the oldest and the newest. A call ends early when it has run about 5,000 commands. An
--- item may come again in a later call. Writes nothing: a listed throttle whose maximum has expired is left out.
+-- Lists the throttles whose maximum the core has set, in the order in which they were set. Then lists the throttles and
+-- lanes that hold a job back now. To find these, reads up to 100 throttled jobs and 100 jobs in state `depends` of each
+-- queue; with `all`, of up to 500 queues, the oldest and the newest. A call ends early after about 5,000 commands. A
+-- later call may list an item again. Leaves out throttles whose maximum has expired. Writes nothing.
 -- Takes: [`all`, or `holding` for what holds a job back alone; the cursor of the call before]
 -- Result: the next cursor, `''` at the end; a list of `limit`, id, maximum, seconds until it expires (-1: never, -2:
 --   not set), slots taken, jobs that wait, whether it is listed; `lane`, lane, number of its jobs; `wrong`, key of a
@@ -10,7 +10,7 @@
 local Held = Fields('state', 'queue', 'throttles')
 local Behind = Fields('state', 'queue', 'key')
 
--- The cursor with which a list begins
+-- The first cursor of a list, by the first argument
 local Begin = {all = 'limits -inf 0', holding = 'queues -inf 0'}
 
 return function(argv)
@@ -26,12 +26,13 @@ return function(argv)
   local read = need('value/read')
   local rows, limits, shown, lanes, wrong, max_cost, cost = {}, {}, {}, {}, {}, 5000, 0
 
-  -- Runs a read. Returns nil if the key is of another type, and notes that.
+  -- Runs a read. If the key has a wrong type, adds a row `wrong` for it and returns nil.
   local function run_read(id, command, key, ...)
     cost = cost + 1
     local reply, of_other_type = read(command, key, ...)
     if not of_other_type then return reply end
-    -- The key is no list if it holds the maximum of a throttle whose id ends like a list: then the list is empty.
+    -- The key of a throttle's set may be the hash of another throttle, whose id ends in `-locks` or `-pending`. Then
+    -- the set is empty.
     if id and command == 'zcard' and type(redis.pcall('hget', key, 'maximum')) ~= 'table' then return 0 end
     local is_list = id and command == 'hget' and need('throttle/reserved')(id)
     if not is_list and not wrong[key] then
@@ -40,7 +41,7 @@ return function(argv)
     end
   end
 
-  -- The stored facts of a throttle, read once in this call; false if a key of it is of a wrong type.
+  -- Returns the stored facts about a throttle, which one call reads only once; false if a key of it has a wrong type.
   local function facts_of(id)
     if limits[id] == nil then
       local key = Keys.throttle .. id
@@ -83,7 +84,7 @@ return function(argv)
 
   local function add_holders(queue)
     local held, behind = Keys.queue .. queue .. Keys.throttled, Keys.queue .. queue .. Keys.depends
-    -- One EXISTS tells that a queue has no such jobs, as most have none: nothing more is read of it.
+    -- Most queues have no throttled or dependent jobs: one EXISTS shows this, and nothing more is read.
     if run_read(false, 'exists', held, behind) == 0 then return end
     for _, jid in ipairs(run_read(false, 'zrange', held, 0, 99) or {}) do
       cost = cost + 1
@@ -101,12 +102,13 @@ return function(argv)
     end
   end
 
-  -- Calls `add` with the members of a sorted set, from the cursor on; if there are more than `max_read`, with the
-  -- first and the last half of these. Returns whether all were read; how many were left out.
+  -- Calls `add` with each member of a sorted set, from the cursor on. Of more than `max_read` members, takes the
+  -- first and the last half of `max_read`. Returns false if the call has cost too much; else true, and how many members
+  -- were left out.
   local function add_all(key, add, max_read)
     local size, half = run_read(false, 'zcard', key) or 0, max_read / 2
     local omitted = math.max(0, size - max_read)
-    -- Pages go by rank: so a page costs the same even if many members of the sorted set have the same score.
+    -- Read pages by rank, not by score: so a page costs no more if many members have one score.
     local from = (run_read(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
     while from < size do
       local last = from + 99

@@ -1,5 +1,5 @@
--- Where the id of a job is mentioned, for a job that does not exist. Reads up to 1000 tags and queues,
--- and no failure lists. Writes nothing.
+-- Finds where the jid of a job that does not exist is still mentioned. Reads up to 1000 tags and queues, and no
+-- failure lists. Writes nothing.
 -- Takes: jid
 -- Result: name, value, ...: `history` (its length), `tracked`, `complete`; and as lists `dependents`,
 --   `dependencies`, `tags`, `queues`

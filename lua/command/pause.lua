@@ -1,4 +1,4 @@
--- Pauses queues, without an end.
+-- Pauses queues for an unlimited time, without a reason.
 -- Takes: queue ...
 return function(argv)
   local queues = need('value/args_from')(argv, 3)

@@ -5,8 +5,8 @@
 -- Publishes: the jid to `popped` if tracked; and what queue/expire_locks and queue/admit publish
 local Job = Fields('job/read')
 
--- Continues the release of the dependents of a completion that had too many for one call: up to 5000. A dependent
--- that cannot be released must not stop the others, nor the pop.
+-- Releases up to 5000 dependents of completed jobs that had too many dependents for one call. An error at one dependent
+-- stops neither the release of the others nor the pop.
 -- Takes: now
 local function release_rest(now)
   local rest = redis.pcall('lrange', Keys.releasing, 0, 9999)
@@ -16,9 +16,9 @@ local function release_rest(now)
   redis.call('ltrim', Keys.releasing, #rest, -1)
 end
 
--- `known`: the settings, if the caller has read them; in `listed` whether the worker is listed; in `only` the only job
--- that may be granted, which the caller has found to wait; in `budget` what the call may still bring, and then
--- `unfinished` if a search ended at its limit, and the next pop goes on.
+-- `known`: nil, or the settings as the caller has read them. Its field `listed` says whether the worker is listed;
+-- `only` is the only job that may be granted, which is waiting; `budget` (queue/call_budget) limits what the call
+-- brings to work. The pop sets `unfinished` in that budget if a search ended at its limit: the next pop continues.
 return function(argv, now, t, seconds, known)
   local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
@@ -27,7 +27,7 @@ return function(argv, now, t, seconds, known)
   if not count or count - count ~= 0 then
     error('Pop(): Arg "count" missing or not a number: ' .. tostring(argv[5]))
   end
-  -- A count that is not an integer is refused, unless the queue is paused: then the pop returns nothing.
+  -- Refuse a count that is not an integer. A pop of a paused queue grants nothing and refuses no such count.
   local not_integer = count % 1 ~= 0 or count > 9e15 or count < -9e15
   if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, not_integer) then return '{}' end
   if not_integer then need('value/integer')(count) end
@@ -50,7 +50,7 @@ return function(argv, now, t, seconds, known)
 
   local limit = tonumber(max_history or 100) or 100
   local jids, jobs, regranted, wanted = {}, {}, 0, count
-  -- Decides on jobs with a lane or throttles.
+  -- The decider (queue/decider) finds out whether a job with a lane or throttles may run. Most pops need none.
   local decider
   local only = known and known.only
   local max_lost = budget and budget.lost or 5000
@@ -67,16 +67,16 @@ return function(argv, now, t, seconds, known)
       end
     end
     regranted = #jids
-    -- Count an expired lock like two waiting jobs, because it costs about as much.
+    -- Count an expired lock as two jobs of the 10000 that a pop may handle: it costs about as much as two waiting jobs.
     wanted = math.min(count - regranted, 10000 - 2 * #lost)
-    -- Count the running jobs again: a renewed lock takes a place within the limit.
+    -- Count the running jobs again for `max-concurrency`: expired locks may have been extended meanwhile, and count.
     if free then
       local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + regranted
       wanted = math.min(wanted, math.max(0, math.floor(max) - held))
     end
   end
-  -- One EXISTS finds the usual case: nothing recurs, is scheduled, held or still to be released. It counts a key as
-  -- often as it is named, so four or more mean that there is something to release.
+  -- One EXISTS recognizes the usual case: the queue has no recurring, scheduled or held job, and no release is pending.
+  -- It counts a key once for each time that it is named, so a result of four or more means a pending release.
   local present = wanted ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
     base .. Keys.throttled, Keys.releasing, Keys.releasing, Keys.releasing, Keys.releasing) or 0
   if present > 3 then release_rest(now) end
@@ -84,10 +84,10 @@ return function(argv, now, t, seconds, known)
   if may_bring then budget = budget or need('queue/call_budget')() end
   local due = may_bring and need('queue/due')(now, t, queue, wanted, budget)
 
-  -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
+  -- Take jobs from the work set. For each entry whose job cannot be taken, try a later one, up to 1000 more entries.
   local read = need('job/read')
   local page_size, from, remove, total = wanted, 0, {}, regranted
-  -- Where the decider begins: at the first job with a lane or throttles.
+  -- The first job with a lane or throttles, at which this loop ends and the decider begins; nil if there is none.
   local start
   while page_size ~= 0 and (from == 0 or from <= wanted + 1000) do
     local page = only and {only} or call('zrevrange', base .. Keys.work, from, from + page_size - 1)

@@ -1,13 +1,13 @@
--- Grants one named job to a worker, if a pop of its queue could: it waits there, the queue is not paused, and no lane,
--- throttle or limit holds it. Else it changes nothing.
+-- Grants the job with a given jid to a worker, if a pop of its queue could: the job waits there, the queue is not
+-- paused, and no lane, throttle or limit holds the job. Otherwise changes nothing.
 -- Takes: queue jid worker
 -- Result: the job in a JSON array; `[{}]` if it is not granted
 -- Refuses: missing words
 -- Publishes: as pop
 local Job = Fields('job/read')
 
--- Whether a pop may grant a waiting job: it is the first of its lane, and each of its throttles has a slot for
--- it. Writes nothing.
+-- Whether a pop may grant a waiting job: the job is the first of its lane, and each of its throttles has a free slot
+-- for it. Writes nothing.
 -- Takes: now; queue; jid; the reply of job/read; the stored `<queue>-defaults`, or false
 local function may_grant(now, queue, jid, job, defaults)
   local parsed = defaults and need('option/defaults')(defaults)

@@ -1,4 +1,5 @@
--- Changes the priority of a job. A waiting job keeps its rank among equals; a stalled one stays in front.
+-- Changes the priority of a job. Among jobs of one priority, a waiting job is still ordered by its time. A stalled job
+-- stays first.
 -- Takes: jid priority
 -- Result: the priority
 -- Refuses: a missing job, a priority that is not a number
@@ -17,7 +18,8 @@ return function(argv)
   if job[Job.state] == 'waiting' or job[Job.state] == 'stalled' then
     local before = tonumber(job[Job.priority])
     local work = Keys.queue .. job[Job.queue] .. Keys.work
-    -- Up to 2^53 the score keeps its time part; beyond that it has no exact one, and becomes the priority.
+    -- The score is the priority minus a small part for the time. Beyond 9e15, rounding loses that part: then set the
+    -- score to the priority.
     if before and math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
       call('zadd', work, 'XX', 'INCR', priority - before, jid)
     else
@@ -25,11 +27,11 @@ return function(argv)
     end
   end
   if job[Job.state] == 'throttled' then
-    -- The order value of a held job changes with its priority; its age stays.
+    -- A held job is ordered by its negative score. Change the priority in this score, but not the time.
     local before = need('value/number')(job[Job.priority]) or 0
-    -- Adds the difference of the priorities to the order value in a set of held jobs.
+    -- Changes the score of the job in a set of held jobs by the difference of the priorities.
     local function change_order(pending)
-      -- Up to 2^53 the order value keeps its time part; beyond that it has no exact one.
+      -- Beyond 9e15, rounding loses the time part of the score: then set the score to the negative priority.
       if math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
         redis.pcall('zadd', pending, 'XX', 'INCR', before - priority, jid)
       else

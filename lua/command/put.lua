@@ -2,7 +2,7 @@
 -- Takes: me queue jid klass data delay [priority p] [tags json] [retries n] [depends json] [throttles json] [lock text]
 --   [key text] [dup queue|merge|skip|replace] [until start|end] [ttl s] [score n] [rescore min|max] [hold 0|1]
 --   [backoff policy]
--- Result: the jid; with `dup`, the jid of the job that took it
+-- Result: the jid; with `dup`, that of the existing job if it took the put
 -- Refuses: missing or wrong words, a jid with a reserved ending
 -- Publishes: as job/put and job/put_extended
 local Old = Fields('job/put', 'throttles')
@@ -24,13 +24,13 @@ return function(argv, now, t, seconds)
       job.pending = need('dependency/pending_dependencies')(jid, job.depends)
     end
   end
-  -- Test the last byte first, for speed: all reserved endings of a jid end in y or s.
+  -- For speed, test the last byte first: each reserved ending of a jid ends in y or s.
   local last = string.byte(jid, -1)
   if (last == 121 or last == 115) and need('job/reserved')(jid) then
     error('Put(): Arg "jid" must not end in -history, -dependencies, -dependents or -payloads: ' .. jid)
   end
-  -- One EXISTS tells the usual case: the job is new, it has no dependencies and is not tracked, and no time of a
-  -- failure can be left of an earlier job of this jid.
+  -- One EXISTS recognizes the usual case, in which none of these keys exists: the job is new, no job is tracked,
+  -- and no time of a failure is stored that an earlier job with this jid could have.
   local call, key, old = redis.call, Keys.job .. jid, {}
   local found = call('exists', key, key .. Keys.dependencies, Keys.tracked, Keys.failed_times)
   if found > 0 then old = call('hmget', key, unpack(Old)) end
@@ -46,7 +46,7 @@ return function(argv, now, t, seconds)
     defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   end
   if defaults or job.coordination or old[Old.throttles] then
-    -- A history of another type refuses the put here, before the job's lane and throttles change.
+    -- Raise an error here if the history has another type, before the job's lane and throttles change.
     if old[Old.throttles] then call('llen', key .. Keys.history) end
     local took, _, path = need('job/put_extended')(now, t, seconds, job, old, defaults)
     if not took then error('Put(): Arg "depends" closes a cycle: ' .. table.concat(path, ' ')) end

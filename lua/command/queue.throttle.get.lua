@@ -1,5 +1,5 @@
--- The throttle of a queue, as throttle.get does: how many of its jobs may run at once. Pop obeys the setting
--- `<queue>-max-concurrency`, so that is what it shows.
+-- How many jobs of a queue may run at the same time, in the form of throttle.get. The number comes from the setting
+-- `<queue>-max-concurrency`, because pop obeys that setting.
 -- Takes: queue
 -- Refuses: a missing queue
 return function(argv)

@@ -1,4 +1,5 @@
--- Sets how many jobs of a queue may run at once, as its throttle and as the setting that pop obeys.
+-- Sets how many jobs of a queue may run at the same time: as the maximum of a throttle, and as the setting that pop
+-- obeys.
 -- Takes: queue maximum: 0 for any number
 -- Refuses: missing or wrong words
 return function(argv, _, t)

@@ -1,9 +1,11 @@
--- The stored identifier patterns, also of an older qmore. `default` is always one of them.
+-- The stored identifier patterns; if there are none, the patterns that an older qmore stored. `default` is always among
+-- them.
 -- Result: a JSON object of texts by name; each text is a JSON array of patterns
 return function()
   local reply = redis.call('hgetall', Keys.identifier_patterns)
   if not reply[1] then
-    -- The legacy key has no prefix: a user may have no right to it, and a cluster another node for it.
+    -- The key of an older qmore has no prefix. A user may have no right to read it, and in a cluster it may be on
+    -- another node: ignore the error.
     reply = redis.pcall('hgetall', Keys.legacy_identifiers)
     if reply.err then reply = {} end
   end

@@ -1,4 +1,4 @@
--- Replaces all identifier patterns. Names with an empty list are left out; `default` becomes `["*"]` if it is.
+-- Replaces all identifier patterns. Drops names with an empty list. A missing or dropped `default` becomes `["*"]`.
 -- Takes: (name, JSON array of patterns) ...
 -- Refuses: a name without patterns, text that is not a JSON array of texts
 return function(argv)

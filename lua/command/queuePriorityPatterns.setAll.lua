@@ -1,5 +1,5 @@
--- Replaces all priority patterns. Without any, none is stored; else one for the other queues comes last, unless
--- one of them is `["default"]`.
+-- Replaces all priority patterns. If none of the given patterns is `["default"]`, which stands for all other queues,
+-- adds it as the last one. Without given patterns, stores none.
 -- Takes: JSON object with `fairly` and `pattern`, an array of patterns; ...
 -- Refuses: text that is not such an object
 return function(argv)

@@ -1,9 +1,10 @@
--- The counts of one queue, or of all known queues. Due jobs are promoted first, up to 5000 in a call; further
--- ones count as waiting. A reply about all queues has an entry for each, so its cost grows with their number.
+-- The numbers of jobs by state in one queue, or in each known queue, as JSON. Due jobs are promoted first, up to
+-- 5000 in a call; further ones count as waiting. The cost of a call about all queues grows with their number.
 -- Takes: [queue]
 local call = redis.call
 
--- `budget` is what the call may still promote (queue/call_budget), `promote_all` the function of that name.
+-- `budget` limits what the call may still promote (queue/call_budget). `promote_all` is the function
+-- queue/promote_all.
 local function counts(now, t, queue, paused, budget, promote_all)
   local base = Keys.queue .. queue
   local stalled = call('zcount', base .. Keys.locks, 0, t)
@@ -29,7 +30,7 @@ return function(argv, now, t)
   local names, paused, parts = call('zrange', Keys.queues, 0, -1), {}, {}
   if not names[1] then return '{}' end
   local listed = call('smembers', Keys.paused)
-  -- A pause can end by itself only if it has a document: test its end only if there are any.
+  -- Only a pause with a document in `ql:pauses` can end by itself. Test the ends only if there are documents.
   local still_paused = listed[1] and call('exists', Keys.pauses) == 1 and need('queue/paused')
   for _, name in ipairs(listed) do paused[name] = not still_paused or still_paused(now, name) end
   for i = 1, #names do parts[i] = counts(now, t, names[i], paused[names[i]], budget, promote_all) end

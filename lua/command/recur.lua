@@ -1,4 +1,4 @@
--- Creates or replaces a template. Its counter of jobs is kept.
+-- Creates or replaces a template. A replaced template keeps its counter of jobs.
 -- Takes: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n], and the options
 --   of put for throttles, lanes, merging, uniqueness and back-off
 -- Result: the jid

@@ -1,6 +1,6 @@
--- Changes all given fields of a template, or none. A new interval shifts the next run.
+-- Changes the given fields of a template; one wrong value leaves all unchanged. A new interval shifts the next run.
 -- Takes: jid [key value ...] with the keys priority interval retries data klass queue backlog, and the options of
---   put for throttles, lanes, merging, uniqueness and back-off; an empty one is removed
+--   put for throttles, lanes, merging, uniqueness and back-off; an empty value removes such an option
 -- Result: 1
 -- Refuses: a missing template, unknown keys, wrong values
 local Template = Fields('jid', 'queue', 'interval', 'opts')

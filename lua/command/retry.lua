@@ -1,4 +1,4 @@
--- Puts a running job back into a queue, at the cost of one try. Without tries, the job fails.
+-- Puts a running job back into a queue and uses one of its tries. If no try remains, the job fails.
 -- Takes: jid queue worker [delay [group [message]]]
 -- Result: the number of remaining tries
 -- Refuses: a job that is not running or is held by another worker
@@ -52,7 +52,7 @@ return function(argv, now, t, seconds)
     end
     if home ~= queue then call('hset', key, 'queue', queue) end
   end
-  -- Remove the job from the locks of its queue, or from wherever a running job may be.
+  -- Remove the job from the locks of its queue. If it is not there, search the other sets that may contain it.
   if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then
     need('queue/remove_from_state_set')(jid, 'running', home)
   end

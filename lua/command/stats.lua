@@ -5,13 +5,14 @@ local Counters = Fields('retries', 'failed', 'failures')
 
 local call = redis.call
 
--- A number as cjson writes it; 0 if the text is not a number.
+-- The number in a text; 0 if the text is not a finite number.
 local function number_or_zero(text)
   local n = tonumber(text)
   return n and n - n == 0 and n or 0
 end
 
--- Count, mean, deviation and the 148 slots: 60 of a second, 59 of a minute, 23 of an hour, 6 of a day.
+-- Statistics of durations as JSON: count, mean, standard deviation, and a histogram of 148 slots. These are 60 of a
+-- second, 59 of a minute, 23 of an hour and 6 of a day.
 local function duration_stats(key)
   local all, fields, places, values = call('hgetall', key), {}, {}, {}
   for i = 1, #all, 2 do

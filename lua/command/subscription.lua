@@ -1,9 +1,9 @@
--- Manages the topics of queues: a client of qless-php puts a job with a topic into each queue whose topics match it,
--- and matches them itself.
+-- Manages the topics of queues. A client of qless-php puts a job with a topic into each queue with a topic that
+-- matches. The client itself compares the topics.
 -- Takes: queue add|remove|exists topic | queue get | any all
 -- Result: as JSON: for `add` the queue, once for each of its topics; for `remove` and `exists` whether the queue had
---   the topic; for `get` the key of its topics in a list; for `all` an object of the queues of each topic. Nothing is
---   `{}`
+--   the topic; for `get` the key of its topics in a list; for `all` an object of the queues of each topic. An
+--   empty list or object is `{}`
 -- Refuses: missing words, other verbs, keys of another type
 return function(argv, now, t)
   local encode, queue, verb, topic = cjson.encode, argv[3], argv[4], argv[5]
@@ -31,7 +31,7 @@ return function(argv, now, t)
       for k = 1, #stored, 2 do
         local of = topics[stored[k]] or {}
         topics[stored[k]] = of
-        -- These keys have no meaning; they are texts only so that the JSON is an object.
+        -- The name of this field has no meaning. It is a text, so that cjson writes an object and not an array.
         of['q' .. i .. '.' .. k] = stored[k + 1]
       end
       if not stored[1] then gone[#gone + 1] = 'q:' .. queues[i] end

@@ -1,4 +1,5 @@
--- Deletes the setting of a throttle. Jobs that hold its slots keep them; held jobs that may run now return to work.
+-- Deletes the maximum of a throttle. Jobs that hold its slots keep them. Held jobs that may run now return to the
+-- waiting jobs.
 -- Takes: id
 -- Refuses: a missing id
 return function(argv)

@@ -1,4 +1,4 @@
--- A throttle as JSON: id, maximum, and ttl in seconds (-1: no end, -2: not set).
+-- Reads a throttle as JSON: id, maximum, and the seconds until the maximum expires (-1: never, -2: no maximum is set).
 -- Takes: id
 -- Refuses: a missing id
 return function(argv)

@@ -1,4 +1,4 @@
--- The jobs of a throttle that hold its slots, the oldest first, as a JSON array of jids.
+-- The jids of the jobs that hold a slot of a throttle, as a JSON array. The first has held its slot longest.
 -- Takes: id
 -- Refuses: a missing id
 return function(argv)

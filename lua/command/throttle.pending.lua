@@ -1,5 +1,6 @@
--- The jobs of a throttle that wait for a slot, the next first, as a JSON array of jids.
+-- Lists the jobs that wait for a slot of a throttle.
 -- Takes: id
+-- Result: a JSON array of jids, the job that is next first
 -- Refuses: a missing id
 return function(argv)
   local id = argv[3]

@@ -1,4 +1,5 @@
--- Releases jobs from a throttle: a running job gives its slot back, a held one returns to work without this throttle.
+-- Releases jobs from a throttle: a running job gives its slot back, a held one returns to work without this
+-- throttle. Then other held jobs return to work, one per free slot.
 -- Takes: id jid ...
 -- Refuses: a missing id, more than 10000 jids
 local Job = Fields('state', 'queue', 'throttles')

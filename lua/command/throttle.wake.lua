@@ -1,5 +1,5 @@
--- Puts held jobs of a throttle to work again, as throttle.set does: for a throttle with more of them than one call
--- returns.
+-- Returns held jobs of a throttle to work, as throttle.set does. Clients call it if a throttle has more held jobs
+-- than one call returns.
 -- Takes: id most: how many jobs at most
 -- Result: how many it returned; how many still wait; the free slots, -1 if it has no limit
 -- Refuses: missing or wrong words

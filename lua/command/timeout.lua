@@ -1,4 +1,4 @@
--- Revokes the locks of jobs. Each is next in its queue.
+-- Revokes the locks of jobs. The jobs become stalled, and the next pops of their queues get them first.
 -- Takes: jid ...
 -- Refuses: all, if one does not exist or is not running; more than 10000 jids
 -- Publishes: `lock_lost` to the holder and to the log, for each job

@@ -1,4 +1,4 @@
--- The jids of tracked jobs as a JSON array, in the order in which they were tracked; `{}` if there are none.
+-- Lists the jids of tracked jobs as a JSON array, the first tracked one first; `{}` if there are none.
 return function()
   return cjson.encode(redis.call('zrange', Keys.tracked, 0, -1))
 end, true

@@ -1,4 +1,4 @@
--- Moves named failed jobs of a group into a queue, in the order given. Other jobs are left alone.
+-- Moves the failed jobs of a group with the given jids into a queue, in the order given. Ignores jids of other jobs.
 -- Takes: queue group jid ...
 -- Result: how many jobs were moved
 -- Refuses: missing words, more than 10000 jids

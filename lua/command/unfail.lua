@@ -1,18 +1,19 @@
--- Moves the oldest failed jobs of a group into a queue, up to 10000 in a call. Entries that are not failed jobs are
--- only removed.
--- Takes: queue group [count]; further words mean nothing. For unfail.jobs also the jobs to move instead of the oldest
--- Result: how many entries were removed from the list
+-- Moves the oldest failed jobs of a group into a queue, up to 10000 in a call. Entries of the failure list whose job is
+-- not failed are only removed from the list.
+-- Takes: queue group [count]; further words are ignored. unfail.jobs also passes the jobs to move instead of the oldest
+-- Result: the number of entries removed from the list
 -- Refuses: missing words, a count that is not an integer
 -- Publishes: as merge/vanish
 local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
--- Puts a failed job back into its lane. A merge job gives its payloads to the last job there, if it can take them.
--- Takes: now; jid; lane; the queue into which it goes
--- Result: `waiting`, `depends`, or `merged` if the job is gone
+-- Puts a failed job back into its lane. If the last job of the lane can take the payloads of a merge job, moves them
+-- there and deletes the merge job.
+-- Takes: now; jid; lane; the queue into which the job goes
+-- Result: the new state, `waiting` or `depends`; or `merged` if the job was deleted
 -- Publishes: as merge/vanish
 local function return_to_lane(now, jid, lane, queue)
   local call, key = redis.call, Keys.job .. jid
-  -- Payloads of another type do not stop the call half-way: the job keeps its data.
+  -- If the payloads key has a wrong type, leave the job's data as it is: an error would stop the call half-way.
   local merge = call('hget', key, 'dup') == 'merge' and type(redis.pcall('zcard', key .. Keys.payloads)) == 'number'
   if merge and need('merge/into_last')(now, jid, lane, queue) then return 'merged' end
   need('lane/rejoin')(now, lane, jid)
@@ -31,7 +32,7 @@ return function(argv, now, t, seconds, named)
   need('value/integer')(count)
   if count == 0 then return 0 end
   local list = Keys.group .. group
-  -- A count below 0 means all jobs but that many of the newest.
+  -- A count of -N moves all jobs except the N newest.
   if count > 10000 or count < 0 and call('llen', list) + count > 10000 then count = 10000 end
   local jids = named or call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
@@ -42,7 +43,7 @@ return function(argv, now, t, seconds, named)
   local target = {base = Keys.queue .. queue, work = {}, scheduled = {}, scores = {}}
   local work, blocked, place, days, whens = target.work, {}, need('queue/place'), {}, {}
 
-  -- Makes a failed job wait. The caller removes it from its failure list.
+  -- Puts a failed job into the queue with all its tries. The caller removes it from its failure list.
   local function requeue(jid, job)
     local key, placed = Keys.job .. jid, 'waiting'
     local lane = job[Job.throttles] and call('hget', key, 'key')
@@ -57,7 +58,7 @@ return function(argv, now, t, seconds, named)
     place(now, t, jid, target, placed, placed == 'waiting' and job[Job.priority])
   end
 
-  -- Adds the moved jobs to the work set. A queue whose new jobs all have dependencies is listed, too.
+  -- Adds the moved jobs to the work set, and the queue to the list of queues, even if all moved jobs have dependencies.
   local function add_to_work()
     need('queue/enter')(target)
     if work[1] or blocked[1] then call('zadd', Keys.queues, 'NX', t, queue) end
@@ -86,7 +87,7 @@ return function(argv, now, t, seconds, named)
     local job = call('hmget', Keys.job .. jid, unpack(Job))
     if job[Job.state] == 'failed' then
       requeue(jid, job)
-      -- Usually the failure's text shows without decoding that it is of this group, and when it was.
+      -- Find the time of the failure. If its JSON text begins with this group, as usual, do not decode the text.
       local text = job[Job.failure] or '{}'
       local at = whens[text]
       if not at and string.find(text, prefix, 1, true) == 1 then
@@ -115,7 +116,7 @@ return function(argv, now, t, seconds, named)
   add_to_work()
   if call('exists', Keys.failed_times) == 1 then need('failure/forget_times')(jids) end
   call('ltrim', list, 0, -count - 1)
-  -- Remove further entries of the same jobs, which an older script may have left.
+  -- Remove second entries of the moved jobs from the rest of the list: an older script may have left such entries.
   local left = #jids < count and 0 or call('llen', list)
   if left > 0 and left <= 1000 then
     local moved, page = {}, call('lrange', list, 0, -1)

@@ -1,4 +1,4 @@
--- Removes names from the list of workers. Their jobs stay theirs.
+-- Removes names from the list of workers. The workers keep their jobs.
 -- Takes: worker ...
 -- Result: nothing; in the script for qless-php, how many names were removed
 return function(argv)

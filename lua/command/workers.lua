@@ -1,5 +1,5 @@
--- How many jobs each known worker holds, most recent activity first; or the jids of one. Workers
--- that were not seen for `max-worker-age` seconds are forgotten first.
+-- The numbers of running and of stalled jobs of each known worker, last seen first; or the jids of the jobs of one
+-- worker. Before that, forgets workers that were not seen for `max-worker-age` seconds.
 -- Takes: [worker], or an empty name and the positions of the first and of the last worker, -1 the last of all. In the
 --   script for qless-php, an empty name without positions means all
 -- Refuses: positions that are not whole numbers

@@ -41,14 +41,14 @@ pub enum Address {
     Local {
         /// The server's directory, if not the default one.
         dir: Option<PathBuf>,
-        /// When a write must be on disk, if the address says so.
+        /// The `fsync` policy, if the address names one.
         fsync: Option<AppendFsync>,
-        /// Whether connecting starts the server if it does not run.
+        /// Whether connecting starts a server that does not run yet.
         starts: bool,
     },
 }
 
-/// When the append-only file is written to disk.
+/// When the private server syncs its append-only file to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum AppendFsync {
@@ -58,7 +58,7 @@ pub enum AppendFsync {
 
 /// An address with the login. `Display` shows it without the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct ServerTarget {
     pub address: Address,
     pub user: Option<String>,
     pub password: Option<Secret>,
@@ -67,7 +67,7 @@ pub struct Target {
     pub tls: Option<Tls>,
 }
 
-/// The fault of an address. It does not repeat the address, which may hold a password.
+/// What is wrong with an address. The text does not repeat the address, which may hold a password.
 #[derive(Debug)]
 pub(crate) struct WrongAddress {
     /// The text follows the name of the address: `has no scheme`.
@@ -90,13 +90,13 @@ impl From<String> for WrongAddress {
     }
 }
 
-impl Target {
+impl ServerTarget {
     /// The address if none is given.
     pub const DEFAULT: &str = "redis://127.0.0.1:6379/0";
 
     /// Parses an address.
-    pub fn parse(text: &str) -> Result<Target, Error> {
-        Target::parse_address(text).map_err(|wrong| {
+    pub fn parse(text: &str) -> Result<ServerTarget, Error> {
+        ServerTarget::parse_address(text).map_err(|wrong| {
             let error = Error::usage(format!("address `{}` {}", mask_password(text), wrong.why));
             match wrong.hint {
                 Some(hint) => error.hint(hint),
@@ -105,8 +105,8 @@ impl Target {
         })
     }
 
-    /// Parses an address. The error does not name it: the caller does.
-    pub(crate) fn parse_address(text: &str) -> Result<Target, WrongAddress> {
+    /// Parses an address. The error does not contain the address: the caller names it.
+    pub(crate) fn parse_address(text: &str) -> Result<ServerTarget, WrongAddress> {
         // A scheme is required: a bare host could mean several kinds of address.
         let Some((scheme, _)) = text.split_once(':') else {
             return Err(WrongAddress::from("has no scheme".to_owned())
@@ -147,14 +147,14 @@ impl Target {
     }
 
     /// The address without its password, for printed commands.
-    pub(crate) fn without_password(self) -> Target {
+    pub(crate) fn without_password(self) -> ServerTarget {
         let password = None;
-        Target { password, ..self }
+        ServerTarget { password, ..self }
     }
 
-    /// The address of one of several servers, with the same login.
-    pub(crate) fn for_one_node(&self, node: &Node) -> Target {
-        Target {
+    /// The address of one of these servers, with the login, database and TLS settings of this address.
+    pub(crate) fn for_one_node(&self, node: &Node) -> ServerTarget {
+        ServerTarget {
             address: Address::Tcp(node.clone()),
             ..self.clone()
         }
@@ -170,7 +170,7 @@ impl Target {
     }
 
     /// `HOST:PORT` or the socket, for sentences about the connection.
-    pub fn location(&self) -> String {
+    pub fn host_port_or_socket(&self) -> String {
         match &self.address {
             Address::Tcp(node) => node.to_string(),
             Address::Cluster(nodes) | Address::Sentinel(Sentinels { nodes, .. }) => {
@@ -182,7 +182,7 @@ impl Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for ServerTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.address {
             Address::Tcp(_) | Address::Cluster(_) | Address::Sentinel(_) => {
@@ -201,7 +201,7 @@ impl fmt::Display for Target {
                     (Some(_), None) => f.write_str("@")?,
                     (None, None) => {}
                 }
-                f.write_str(&self.location())?;
+                f.write_str(&self.host_port_or_socket())?;
                 match &self.address {
                     Address::Cluster(_) if self.db == 0 => Ok(()),
                     Address::Sentinel(Sentinels { master, .. }) => {
@@ -234,11 +234,11 @@ pub(crate) fn mask_password(text: &str) -> String {
         (start, Some(at)) if start <= at => format!("{}***{}", &text[..start], &text[at..]),
         _ => text.to_string(),
     };
-    mask_query(&shown)
+    mask_query_secrets(&shown)
 }
 
-/// A text without the passwords in its query, where other clients (but not `qless`) accept them.
-fn mask_query(shown: &str) -> String {
+/// The text with `***` for passwords in its query. Other clients accept passwords there, `qless` does not.
+fn mask_query_secrets(shown: &str) -> String {
     let query = shown.find('?').map_or(0, |at| at + 1);
     let (before, query) = shown.split_at(query);
     let is_secret = |key: &str| {
@@ -256,11 +256,14 @@ fn mask_query(shown: &str) -> String {
 
 /// Whether an address has a password, even an address that cannot be used.
 pub(crate) fn holds_password(text: &str) -> bool {
-    match (Target::parse(text), Url::parse(text)) {
+    match (ServerTarget::parse(text), Url::parse(text)) {
         (Ok(target), _) => target.has_password(),
         (Err(_), Ok(url)) => {
             let in_login = url.password().is_some_and(|password| !password.is_empty());
-            in_login || url.query().is_some_and(|query| mask_query(query) != query)
+            in_login
+                || url
+                    .query()
+                    .is_some_and(|query| mask_query_secrets(query) != query)
         }
         (Err(_), Err(_)) => mask_password(text) != text,
     }
@@ -280,10 +283,10 @@ const SCHEMES: [&str; 10] = [
     "redis+unix",
 ];
 
-/// An address for display, whether it can be used or not. `has_stored_password`: its password is stored
-/// elsewhere.
+/// An address for display, with `***` for its password, whether it can be used or not. With `has_stored_password`,
+/// `***` also stands for a password that is stored elsewhere.
 pub(crate) fn display_address(text: &str, has_stored_password: bool) -> String {
-    if let Ok(mut target) = Target::parse(text) {
+    if let Ok(mut target) = ServerTarget::parse(text) {
         let local = matches!(target.address, Address::Unix(_) | Address::Local { .. });
         if has_stored_password && !local {
             target.password = Some(Secret::new(Vec::new()));
@@ -295,20 +298,20 @@ pub(crate) fn display_address(text: &str, has_stored_password: bool) -> String {
     };
     let hides = url.password().is_some() || (has_stored_password && !url.username().is_empty());
     if !hides || url.set_password(Some("***")).is_ok() {
-        mask_query(url.as_str())
+        mask_query_secrets(url.as_str())
     } else {
         mask_password(text)
     }
 }
 
-/// Whether the part before the last `@` has a character that ends the login early.
+/// Whether the part before the last `@` has a `#`, `?` or `/`, at which a URL parser would end the login.
 fn has_delimiter_in_login(login: &str) -> bool {
     let login = login.split_once("://").map_or(login, |(_, login)| login);
     login.contains(['#', '?', '/'])
 }
 
 /// Parses an address of one server with this default port.
-fn parse_tcp(url: &Url, default_port: u16) -> Result<Target, String> {
+fn parse_tcp(url: &Url, default_port: u16) -> Result<ServerTarget, String> {
     let host = match url.host() {
         Some(url::Host::Ipv6(ip)) => ip.to_string(),
         Some(host) => percent_decode_utf8(&host.to_string(), "host")?,
@@ -325,7 +328,7 @@ fn parse_tcp(url: &Url, default_port: u16) -> Result<Target, String> {
         db => parse_database(db)?,
     };
     let user = Some(url.username()).filter(|user| !user.is_empty());
-    Ok(Target {
+    Ok(ServerTarget {
         address: Address::Tcp(Node::new(host, url.port().unwrap_or(default_port))),
         user: user
             .map(|user| percent_decode_utf8(user, "user"))
@@ -339,12 +342,12 @@ fn parse_tcp(url: &Url, default_port: u16) -> Result<Target, String> {
     })
 }
 
-fn parse_unix(url: &Url, given: &str) -> Result<Target, String> {
+fn parse_unix(url: &Url, given: &str) -> Result<ServerTarget, String> {
     if url.host_str().is_some_and(|host| !host.is_empty()) || !given.contains(":///") {
         return Err("requires three slashes: `unix:///run/redis.sock`".into());
     }
     let path = percent_decode_path(url.path())?;
-    let mut target = Target {
+    let mut target = ServerTarget {
         address: Address::Unix(path),
         user: None,
         password: None,
@@ -366,7 +369,7 @@ fn parse_unix(url: &Url, given: &str) -> Result<Target, String> {
     Ok(target)
 }
 
-fn parse_local(given: &str) -> Result<Target, String> {
+fn parse_local(given: &str) -> Result<ServerTarget, String> {
     let rest = given.trim_start_matches("local:");
     let (dir, query) = match rest.split_once('?') {
         Some((dir, query)) => (dir, Some(query)),
@@ -396,7 +399,7 @@ fn parse_local(given: &str) -> Result<Target, String> {
         "" => None,
         dir => Some(percent_decode_path(dir)?),
     };
-    Ok(Target {
+    Ok(ServerTarget {
         address: Address::Local {
             dir,
             fsync,
@@ -460,12 +463,12 @@ fn percent_decode(text: &str) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Target {
-        Target::parse(text).unwrap_or_else(|error| panic!("{text}: {}", error.message()))
+    fn parse(text: &str) -> ServerTarget {
+        ServerTarget::parse(text).unwrap_or_else(|error| panic!("{text}: {}", error.message()))
     }
 
     fn refused(text: &str) -> String {
-        let error = Target::parse(text).expect_err(text);
+        let error = ServerTarget::parse(text).expect_err(text);
         match error.hint_text() {
             Some(hint) => format!("{} / {hint}", error.message()),
             None => error.message().to_string(),
@@ -634,7 +637,7 @@ mod tests {
     }
 
     fn refused_or_none(text: &str) -> String {
-        match Target::parse(text) {
+        match ServerTarget::parse(text) {
             Ok(_) => String::new(),
             Err(_) => refused(text),
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use url::Url;
 
 use super::secret::Secret;
-use super::{Address, Target, parse_tcp, percent_decode_utf8};
+use super::{Address, ServerTarget, parse_tcp, percent_decode_utf8};
 
 /// The port of a Redis server.
 pub(super) const REDIS_PORT: u16 = 6379;
@@ -43,18 +43,18 @@ pub(crate) fn join_nodes(nodes: &[Node]) -> String {
     nodes.join(",")
 }
 
-/// The Sentinels of an address, and the master that they are asked for.
+/// The Sentinels of an address, and the name of the master to ask them for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentinels {
     pub nodes: Vec<Node>,
     pub master: String,
-    /// The login of the Sentinels themselves; the login of the address is that of the master.
+    /// The user of the login at the Sentinels. The login in the address is for the master.
     pub user: Option<String>,
     pub password: Option<Secret>,
 }
 
 /// Parses the address of a cluster: `redis-cluster://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…[/DB]`.
-pub(super) fn parse_cluster(given: &str) -> Result<Target, String> {
+pub(super) fn parse_cluster(given: &str) -> Result<ServerTarget, String> {
     let AddressParts { query, .. } = AddressParts::split_address(given);
     if query.is_some() {
         return Err("has a query, `?…`, which an address of a cluster does not take".into());
@@ -64,7 +64,7 @@ pub(super) fn parse_cluster(given: &str) -> Result<Target, String> {
 
 /// Parses the address of Sentinels:
 /// `redis-sentinel://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…/[DB]?master=NAME`.
-pub(super) fn parse_sentinel(given: &str) -> Result<Target, String> {
+pub(super) fn parse_sentinel(given: &str) -> Result<ServerTarget, String> {
     let mut master = None;
     for (key, value) in super::query_pairs(AddressParts::split_address(given).query) {
         match key {
@@ -115,12 +115,12 @@ impl AddressParts<'_> {
     }
 }
 
-/// Parses an address of several nodes, each as if it stood alone with the login.
+/// Parses an address of several nodes. Each node is parsed as an address of one server with the common login.
 fn parse_nodes(
     given: &str,
     port: u16,
     address: impl FnOnce(Vec<Node>) -> Address,
-) -> Result<Target, String> {
+) -> Result<ServerTarget, String> {
     if given.contains('#') {
         return Err("has a fragment, `#…`".into());
     }
@@ -152,7 +152,7 @@ fn parse_nodes(
         found = Some(target);
     }
     let target = found.ok_or("names no host")?;
-    Ok(Target {
+    Ok(ServerTarget {
         address: address(nodes),
         ..target
     })

@@ -12,7 +12,7 @@ pub(crate) const SENTINEL_USER: &str = "QLESS_SENTINEL_USER";
 /// The variable with the password of Sentinels.
 pub(crate) const SENTINEL_PASSWORD: &str = "QLESS_SENTINEL_PASSWORD";
 
-/// The variables of this process that hold a secret: passwords, and addresses with one.
+/// The names of the environment variables of this process that hold a password, or an address with a password.
 pub(crate) fn secret_variables() -> Vec<OsString> {
     std::env::vars_os()
         .filter(|(name, value)| holds_secret(name.to_str().unwrap_or_default(), value))
@@ -26,7 +26,7 @@ fn holds_secret(name: &str, value: &OsStr) -> bool {
     is_password || (is_address && holds_password(value))
 }
 
-/// Whether an address has a password, also one in a form that only other clients accept.
+/// Whether an address has a password, even in a form that only other clients accept.
 fn holds_password(value: &OsStr) -> bool {
     match value.to_str() {
         Some(text) => super::holds_password(text) || text.contains("password="),

@@ -1,7 +1,7 @@
 //! `qless completions`
 
 use super::completion::shell::Shell;
-use crate::commands::{AppliedConfig, Group, Spec};
+use crate::commands::{AppliedConfig, HelpGroup, Spec};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).applied_config(AppliedConfig::Nothing);
+    Spec::reads(HelpGroup::Operate, run).applied_config(AppliedConfig::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -31,7 +31,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(stop) => return report_not_run(stop, &args),
     };
-    command_line::set_destination(std::mem::take(&mut cli.globals.given.destination));
+    command_line::set_destination_flags_of_process(std::mem::take(
+        &mut cli.globals.given.destination,
+    ));
     let settings = match cli.command.applied_config() {
         AppliedConfig::Nothing => Ok(None),
         AppliedConfig::Defaults => {
@@ -45,7 +47,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return report_error(&error, &args, &mut ui),
     };
     if let Some(settings) = &settings {
-        set_context_and_report(settings, cli.command.writes(), &mut ui);
+        set_context_and_print_warnings(settings, cli.command.may_write(), &mut ui);
     }
     let clock = match Clock::from_env() {
         Ok(clock) => clock,
@@ -53,7 +55,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut session = Session::new(cli.globals, cli.command_text, settings, ui, clock);
     let result = run_subcommand(&cli.command, &mut session);
-    let unlisted = session.ui.unlisted_jids_error(cli.command.writes());
+    let unlisted = session.ui.unlisted_jids_error(cli.command.may_write());
     let unlisted = session.ui.report_if_incomplete(unlisted);
     let result = result.and_then(|exit| session.ui.flush_stdout().map(|()| exit));
     let result = match session.ui.lost_output() {
@@ -71,9 +73,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// Gives the context in use to the prompts, and reports warnings about the config file. Before a
-/// change, a note names a context that protects the server although another name was given.
-fn set_context_and_report(settings: &ConfigFile, command_writes: bool, ui: &mut Ui) {
+/// Gives the context in use to the prompts, and reports warnings about the config file. Before a command that writes,
+/// prints a note if the server belongs to a protected context that was not given.
+fn set_context_and_print_warnings(settings: &ConfigFile, command_writes: bool, ui: &mut Ui) {
     let protected_by = settings.protecting_context();
     ui.set_context(context_label(settings));
     let read_only = |context: &ContextSettings| context.values.read_only == Some(true);
@@ -96,7 +98,7 @@ fn set_context_and_report(settings: &ConfigFile, command_writes: bool, ui: &mut 
 }
 
 fn run_subcommand(command: &Command, session: &mut Session) -> Result<Exit, Error> {
-    let (writes, watch) = (command.writes(), command.watch_interval());
+    let (writes, watch) = (command.may_write(), command.watch_interval());
     session.changes = writes;
     if writes && watch.is_some() {
         return Err(Error::usage(
@@ -104,7 +106,7 @@ fn run_subcommand(command: &Command, session: &mut Session) -> Result<Exit, Erro
         ));
     }
     // `top` and `web` do not refuse a read-only server: they offer no changes there.
-    let is_view = matches!(command.member_dispatch(), MemberDispatch::Apart);
+    let is_view = matches!(command.context_member_dispatch(), MemberDispatch::Apart);
     if writes && !is_view {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
         session.ui.continue_without_stdout();
@@ -144,8 +146,8 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
     }
 }
 
-/// Reports why a command failed. A plugin of a monitoring system reports it in its line on stdout, also if its
-/// arguments are wrong: exit code 2, the usual one for wrong arguments, would mean that the system is down.
+/// Reports why a command failed. `health --nagios` reports the error in its line on stdout, even if its arguments are
+/// wrong: their usual exit code 2 would mean CRITICAL to the monitoring system.
 fn report_error(error: &Error, args: &[OsString], ui: &mut Ui) -> Exit {
     if !usage::asks_for_nagios_line(args) {
         let with_hint = usage::with_detached_value_hint(error, args);

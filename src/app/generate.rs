@@ -1,4 +1,4 @@
-//! Completion scripts, and the man pages, which are written from the one tree of commands.
+//! Generates the completion scripts, and the manual pages from the tree of commands.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::completion::shell::Shell;
 use super::help;
-use super::help::layout::DocParts;
+use super::help::layout::DocCommentParts;
 use crate::exit::Exit;
 use crate::model::documents::DOCUMENTS;
 use crate::model::finding::text as findings;
@@ -44,14 +44,14 @@ pub fn manual_pages() -> io::Result<Vec<GeneratedFile>> {
     let mut tree = super::parse::clap_tree();
     tree.build();
     add_command_pages(&tree, &mut files)?;
-    files.push(json_page());
-    files.push(config_page());
-    files.push(work_page());
+    files.push(json_man_page());
+    files.push(config_man_page());
+    files.push(work_man_page());
     Ok(files)
 }
 
-/// Writes `qless-json(5)`: the fields of each document.
-fn json_page() -> GeneratedFile {
+/// The manual page `qless-json(5)`: the fields of each document.
+fn json_man_page() -> GeneratedFile {
     let mut page = String::from(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-json 5 \"\" \"\" \"qless\"\n\
          .SH NAME\nqless\\-json \\- the documents of \\-o json and ndjson\n\
@@ -85,8 +85,8 @@ fn json_page() -> GeneratedFile {
     }
 }
 
-/// Writes `qless-work(5)`: the programs of `qless work`.
-fn work_page() -> GeneratedFile {
+/// The manual page `qless-work(5)`: the programs of `qless work`.
+fn work_man_page() -> GeneratedFile {
     let mut page = String::from(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-work 5 \"\" \"\" \"qless\"\n\
          .SH NAME\nqless\\-work \\- programs for `qless work`: jobs, answers, exit codes\n\
@@ -129,8 +129,8 @@ fn work_page() -> GeneratedFile {
     }
 }
 
-/// Writes `qless-config(5)`: the keys of the config file.
-fn config_page() -> GeneratedFile {
+/// The manual page `qless-config(5)`: the keys of the config file.
+fn config_man_page() -> GeneratedFile {
     let mut page = String::from(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-config 5 \"\" \"\" \"qless\"\n",
     );
@@ -255,8 +255,8 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
     ),
 ];
 
-/// The table of findings, with the choices that you have to make.
-fn findings_table() -> String {
+/// The sections of `qless-check(1)` about findings, with the choices that the operator has to make.
+fn findings_man_section() -> String {
     let introduction = findings::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", escape_roff(introduction.trim_end()));
     for severity in Severity::VARIANTS.iter().rev() {
@@ -280,11 +280,11 @@ fn findings_table() -> String {
         ));
     }
     page.push_str(".SH \"KNOWN DEVIATIONS\"\nNormal, though it may look damaged:\n");
-    for line in findings::tolerated_lines() {
+    for line in findings::tolerated_deviation_lines() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
-    for line in findings::defect_lines() {
+    for line in findings::reference_defect_lines() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page
@@ -304,10 +304,10 @@ fn escape_roff(text: &str) -> String {
         .replace('\'', "\\*(Aq")
 }
 
-/// Writes the pages of a command and its subcommands.
+/// Adds the manual pages of a command and its subcommands.
 fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
-    let parts = DocParts::of_command(command);
+    let parts = DocCommentParts::of_command(command);
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let page = command.clone().long_about(parts.first.clone());
@@ -319,7 +319,7 @@ fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::R
     man.render_name_section(&mut bytes)?;
     man.render_synopsis_section(&mut bytes)?;
     man.render_description_section(&mut bytes)?;
-    for (text, program) in parts.text_with_example_program() {
+    for (text, program) in parts.paragraphs_with_example_program() {
         bytes.extend(format!(".PP\n{}\n", escape_roff(&text.replace('\n', " "))).bytes());
         if let Some(program) = program {
             bytes.extend(format!(".PP\n.nf\n{}\n.fi\n", escape_roff(program)).bytes());
@@ -338,7 +338,7 @@ fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::R
         rest.push_str(".fi\n");
     }
     if name == "qless-check" {
-        rest.push_str(&findings_table());
+        rest.push_str(&findings_man_section());
     }
     rest.push_str(".SH \"EXIT STATUS\"\n");
     match parts.exit_codes {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::generate::GeneratedFile;
 use super::{generate, parse};
 use crate::args::value;
-use crate::commands::{AppliedConfig, Group, Spec};
+use crate::commands::{AppliedConfig, HelpGroup, Spec};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::fs;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).applied_config(AppliedConfig::Nothing);
+    Spec::reads(HelpGroup::Operate, run).applied_config(AppliedConfig::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -46,7 +46,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let Some(dir) = args.out else {
         for page in &pages {
-            if session.ui.is_terminal() && session.ui.is_for_people() {
+            if session.ui.is_stdout_terminal() && session.ui.is_for_people() {
                 session.ui.show_manual_page(&page.bytes)?
             } else {
                 session.ui.write_bytes(&page.bytes)?

@@ -1,9 +1,9 @@
-//! One command on several prefixes or servers that a context names as one: on each of them side by side, on
-//! the members that hold the jobs it names, or on the one that a new job belongs to.
+//! Runs a command on the members of a context: the prefixes or servers that the context names as one. The command
+//! runs on all members at the same time, on the members that hold the named jobs, or on the member that a new job
+//! belongs to.
 //!
-//! Each member runs the command in a thread, with a session and a connection of its own. What it shows,
-//! notes and asks comes here: results are joined, questions are asked once for all. There is no state
-//! besides the config file.
+//! Each member runs the command in a thread, with a session and a connection of its own. This module joins the output
+//! of the members, and asks their questions once for all of them. There is no state besides the config file.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -23,9 +23,9 @@ use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::StdinUse;
+use crate::input::source::StdinAvailability;
 use crate::name::Name;
-use crate::session::{MemberPart, Session, StreamLineCounts};
+use crate::session::{MemberCommandPart, Session, SharedStreamState};
 use crate::settings::members::{ContextMember, ContextMembers};
 use crate::text::{Sanitized, format_count};
 use crate::threads;
@@ -43,26 +43,26 @@ pub(super) fn run(
     members: &ContextMembers,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let member_dispatch = command.member_dispatch();
-    let group = MemberGroup {
+    let context_member_dispatch = command.context_member_dispatch();
+    let group = CommandOnMembers {
         command,
         members,
-        wait_for_any: match &member_dispatch {
+        wait_for_any: match &context_member_dispatch {
             MemberDispatch::Wait { any, .. } => Some(*any),
             _ => None,
         },
         names_several_groups: session.canonical_command().flag_count("--group") > 1,
     };
-    let all = || members.list.iter().map(|_| MemberPart::default());
-    match member_dispatch {
+    let all = || members.list.iter().map(|_| MemberCommandPart::default());
+    match context_member_dispatch {
         MemberDispatch::Itself => command.run(session),
         MemberDispatch::Apart => {
-            session.refuse_typed_password()?;
+            session.refuse_password_prompt_per_member()?;
             session.members = members.list.clone();
             command.run(session)
         }
         MemberDispatch::Refused(why) => Err(group.single_member_error(why)),
-        _ if command.writes() && session.canonical_command().has_flag("--limit") => {
+        _ if command.may_write() && session.canonical_command().has_flag("--limit") => {
             Err(group.single_member_error("`--limit` counts the jobs of one"))
         }
         MemberDispatch::Each | MemberDispatch::EachInFull => {
@@ -71,37 +71,37 @@ pub(super) fn run(
         MemberDispatch::Jobs([]) | MemberDispatch::Wait { jids: [], .. } => {
             group.run_side_by_side(all().map(Some).collect(), session)
         }
-        MemberDispatch::AllJobs(given) => group.run_on_holders(given, session),
+        MemberDispatch::AllJobs(given) => group.run_on_members_with_jobs(given, session),
         MemberDispatch::JobsInOrder([]) => {
             group.run_side_by_side(all().map(Some).collect(), session)
         }
         MemberDispatch::JobsInOrder(given) => group.run_in_job_order(given, session),
         MemberDispatch::Jobs(given) | MemberDispatch::Wait { jids: given, .. } => {
-            group.run_on_holders(given, session)
+            group.run_on_members_with_jobs(given, session)
         }
         MemberDispatch::Job(jid) => {
             let given = [InputArg::Value(
                 OsStr::from_bytes(jid.as_bytes()).to_owned(),
             )];
-            group.run_on_holders(&given, session)
+            group.run_on_members_with_jobs(&given, session)
         }
         MemberDispatch::NewJob { kept_with, jid } => {
             let fresh = || Cow::Owned(uuid::Uuid::new_v4().as_bytes().to_vec());
             let kept_with = kept_with.unwrap_or_else(fresh);
             let index = ContextMembers::member_index_of_new_job(&kept_with, members.list.len());
             let index = match jid {
-                Some(jid) => group.find_holder_index(jid, session).unwrap_or(index),
+                Some(jid) => group.find_member_with_job(jid, session).unwrap_or(index),
                 None => index,
             };
-            group.run_on_member(index, MemberPart::default(), session)
+            group.run_on_member(index, MemberCommandPart::default(), session)
         }
         MemberDispatch::NewJobs(args) => {
-            let lines = args.share_lines(members.list.len(), session)?;
+            let lines = args.split_lines_among_members(members.list.len(), session)?;
             let parts = lines.into_iter().map(|lines| {
-                Some(MemberPart {
+                Some(MemberCommandPart {
                     lines: Some(lines),
                     input_sharing_member_count: Some(members.list.len()),
-                    ..MemberPart::default()
+                    ..MemberCommandPart::default()
                 })
             });
             group.run_side_by_side(parts.collect(), session)
@@ -112,7 +112,7 @@ pub(super) fn run(
             Some(member) => {
                 _ = terminate_when_parent_dies();
                 let index = members.list.iter().position(|one| one.name == member.name);
-                group.run_on_member(index.unwrap_or(0), MemberPart::default(), session)
+                group.run_on_member(index.unwrap_or(0), MemberCommandPart::default(), session)
             }
             None => work::members::run(members, session),
         },
@@ -120,33 +120,34 @@ pub(super) fn run(
 }
 
 /// A command, and the members it runs on.
-struct MemberGroup<'g> {
+struct CommandOnMembers<'g> {
     command: &'g Command,
     members: &'g ContextMembers,
-    /// If the command waits for jobs, whether one of them is enough.
+    /// For a command that waits for jobs: whether the end of one job ends the wait.
     wait_for_any: Option<bool>,
-    /// Where one of several groups is missing, the command finds no job of the others either.
+    /// Whether several groups are named. A member that lacks one of them does not list the jobs of the others either.
     names_several_groups: bool,
 }
 
 /// How the command ended on a member.
 type MemberResult<'g> = (&'g ContextMember, Result<Exit, Error>);
 
-impl<'g> MemberGroup<'g> {
+impl<'g> CommandOnMembers<'g> {
     /// The error for a command that runs on one member only, in a context of several.
     fn single_member_error(&self, why: &str) -> Error {
         let count = format_count(self.members.list.len() as u64, "member", "members");
         let error = Error::usage(format!("{why}, and the context has {count}"));
         match self.members.list.first() {
             Some(one) => {
-                let flag = command_line::flag_with_value(self.members.kind.flag(), &one.name);
+                let flag =
+                    command_line::flag_with_value(self.members.kind.selecting_flag(), &one.name);
                 error.hint(format!("name one, such as `{flag}`"))
             }
             None => error,
         }
     }
 
-    /// Says of a dependency that was not found that it may be on another member.
+    /// Adds a hint to the error about a missing dependency: the dependency may be on another member.
     fn with_dependency_hint(&self, error: Error) -> Error {
         if error.cause() == Some(&Cause::MissingDependency) {
             error.hint(
@@ -162,12 +163,12 @@ impl<'g> MemberGroup<'g> {
     fn run_on_member(
         &self,
         index: usize,
-        part: MemberPart,
+        part: MemberCommandPart,
         session: &mut Session,
     ) -> Result<Exit, Error> {
         let member = &self.members.list[index];
         let suffix = member.file_suffix();
-        session.use_only_member(member, MemberPart { suffix, ..part });
+        session.use_only_member(member, MemberCommandPart { suffix, ..part });
         let result = self.command.run(session);
         result.map_err(|error| {
             if is_unreachable(&error) && session.core_if_open().is_none() {
@@ -181,13 +182,13 @@ impl<'g> MemberGroup<'g> {
     /// Runs the command on each member that gets a part, in threads at the same time.
     fn run_side_by_side(
         &self,
-        mut parts: Vec<Option<MemberPart>>,
+        mut parts: Vec<Option<MemberCommandPart>>,
         session: &mut Session,
     ) -> Result<Exit, Error> {
-        session.refuse_typed_password()?;
+        session.refuse_password_prompt_per_member()?;
         let running = parts.iter().flatten().count() as u32;
         let members_must_stop = Arc::new(AtomicBool::new(false));
-        let stream = Arc::new(StreamLineCounts::default());
+        let stream = Arc::new(SharedStreamState::default());
         let stdout_lost = Arc::new(AtomicBool::new(false));
         let (to, messages) = channel();
         let mut answers: Vec<Option<Sender<bool>>> = Vec::new();
@@ -198,7 +199,7 @@ impl<'g> MemberGroup<'g> {
                     continue;
                 };
                 part.suffix = member.file_suffix();
-                part.stdin = StdinUse::Shared;
+                part.stdin = StdinAvailability::Shared;
                 part.members = running;
                 part.members_must_stop = members_must_stop.clone();
                 part.stream = stream.clone();
@@ -211,7 +212,7 @@ impl<'g> MemberGroup<'g> {
                 let streams = MemberStreams {
                     sender: sender.clone(),
                     answers: answered,
-                    heading: self.members.kind.heading(),
+                    heading: self.members.kind.table_heading(),
                     stdout_lost: stdout_lost.clone(),
                 };
                 let ui = Ui::for_member(&member.globals, &session.ui, streams);
@@ -226,7 +227,7 @@ impl<'g> MemberGroup<'g> {
                 }
             }
             drop(to);
-            let mut collected = Collector {
+            let mut collected = MemberMessageCollector {
                 group: self,
                 answers,
                 questions: Vec::new(),
@@ -238,20 +239,26 @@ impl<'g> MemberGroup<'g> {
                 refusal: None,
                 ready: Vec::new(),
             };
-            // After an error, the receiver drops the remaining messages: so no member waits for a reply to them.
+            // After an error, `receive_messages` drops the remaining messages, so that no member waits for a reply to
+            // them.
             let received = collected.receive_messages(messages, session);
             if received.is_err() {
                 members_must_stop.store(true, Ordering::Relaxed);
             }
             received?;
-            collected.show_results(session)
+            collected.show_results_and_choose_exit(session)
         })
     }
 
-    /// Finds the members that hold the jobs, and runs the command there. A jid that no member has goes to the
-    /// member that a new job with it would belong to, which says that it is missing.
-    fn run_on_holders(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
-        session.refuse_typed_password()?;
+    /// Finds the members that hold the jobs, and runs the command there. A jid that no member has goes to the member
+    /// to which a new job with this jid would belong: that member reports the job as missing. A command that needs
+    /// all of its jobs runs nowhere if a job is missing.
+    fn run_on_members_with_jobs(
+        &self,
+        given: &[InputArg],
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
+        session.refuse_password_prompt_per_member()?;
         let from_stdin = given.contains(&InputArg::Stdin);
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.members_have_jobs(given.jids(), session);
@@ -267,40 +274,46 @@ impl<'g> MemberGroup<'g> {
             let holders: Vec<usize> = (0..count).filter(|index| has(&found[*index])).collect();
             match holders.as_slice() {
                 [] if away().is_some() => unknown.push(jid),
-                [] if matches!(self.command.member_dispatch(), MemberDispatch::AllJobs(_)) => {
+                [] if matches!(
+                    self.command.context_member_dispatch(),
+                    MemberDispatch::AllJobs(_)
+                ) =>
+                {
                     let what = format!("job `{jid}` does not exist; nothing was changed");
                     return Err(Error::not_found(what).about_jid(jid));
                 }
                 [] => own[ContextMembers::member_index_of_new_job(jid.as_bytes(), count)]
                     .push(jid.clone()),
                 [one] => own[*one].push(jid.clone()),
-                [one, other, ..] => return Err(self.ambiguous_error(jid, *one, *other)),
+                [one, other, ..] => return Err(self.jid_on_two_members_error(jid, *one, *other)),
             }
         }
-        if let (MemberDispatch::AllJobs(_), Some(first), Some(error)) =
-            (self.command.member_dispatch(), unknown.first(), away())
-        {
+        if let (MemberDispatch::AllJobs(_), Some(first), Some(error)) = (
+            self.command.context_member_dispatch(),
+            unknown.first(),
+            away(),
+        ) {
             let what = format!(
                 "cannot find job `{first}`: {}; nothing was changed",
                 error.message()
             );
             return Err(Error::new(error.kind(), what));
         }
-        let mut parts: Vec<Option<MemberPart>> = Vec::new();
+        let mut parts: Vec<Option<MemberCommandPart>> = Vec::new();
         for jids in own {
             let jids = match &given {
                 JidArgs::One(jid) => (!jids.is_empty()).then(|| JidArgs::One(jid.clone())),
                 JidArgs::Many(_) => (!jids.is_empty()).then_some(JidArgs::Many(jids)),
             };
-            parts.push(jids.map(|jids| MemberPart {
+            parts.push(jids.map(|jids| MemberCommandPart {
                 jids: Some(jids),
-                ..MemberPart::default()
+                ..MemberCommandPart::default()
             }));
         }
         if given.jids().is_empty() {
-            parts[0] = Some(MemberPart {
+            parts[0] = Some(MemberCommandPart {
                 jids: Some(given.clone()),
-                ..MemberPart::default()
+                ..MemberCommandPart::default()
             });
         }
         let exit = match parts.iter().flatten().count() {
@@ -309,7 +322,7 @@ impl<'g> MemberGroup<'g> {
                 let index = parts.iter().position(Option::is_some).unwrap_or(0);
                 let mut part = parts[index].take().unwrap_or_default();
                 if from_stdin {
-                    part.stdin = StdinUse::Jids;
+                    part.stdin = StdinAvailability::Jids;
                 }
                 self.run_on_member(index, part, session)?
             }
@@ -328,18 +341,18 @@ impl<'g> MemberGroup<'g> {
         Err(Error::new(Kind::Partial, what))
     }
 
-    /// The member that already has a job with this jid, so that a put makes no second one. A member that does not
-    /// answer is passed over: the put may belong to another one.
-    fn find_holder_index(&self, jid: &Name, session: &Session) -> Option<usize> {
+    /// The member that already has a job with this jid, so that a put creates no second job. Members that do not
+    /// answer are skipped: the new job may belong to another member.
+    fn find_member_with_job(&self, jid: &Name, session: &Session) -> Option<usize> {
         let found = self.members_have_jobs(std::slice::from_ref(jid), session);
         let mut found = found.iter();
         found.position(|found| found.as_ref().is_ok_and(|has| has[0]))
     }
 
-    /// Runs the command for jobs in the order given: on the member of the first jobs, then on the member of the
-    /// next ones.
+    /// Runs the command for jobs in the order given: on the member of the first jobs, then on the member of the next
+    /// jobs, and so on.
     fn run_in_job_order(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
-        session.refuse_typed_password()?;
+        session.refuse_password_prompt_per_member()?;
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.members_have_jobs(given.jids(), session);
         if let Some(error) = error_if_all_unreachable(&found) {
@@ -363,9 +376,9 @@ impl<'g> MemberGroup<'g> {
                 JidArgs::One(jid) => JidArgs::One(jid.clone()),
                 JidArgs::Many(_) => JidArgs::Many(jids),
             };
-            let part = MemberPart {
+            let part = MemberCommandPart {
                 jids: Some(jids),
-                ..MemberPart::default()
+                ..MemberCommandPart::default()
             };
             let result = self.run_on_member(index, part, session);
             results.push((&self.members.list[index], result));
@@ -382,11 +395,11 @@ impl<'g> MemberGroup<'g> {
                 let streams = MemberStreams {
                     sender: MemberSender { index, to },
                     answers,
-                    heading: self.members.kind.heading(),
+                    heading: self.members.kind.table_heading(),
                     stdout_lost: Arc::default(),
                 };
                 let ui = Ui::for_member(&member.globals, &session.ui, streams);
-                let mut own = session.for_member(member, ui, MemberPart::default());
+                let mut own = session.for_member(member, ui, MemberCommandPart::default());
                 threads::spawn_scoped(scope, move || {
                     let now = own.connect()?;
                     own.core()
@@ -403,7 +416,7 @@ impl<'g> MemberGroup<'g> {
         })
     }
 
-    fn ambiguous_error(&self, jid: &Name, one: usize, other: usize) -> Error {
+    fn jid_on_two_members_error(&self, jid: &Name, one: usize, other: usize) -> Error {
         let name = |index: usize| Sanitized(&self.members.list[index].name).to_string();
         let (one, other) = (name(one), name(other));
         Error::conflict(format!("`{one}` and `{other}` both have a job `{jid}`"))
@@ -411,12 +424,12 @@ impl<'g> MemberGroup<'g> {
             .hint("`--prefix` or `--context` names one of them")
     }
 
-    /// Runs the command on one member after the other. The output of each member is complete before the next one
-    /// begins.
+    /// Runs the command on one member after the other, so that the output of each member is complete before the next
+    /// one begins. A signal ends the loop.
     fn run_one_after_another(&self, session: &mut Session) -> Result<Exit, Error> {
         let mut results = Vec::new();
         for (index, member) in self.members.list.iter().enumerate() {
-            let result = self.run_on_member(index, MemberPart::default(), session);
+            let result = self.run_on_member(index, MemberCommandPart::default(), session);
             let exit = result.as_ref().map_or_else(Error::exit, |exit| *exit);
             results.push((member, result));
             if matches!(exit, Exit::Interrupted | Exit::Terminated) {
@@ -426,15 +439,15 @@ impl<'g> MemberGroup<'g> {
         self.report_and_choose_exit(results, session)
     }
 
-    /// Runs the command on one member after the other, from a random one on, until one exits with another code
-    /// than 4.
+    /// Runs the command on one member after the other, beginning with a random one, until a member exits with another
+    /// code than 4 (not found).
     fn run_until_job_found(&self, session: &mut Session) -> Result<Exit, Error> {
         let count = self.members.list.len();
         let first = uuid::Uuid::new_v4().as_u128() as usize % count;
         let mut results = Vec::new();
         for index in (0..count).map(|step| (first + step) % count) {
             let member = &self.members.list[index];
-            let result = self.run_on_member(index, MemberPart::default(), session);
+            let result = self.run_on_member(index, MemberCommandPart::default(), session);
             match result {
                 Ok(Exit::NotFound) => {}
                 // Without a connection, the member changed nothing: the command goes on with the next member.
@@ -467,7 +480,7 @@ impl<'g> MemberGroup<'g> {
         } else {
             text
         };
-        // The hint of an unreachable server is left out: it would name an address that is not that of the member.
+        // Leave out the hint about an unreachable server: it would name another address than the member's.
         let hint = error.hint_text().filter(|_| !is_unreachable(error));
         let hint = hint.map(str::to_owned);
         session
@@ -475,10 +488,10 @@ impl<'g> MemberGroup<'g> {
             .report_error(&Error::new(error.kind(), text).hint_if(hint));
     }
 
-    /// Whether the error of a member counts even if another member has succeeded. What one member lacks, the other may
-    /// have.
+    /// Whether the error of a member counts even if another member has succeeded. Often "not found" does not count:
+    /// another member may have what this one lacks.
     fn counts_despite_success(&self, error: &Error) -> bool {
-        match self.command.member_dispatch() {
+        match self.command.context_member_dispatch() {
             _ if error.kind() != Kind::NotFound || self.names_several_groups => true,
             MemberDispatch::Jobs(jids) | MemberDispatch::JobsInOrder(jids) => !jids.is_empty(),
             MemberDispatch::AllJobs(_) | MemberDispatch::NewJobs(_) => true,
@@ -487,14 +500,17 @@ impl<'g> MemberGroup<'g> {
         }
     }
 
-    /// Whether the command puts the lines of a file: then the error of any member counts.
+    /// Whether the command puts the jobs of a file: then a bad exit code of any member counts.
     fn puts_new_jobs(&self) -> bool {
-        matches!(self.command.member_dispatch(), MemberDispatch::NewJobs(_))
+        matches!(
+            self.command.context_member_dispatch(),
+            MemberDispatch::NewJobs(_)
+        )
     }
 
     fn waits_for_named_jobs(&self) -> bool {
         matches!(
-            self.command.member_dispatch(),
+            self.command.context_member_dispatch(),
             MemberDispatch::Wait { jids: [_, ..], .. }
         )
     }
@@ -558,8 +574,9 @@ impl<'g> MemberGroup<'g> {
             }
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
             let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
-            // Exit 4 is for a jid that no member has. If only some members lack a queue, the result is a partial one.
-            let is_whole = match self.command.member_dispatch() {
+            // Exit 4 is for a jid that no member has. If only some members lack a queue, the exit code is that of a
+            // partial failure.
+            let is_whole = match self.command.context_member_dispatch() {
                 _ if is_unknown && some_away => false,
                 MemberDispatch::EachInFull => !has_ended_well,
                 _ if self.names_several_groups => !has_ended_well,
@@ -609,27 +626,27 @@ fn is_unreachable(error: &Error) -> bool {
 }
 
 /// Receives what the members send.
-struct Collector<'c> {
-    group: &'c MemberGroup<'c>,
+struct MemberMessageCollector<'c> {
+    group: &'c CommandOnMembers<'c>,
     /// The channel back to each member that runs.
     answers: Vec<Option<Sender<bool>>>,
     /// The questions of members that wait for an answer.
     questions: Vec<(usize, MemberQuestion)>,
     shown: Vec<Vec<ViewOutput>>,
     results: Vec<(usize, Result<Exit, Error>)>,
-    /// Tells the members to stop: what the command waits for is decided, or its output failed.
+    /// Tells the members to stop, because the command's wait has ended or its output failed.
     members_must_stop: Arc<AtomicBool>,
     /// Tells the members that stdout cannot be written to any more.
     stdout_lost: Arc<AtomicBool>,
     /// The result that decided the wait.
     decisive: Option<Result<Exit, Error>>,
-    /// Why the question was not answered with yes, or why a part of the input is refused.
+    /// Why the operator did not answer yes, or why a member refused its part of the input.
     refusal: Option<Error>,
     /// The members that have found their parts of the input valid.
     ready: Vec<usize>,
 }
 
-impl Collector<'_> {
+impl MemberMessageCollector<'_> {
     fn member_name(&self, index: usize) -> &str {
         &self.group.members.list[index].name
     }
@@ -647,15 +664,16 @@ impl Collector<'_> {
                 ) => {
                     self.show_immediately(index, shown, session)?;
                 }
-                MemberMessage::DryRun => session.ui.mark_unchanged(),
+                MemberMessage::DryRun => session.ui.mark_nothing_changed(),
                 MemberMessage::ViewOutput(shown) => self.shown[index].push(shown),
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
                     self.show_immediately(index, ViewOutput::Lines(bytes), session)?;
                 }
                 MemberMessage::Bytes(bytes) => session.ui.write_bytes(&bytes)?,
                 MemberMessage::Note(note) => {
-                    let field = self.group.members.kind.field();
-                    let text = if session.ui.format().is_json() && note.starts_with(b"{") {
+                    let field = self.group.members.kind.document_field();
+                    let text = if session.ui.format().is_json_or_ndjson() && note.starts_with(b"{")
+                    {
                         String::from_utf8_lossy(&with_first_field(
                             &note,
                             field,
@@ -700,7 +718,7 @@ impl Collector<'_> {
                 self.refusal = self.refusal.take().or(refused);
             }
             if !self.questions.is_empty() && self.questions.len() + self.results.len() == running {
-                self.ask_for_members(session);
+                self.ask_once_for_members(session);
             }
         }
         Ok(())
@@ -730,12 +748,12 @@ impl Collector<'_> {
             parts: vec![(self.member_name(index), lines)],
             away: Vec::new(),
         };
-        let shown = joined.into_output(session.ui.render_options());
+        let shown = joined.join_parts(session.ui.render_options());
         session.ui.show_joined(shown)
     }
 
     /// Asks once for all members that wait for an answer.
-    fn ask_for_members(&mut self, session: &mut Session) {
+    fn ask_once_for_members(&mut self, session: &mut Session) {
         let questions = std::mem::take(&mut self.questions);
         let (indices, questions): (Vec<usize>, Vec<MemberQuestion>) = questions.into_iter().unzip();
         let names = indices.iter().map(|index| self.member_name(*index));
@@ -750,7 +768,7 @@ impl Collector<'_> {
     }
 
     /// Shows the joined results of the members, reports their errors, and chooses the exit code.
-    fn show_results(mut self, session: &mut Session) -> Result<Exit, Error> {
+    fn show_results_and_choose_exit(mut self, session: &mut Session) -> Result<Exit, Error> {
         self.results.sort_unstable_by_key(|(index, _)| *index);
         let members = &self.group.members.list;
         let results: Vec<MemberResult> = self
@@ -765,8 +783,8 @@ impl Collector<'_> {
         });
         let away: Vec<(&str, &Error)> = away.collect();
         if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {
-            // Without any output, the members out of reach would go unnoticed: an empty result is joined with their
-            // rows.
+            // If no member has output, unreachable members would go unnoticed. So join an empty result with the rows
+            // that name them.
             let answered = results.iter().find(|(_, result)| result.is_ok());
             let at = members.iter().position(|member| {
                 answered.is_some_and(|(answered, _)| answered.name == member.name)
@@ -790,7 +808,7 @@ impl Collector<'_> {
                     Vec::new()
                 },
             };
-            let shown = joined.into_output(session.ui.render_options());
+            let shown = joined.join_parts(session.ui.render_options());
             session.ui.show_joined(shown)?;
         }
         match (self.refusal, self.decisive) {

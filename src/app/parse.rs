@@ -38,7 +38,7 @@ pub(crate) enum NotRun {
 
 /// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
-    parse_without_correction(args).map_err(|stop| match stop {
+    parse_without_correction_hint(args).map_err(|stop| match stop {
         NotRun::Invalid(error) => NotRun::Invalid(session::with_corrected_line(
             error,
             line_unless_secret(args).as_ref(),
@@ -47,13 +47,13 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
     })
 }
 
-fn parse_without_correction(args: &[OsString]) -> Result<Cli, NotRun> {
-    let mut tree = named_commands_tree(args);
-    let args = &*move_help_flag_last(&mut tree, args);
+fn parse_without_correction_hint(args: &[OsString]) -> Result<Cli, NotRun> {
+    let mut tree = unbuilt_tree_of_named_commands(args);
+    let args = &*move_help_behind_command(&mut tree, args);
     let marked = mark_words_after_dashes(&mut tree, args);
     let matches = tree.try_get_matches_from_mut(&*marked).map_err(|error| {
         let known = unknown_command_error(&error, args);
-        match known.or_else(|| usage::unexpected_argument_error(&error, args)) {
+        match known.or_else(|| usage::error_suggesting_flag_for_argument(&error, args)) {
             Some(error) => NotRun::Invalid(error),
             None => classify_error(error),
         }
@@ -72,10 +72,13 @@ fn parse_without_correction(args: &[OsString]) -> Result<Cli, NotRun> {
 }
 
 /// Moves a leading `--help` behind the command: `qless --help retry` means `qless retry --help`.
-fn move_help_flag_last<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
+fn move_help_behind_command<'a>(
+    tree: &mut clap::Command,
+    args: &'a [OsString],
+) -> Cow<'a, [OsString]> {
     match args {
         [_, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
-            // Only a built tree knows which flags take a value.
+            // Build the tree first: only a built command has the global flags, and some of them take a value.
             tree.build();
             // `--help` after `--` would be a name, and directly after a flag it could be the flag's value.
             let end = cursor::end_of_command(tree, args)
@@ -97,7 +100,7 @@ pub(crate) fn parse_globals(words: &[String]) -> Option<Globals> {
     Some(globals)
 }
 
-/// The command with the arguments that decide what it does, always in the same order. Global
+/// The command with the arguments that decide what it does, in the order in which the command declares them. Global
 /// flags and bulk flags are left out.
 fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
     let mut own = CommandLine::default();
@@ -143,7 +146,7 @@ fn mark_words_after_dashes<'a>(
     if !args.iter().any(|arg| arg == "--") {
         return Cow::Borrowed(args);
     }
-    // Only a built tree knows which flags take a value.
+    // Build the tree first: only a built command has the global flags, and some of them take a value.
     tree.build();
     let Some(end) = cursor::end_of_flags(tree, args) else {
         return Cow::Borrowed(args);
@@ -173,16 +176,17 @@ pub fn clap_tree() -> clap::Command {
     Command::augment_subcommands(root_without_commands())
 }
 
-/// The tree with only the commands that a command line names, if it names any.
-fn named_commands_tree(args: &[OsString]) -> clap::Command {
+/// The tree with only the commands that a command line names; the whole tree if it names none.
+fn unbuilt_tree_of_named_commands(args: &[OsString]) -> clap::Command {
     let named = tree::commands_named(|name| {
         let mut args = args.iter().filter_map(|arg| arg.to_str());
-        args.any(|arg| tree::canonical_name(arg) == name)
+        args.any(|arg| tree::canonical_command_name(arg) == name)
     });
     if named.is_empty() {
-        help::layout::lay_out_root(clap_tree())
+        help::layout::lay_out_root_help(clap_tree())
     } else {
-        root_without_commands().subcommands(named.into_iter().map(help::layout::lay_out_command))
+        root_without_commands()
+            .subcommands(named.into_iter().map(help::layout::lay_out_command_help))
     }
 }
 
@@ -212,14 +216,14 @@ pub(crate) fn root_without_commands() -> clap::Command {
 }
 
 /// The tree with the commands that a command line names, in which each command has its global flags.
-pub(super) fn built_tree(args: &[OsString]) -> clap::Command {
-    let mut tree = named_commands_tree(args);
+pub(super) fn built_tree_of_named_commands(args: &[OsString]) -> clap::Command {
+    let mut tree = unbuilt_tree_of_named_commands(args);
     tree.build();
     tree
 }
 
-/// The usage error about a command that does not exist. `None` for other errors, also for an unknown subcommand
-/// of an existing command that has no synonym of it.
+/// The usage error about a command that does not exist. `None` for other errors, and for an unknown subcommand of an
+/// existing command without a subcommand of that meaning.
 fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -229,7 +233,7 @@ fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error
     let mut before = args.iter().skip(1).take_while(|arg| *arg != word.as_str());
     let is_command = |arg: &OsString| tree::listed_commands().any(|command| *arg == *command.name);
     if before.any(is_command) {
-        let tree = built_tree(args);
+        let tree = built_tree_of_named_commands(args);
         let names = cursor::named_command(&tree, args).get_subcommands();
         let meant = suggestion::synonymous_name(word, names.map(clap::Command::get_name))?;
         Some(usage::unknown_command_error(word).hint(format!("did you mean `{meant}`?")))
@@ -255,7 +259,7 @@ mod tests {
 
     use super::*;
     use crate::args::input_arg::{FileArg, InputArg};
-    use crate::model::pattern::Pattern;
+    use crate::model::pattern::NamePattern;
 
     /// Collects the positional arguments of all commands.
     fn positionals(command: &clap::Command, found: &mut Vec<(String, Arg)>) {
@@ -285,8 +289,8 @@ mod tests {
         } else if is(TypeId::of::<Name>()) {
             let name: Option<Name> = found.remove_one("it");
             name.and_then(|name| Some(name.as_str()?.into()))
-        } else if is(TypeId::of::<Pattern>()) {
-            let pattern: Option<Pattern> = found.remove_one("it");
+        } else if is(TypeId::of::<NamePattern>()) {
+            let pattern: Option<NamePattern> = found.remove_one("it");
             pattern.and_then(|pattern| Some(pattern.as_plain_name()?.as_str()?.into()))
         } else if is(TypeId::of::<InputArg>()) {
             match found.remove_one("it") {
@@ -346,9 +350,11 @@ mod tests {
     fn only_the_first_two_dashes_that_are_no_value_end_the_flags() {
         let own = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            parse(&words)
-                .ok()
-                .map(|cli| cli.command_text.canonical_command.shell_line_as_is())
+            parse(&words).ok().map(|cli| {
+                cli.command_text
+                    .canonical_command
+                    .shell_line_without_destination()
+            })
         };
         for (line, shown) in [
             ("qless cancel - @a", "qless cancel - @a"),

@@ -1,11 +1,11 @@
 //! The command to suggest in place of one that does not exist.
 
 use super::tree::{self, ListedCommand};
-use crate::commands::Group;
+use crate::commands::HelpGroup;
 use crate::text;
 
-/// Words of other tools, and the commands that do the same here. For such a word, no command is suggested by its
-/// spelling.
+/// Words of other tools, each with the commands of `qless` for that task. For these words, a command of similar
+/// spelling is not suggested.
 const WORDS: [(&[&str], &[&str]); 14] = [
     (&["rm", "del", "delete", "kill", "remove"], &["cancel"]),
     (&["continue"], &["unpause"]),
@@ -28,15 +28,16 @@ pub(super) fn suggest_command(given: &str, topics: &[&str]) -> Option<String> {
     let mut all: Vec<_> = tree::listed_commands().collect();
     let topics = topics.iter().map(|topic| ListedCommand {
         name: (*topic).to_owned(),
-        group: Group::Operate,
+        group: HelpGroup::Operate,
         always_writes: false,
     });
     all.extend(topics);
     let word = given.to_lowercase();
     let Some((_, means)) = WORDS.iter().find(|(words, _)| words.contains(&&*word)) else {
-        return nearest_command(given, &all).map(|near| format!("did you mean `{near}`?"));
+        return nearest_command_preferring_reads(given, &all)
+            .map(|near| format!("did you mean `{near}`?"));
     };
-    // A version of `qless` may lack a command of the list, which is then not suggested.
+    // Suggest only commands that this version of `qless` has.
     let exist = means
         .iter()
         .filter(|name| all.iter().any(|command| command.name == **name));
@@ -48,7 +49,7 @@ pub(super) fn suggest_command(given: &str, topics: &[&str]) -> Option<String> {
     }
 }
 
-/// The name that means the same as a word of another tool, or of another command of `qless`.
+/// The name in `names` that means what the typed word means in another tool or in another command of `qless`.
 pub(super) fn synonymous_name<'a>(
     typed: &str,
     mut names: impl Iterator<Item = &'a str>,
@@ -59,9 +60,9 @@ pub(super) fn synonymous_name<'a>(
     names.find(|name| words.contains(name) || means.contains(name))
 }
 
-/// The command that is spelled most like the word. If that command always writes, one that
-/// only shows something and is spelled like it comes first, so that a typo leads to no change.
-fn nearest_command<'a>(given: &str, all: &'a [ListedCommand]) -> Option<&'a str> {
+/// The command that is spelled most like the word. If that command always writes, a command of similar spelling that
+/// only reads is preferred, so that a typo leads to no change.
+fn nearest_command_preferring_reads<'a>(given: &str, all: &'a [ListedCommand]) -> Option<&'a str> {
     let names = |wanted: fn(&ListedCommand) -> bool| {
         let wanted = all.iter().filter(move |command| wanted(command));
         wanted
@@ -72,7 +73,7 @@ fn nearest_command<'a>(given: &str, all: &'a [ListedCommand]) -> Option<&'a str>
     let mut commands = all.iter();
     let writes = commands.any(|command| command.name == near && command.always_writes);
     let shows = names(|command| {
-        !command.always_writes && matches!(command.group, Group::Inspect | Group::Recover)
+        !command.always_writes && matches!(command.group, HelpGroup::Inspect | HelpGroup::Recover)
     });
     match text::nearest_spelling(given, &shows) {
         Some(shows) if writes => Some(shows),

@@ -14,7 +14,7 @@ use crate::session::Session;
 pub(super) const ALIASES: [(&str, &str); 1] = [("resume", "unpause")];
 
 /// The first name of a command.
-pub(super) fn canonical_name(word: &str) -> &str {
+pub(super) fn canonical_command_name(word: &str) -> &str {
     let known = ALIASES.iter().find(|(alias, _)| *alias == word);
     known.map_or(word, |(_, name)| name)
 }
@@ -22,7 +22,7 @@ pub(super) fn canonical_name(word: &str) -> &str {
 /// A subcommand as the lists of all subcommands show it.
 pub(super) struct ListedCommand {
     pub name: String,
-    pub group: Group,
+    pub group: HelpGroup,
     /// Whether the command changes something, whatever its arguments are.
     pub always_writes: bool,
 }
@@ -52,7 +52,7 @@ macro_rules! subcommands {
             }
 
             /// Whether the subcommand may change something.
-            pub(super) fn writes(&self) -> bool {
+            pub(super) fn may_write(&self) -> bool {
                 match self {
                     $(Command::$name(args) => ($module::SPEC.writes)(args),)*
                 }
@@ -66,9 +66,9 @@ macro_rules! subcommands {
             }
 
             /// How the subcommand runs if the context names several prefixes or servers as one.
-            pub(super) fn member_dispatch(&self) -> MemberDispatch<'_> {
+            pub(super) fn context_member_dispatch(&self) -> MemberDispatch<'_> {
                 match self {
-                    $(Command::$name(args) => ($module::SPEC.member_dispatch)(args),)*
+                    $(Command::$name(args) => ($module::SPEC.context_member_dispatch)(args),)*
                 }
             }
 
@@ -80,8 +80,8 @@ macro_rules! subcommands {
             }
         }
 
-        /// The subcommands with the names that `is_named` accepts. The others are not built,
-        /// which takes longer than everything else in `qless version`.
+        /// The subcommands whose names `is_named` accepts. The others are not built: that would take longer than
+        /// everything else in `qless version`.
         pub(super) fn commands_named(is_named: impl Fn(&str) -> bool) -> Vec<clap::Command> {
             let mut named = Vec::new();
             $(

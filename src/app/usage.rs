@@ -14,7 +14,7 @@ use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::text;
 
-/// The usage error with a sentence and a hint of `qless`.
+/// Turns an error of clap into a usage error with a sentence and a hint of `qless`.
 pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => plain::strip_plain_marks(text),
@@ -109,7 +109,7 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
             },
             _ => continue,
         };
-        if kind == ContextKind::SuggestedArg && !is_flag_like(error, &like) {
+        if kind == ContextKind::SuggestedArg && !is_suggested_flag_similar(error, &like) {
             continue;
         }
         return Some(format!("did you mean `{like}`?"));
@@ -121,7 +121,7 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
             if error.kind() == ErrorKind::UnknownArgument
                 && error.get(ContextKind::SuggestedArg).is_some()
             {
-                // That usage names the flag which clap suggests.
+                // Clap's usage line contains the flag that clap suggests, so leave the flags out.
                 let command = usage
                     .split(' ')
                     .take_while(|word| !word.starts_with(['-', '[', '<']));
@@ -135,7 +135,7 @@ fn usage_hint(error: &clap::Error) -> Option<String> {
 }
 
 /// Whether the unknown flag is spelled like the flag that clap suggests: clap also suggests unlike names.
-fn is_flag_like(error: &clap::Error, suggested: &str) -> bool {
+fn is_suggested_flag_similar(error: &clap::Error, suggested: &str) -> bool {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return true;
     };
@@ -158,7 +158,7 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
             return output.format();
         }
     }
-    crate::env::utf8_var("QLESS_OUTPUT")
+    crate::env::nonempty_utf8_var("QLESS_OUTPUT")
         .ok()
         .flatten()
         .and_then(|word| OutputFlag::from_word(&word))
@@ -169,13 +169,14 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
 /// Whether the arguments ask for `health --nagios`. The rest of the line may be invalid.
 pub(super) fn asks_for_nagios_line(args: &[OsString]) -> bool {
     args.iter().any(|word| word == "--nagios")
-        && cursor::named_command(&parse::built_tree(args), args).get_name() == "health"
+        && cursor::named_command(&parse::built_tree_of_named_commands(args), args).get_name()
+            == "health"
 }
 
 /// The error, with a hint if the line has `--flag VALUE` where only `--flag=VALUE` works.
 pub(super) fn with_detached_value_hint(error: &Error, args: &[OsString]) -> Option<Error> {
     let is_possible = matches!(error.kind(), Kind::Usage | Kind::NotFound);
-    let tree = is_possible.then(|| parse::built_tree(args))?;
+    let tree = is_possible.then(|| parse::built_tree_of_named_commands(args))?;
     let (flag, value) = cursor::detached_value(&tree, args)?;
     // A value that is JSON may be meant as the data of a job: then there is no hint.
     let is_data = Json::parse(value.as_bytes()).is_some();
@@ -183,14 +184,18 @@ pub(super) fn with_detached_value_hint(error: &Error, args: &[OsString]) -> Opti
     (!is_data).then(|| error.clone().hint(format!("did you mean `{meant}`?")))
 }
 
-/// The error about an argument of a command that takes none, with the flag that takes it.
-pub(super) fn unexpected_argument_error(error: &clap::Error, args: &[OsString]) -> Option<Error> {
+/// The error about an argument of a command that takes none. The hint names the flag that takes such a value, such as
+/// `--queue`.
+pub(super) fn error_suggesting_flag_for_argument(
+    error: &clap::Error,
+    args: &[OsString],
+) -> Option<Error> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
     else {
         return None;
     };
-    let tree = parse::built_tree(args);
+    let tree = parse::built_tree_of_named_commands(args);
     let command = cursor::named_command(&tree, args);
     let flag = match command.get_name() {
         "failed" => "group",

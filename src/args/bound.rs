@@ -1,4 +1,4 @@
-//! Limits of `health`: `1000`, `mail=1000`, `mail=1000,5000`.
+//! Parses the limits of `health`: `1000`, `mail=1000`, `mail=1000,5000`.
 
 use std::str::FromStr;
 
@@ -6,22 +6,22 @@ use super::invalid::Invalid;
 use super::value;
 use crate::clock::duration::parse_duration;
 use crate::model::health::{LimitKind, Limits, SubjectLimit, Threshold};
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 
 /// A limit of a number of jobs.
-pub(crate) fn count_bound(text: &str) -> Result<SubjectLimit, Invalid> {
-    parse_bound(text, false)
+pub(crate) fn parse_count_limit(text: &str) -> Result<SubjectLimit, Invalid> {
+    parse_subject_limit(text, false)
 }
 
 /// A limit of a duration, in seconds.
-pub(crate) fn duration_bound(text: &str) -> Result<SubjectLimit, Invalid> {
-    parse_bound(text, true)
+pub(crate) fn parse_duration_limit(text: &str) -> Result<SubjectLimit, Invalid> {
+    parse_subject_limit(text, true)
 }
 
 /// The lowest number of workers.
-pub(crate) fn worker_bound(text: &str) -> Result<SubjectLimit, Invalid> {
-    let (warning, critical) = parse_bound_values(text, false)
+pub(crate) fn parse_min_workers_limit(text: &str) -> Result<SubjectLimit, Invalid> {
+    let (warning, critical) = parse_warning_and_critical(text, false)
         .ok_or_else(|| Invalid::expects("a number such as `2`, or two such as `5,2`"))?;
     if critical > warning {
         return Err(Invalid::because("has a critical number above the first"));
@@ -34,7 +34,7 @@ pub(crate) fn worker_bound(text: &str) -> Result<SubjectLimit, Invalid> {
 }
 
 /// The limits in the query of a URL: `max-waiting=mail:1000,5000`, where a colon stands for `=`.
-pub(crate) fn query_limits(query: &[(String, String)]) -> Result<Limits, String> {
+pub(crate) fn parse_query_limits(query: &[(String, String)]) -> Result<Limits, String> {
     let mut limits = Limits::default();
     for (name, value) in query {
         let Ok(kind) = LimitKind::from_str(name) else {
@@ -45,8 +45,8 @@ pub(crate) fn query_limits(query: &[(String, String)]) -> Result<Limits, String>
             _ => value.clone(),
         };
         let bound = match kind {
-            LimitKind::MinWorkers => worker_bound(&input),
-            kind => parse_bound(&input, kind.is_duration()),
+            LimitKind::MinWorkers => parse_min_workers_limit(&input),
+            kind => parse_subject_limit(&input, kind.is_duration()),
         };
         let bound = bound.map_err(|wrong| wrong.refusal_sentence(name, value))?;
         limits.0.push((kind, bound));
@@ -55,7 +55,7 @@ pub(crate) fn query_limits(query: &[(String, String)]) -> Result<Limits, String>
 }
 
 /// Reads `[NAME=]WARNING[,CRITICAL]`. A name may hold `=`. A value does not.
-fn parse_bound(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
+fn parse_subject_limit(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
     let (subject, values) = match text.rsplit_once('=') {
         Some((subject, values)) => (Some(subject), values),
         None => (None, text),
@@ -66,22 +66,22 @@ fn parse_bound(text: &str, is_duration: bool) -> Result<SubjectLimit, Invalid> {
         "a limit such as `1000`, `mail=1000` or `mail=1000,5000`"
     };
     let (warning, critical) =
-        parse_bound_values(values, is_duration).ok_or_else(|| Invalid::expects(forms))?;
+        parse_warning_and_critical(values, is_duration).ok_or_else(|| Invalid::expects(forms))?;
     if subject.is_some_and(str::is_empty) {
         return Err(Invalid::expects(forms));
     }
     if critical < warning {
         return Err(Invalid::because("has a critical value below the first"));
     }
-    let subject = subject.map(|subject| Pattern::parse(Name::from(subject)));
+    let subject = subject.map(|subject| NamePattern::parse(Name::from(subject)));
     Ok(SubjectLimit {
         subject: subject.transpose().map_err(Invalid::expects)?,
         threshold: Threshold { warning, critical },
     })
 }
 
-/// `WARNING,CRITICAL`, or one value for both.
-fn parse_bound_values(text: &str, is_duration: bool) -> Option<(f64, f64)> {
+/// Reads `WARNING,CRITICAL`, or one value for both.
+fn parse_warning_and_critical(text: &str, is_duration: bool) -> Option<(f64, f64)> {
     let number = |text: &str| {
         if is_duration {
             parse_duration(text).ok().map(|time| time.as_secs_f64())

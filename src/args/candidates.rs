@@ -1,8 +1,8 @@
 //! The candidates that completion offers for an argument, attached where the argument is defined: `#[arg(add =
 //! value::CandidateKind::Queues)]`.
 //!
-//! Other values complete without it: possible values of the parser, and files where the value is called `FILE` or
-//! `DIR`.
+//! Two kinds of values complete without this attribute: the possible values of a parser, and files where the value is
+//! called `FILE` or `DIR`.
 
 use clap::builder::{ArgExt, CommandExt};
 
@@ -17,7 +17,8 @@ pub(crate) enum CandidateKind {
     Throttles,
     /// Jids of these jobs.
     Jids(JobCandidates),
-    /// Jids of the jobs that the command is for: its own [`JobCandidates`], else the jobs that are not complete.
+    /// Jids of the jobs that the command is for: those of its [`JobCandidates`] if it has any, else the jobs that are
+    /// not complete.
     Targets,
     /// Options of the core.
     Options,

@@ -33,8 +33,8 @@ pub(crate) struct CoordinationFlags {
     #[arg(help_heading = COORDINATION, long, value_name = "TEXT", num_args = 0..=1, require_equals = true,
           default_missing_value = "*", value_parser = option_parser(CoordinationOption::Lock))]
     pub lock: Option<Name>,
-    /// Throttle: run at most as many of its jobs at the same time as its maximum, which MAX sets; an
-    /// empty ID removes all throttles. An ID that has a `=` ends in one more: `a=b=` or `a=b=3`
+    /// Throttle: limits how many of its jobs run at the same time; MAX sets the limit; an empty ID removes all
+    /// throttles. An ID that has a `=` ends in one more: `a=b=` or `a=b=3`
     #[arg(help_heading = COORDINATION, long = "throttle", value_name = "ID[=MAX]",
           value_parser = throttle(), add = value::CandidateKind::Throttles)]
     pub throttles: Vec<ThrottleArg>,
@@ -43,7 +43,7 @@ pub(crate) struct CoordinationFlags {
     #[arg(help_heading = COORDINATION, long, value_name = "POLICY",
           value_parser = option_parser(CoordinationOption::Backoff))]
     pub backoff: Option<Name>,
-    /// Keep the place in its lane of a job that fails, so that the lane waits for you
+    /// Keep the job in its lane if it fails, so that the lane waits for you
     #[arg(help_heading = COORDINATION, long)]
     pub hold: bool,
 }
@@ -69,7 +69,7 @@ pub(crate) struct OccupiedLaneFlags {
     /// With `--unique`: put nothing for this time, even if the job has ended
     #[arg(help_heading = COORDINATION, long, value_name = "D", value_parser = option_parser(CoordinationOption::Ttl))]
     pub ttl: Option<Name>,
-    /// The same as the value of `--unique`, for `--dup skip`
+    /// With `--dup skip`: put nothing until the job of the lane ends, or until it starts
     #[arg(help_heading = COORDINATION, long, value_name = "end|start", value_parser = one_of_words(["end", "start"]),
           conflicts_with = "unique")]
     pub until: Option<Name>,
@@ -144,7 +144,7 @@ fn set_given_options(options: &mut Coordination, values: &[(CoordinationOption, 
     }
 }
 
-/// Refuses an option that has no effect without another one that is not given.
+/// Refuses an option that has an effect only together with another option, if that one is not given.
 pub(crate) fn refuse_unmet_requirements(options: &Coordination) -> Result<(), Error> {
     let Some((option, need)) = options.first_unmet_requirement() else {
         return Ok(());
@@ -168,7 +168,7 @@ pub(crate) fn refuse_unmet_requirements(options: &Coordination) -> Result<(), Er
     Err(Error::usage(format!("`{}` needs {needed}", flag(option))))
 }
 
-/// A value of an option, as the core takes it.
+/// Parses the value of a coordination option into the form that the core takes.
 fn option_parser(option: CoordinationOption) -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(move |text: OsString| {
         let checked = option.parse_value(text.as_bytes())?;
@@ -186,16 +186,16 @@ fn one_of_words<const N: usize>(words: [&'static str; N]) -> impl TypedValuePars
     PossibleValuesParser::new(words).map(Name::from)
 }
 
-/// The id of a throttle whose maximum is set.
+/// Parses the id of a throttle whose maximum the command sets.
 pub(crate) fn new_throttle_id() -> impl TypedValueParser<Value = Name> {
     value::any_word().try_map(|text: OsString| {
-        refuse_new_throttle_id(text.as_bytes())?;
+        refuse_as_new_throttle_id(text.as_bytes())?;
         Ok::<Name, Invalid>(Name::from(text.as_os_str()))
     })
 }
 
 /// Refuses an id that no new throttle may have.
-fn refuse_new_throttle_id(id: &[u8]) -> Result<(), Invalid> {
+fn refuse_as_new_throttle_id(id: &[u8]) -> Result<(), Invalid> {
     name::refuse_as_new_name(id)?;
     match name::reserved_throttle_suffix(id) {
         Some(ending) => Err(Invalid::because(format!(
@@ -205,7 +205,7 @@ fn refuse_new_throttle_id(id: &[u8]) -> Result<(), Invalid> {
     }
 }
 
-/// A throttle, `ID` or `ID=MAX`. An empty text stands for no throttle.
+/// Parses a throttle, `ID` or `ID=MAX`. An empty text stands for no throttle.
 fn throttle() -> impl TypedValueParser<Value = ThrottleArg> {
     StringValueParser::new().try_map(|text: String| {
         if text.is_empty() {
@@ -217,8 +217,8 @@ fn throttle() -> impl TypedValueParser<Value = ThrottleArg> {
 }
 
 impl ThrottleArg {
-    /// Reads `ID` or `ID=MAX`, in all places where jobs get throttles. Whatever stands after the last
-    /// `=` is the maximum. An id that has a `=` itself ends in one more if no maximum is meant.
+    /// Reads `ID` or `ID=MAX`, in all places where jobs get throttles. The text after the last `=` is the maximum. So
+    /// an id that contains a `=` needs one more `=` at its end if no maximum is given.
     fn parse(text: &[u8]) -> Result<ThrottleArg, Invalid> {
         let at = text.iter().rposition(|byte| *byte == b'=');
         let (id, maximum) = match at.map(|at| (&text[..at], &text[at + 1..])) {
@@ -231,14 +231,14 @@ impl ThrottleArg {
                 (id, Some(maximum))
             }
         };
-        refuse_new_throttle_id(id)?;
+        refuse_as_new_throttle_id(id)?;
         let id = Name::from(id);
         Ok(ThrottleArg { id, maximum })
     }
 
-    /// Reads the elements of a JSON array of texts that was checked. The error follows the name of the
-    /// option.
-    pub(crate) fn parse_array(array: &[u8]) -> Result<Vec<ThrottleArg>, String> {
+    /// Reads throttles from a JSON array of texts that is known to be valid. In the error message, the returned text
+    /// follows the name of the option.
+    pub(crate) fn parse_json_array(array: &[u8]) -> Result<Vec<ThrottleArg>, String> {
         let texts = Json::parse(array).and_then(|texts| texts.names());
         let mut list: Vec<ThrottleArg> = Vec::new();
         for text in texts.unwrap_or_default() {

@@ -9,7 +9,7 @@ use super::globals::{AddressOrigin, GivenFlags, Globals};
 use super::invalid::Invalid;
 use super::tls::TlsFiles;
 use super::value;
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::env;
 use crate::error::Error;
 use crate::name::Name;
@@ -26,8 +26,8 @@ impl Globals {
         };
         self.origin = AddressOrigin::Typed;
         if self.redis.is_none() {
-            self.redis = match env::utf8_var("QLESS_REDIS_URL")? {
-                None => env::utf8_var("REDIS_URL")?,
+            self.redis = match env::nonempty_utf8_var("QLESS_REDIS_URL")? {
+                None => env::nonempty_utf8_var("REDIS_URL")?,
                 some => some,
             };
             self.origin = match self.redis {
@@ -36,12 +36,14 @@ impl Globals {
             };
         }
         if self.context.is_empty() {
-            self.context = env::utf8_var("QLESS_CONTEXT")?.into_iter().collect();
+            self.context = env::nonempty_utf8_var("QLESS_CONTEXT")?
+                .into_iter()
+                .collect();
         }
         if self.config.is_none() {
-            self.config = env::var("QLESS_CONFIG");
+            self.config = env::nonempty_var("QLESS_CONFIG");
         }
-        let file = |name: &str| env::var(name).map(PathBuf::from);
+        let file = |name: &str| env::nonempty_var(name).map(PathBuf::from);
         self.tls = self.tls.or_defaults(&TlsFiles {
             ca: file("QLESS_TLS_CA"),
             cert: file("QLESS_TLS_CERT"),
@@ -64,17 +66,17 @@ impl Globals {
                     .map_err(|_| Invalid::expects("auto, relative, iso or unix"))
             })?;
         }
-        self.no_input |= env::var("QLESS_NO_INPUT").is_some();
-        self.read_only |= env::var("QLESS_READ_ONLY").is_some();
+        self.no_input |= env::nonempty_var("QLESS_NO_INPUT").is_some();
+        self.read_only |= env::nonempty_var("QLESS_READ_ONLY").is_some();
         Ok(())
     }
 }
 
 impl Globals {
-    /// The flags that name the server of the command. The address has no password.
+    /// The given flags that name the server of the command. The password of the address is left out.
     fn destination_flags(&self) -> Vec<(&'static str, Name)> {
         let redis = self.redis.as_ref().and_then(|text| {
-            let target = Target::parse(text).ok()?;
+            let target = ServerTarget::parse(text).ok()?;
             Some(if target.has_password() {
                 target.without_password().to_string().into()
             } else {
@@ -98,7 +100,7 @@ fn parse_variable<T>(
     name: &str,
     parse: impl Fn(&str) -> Result<T, Invalid>,
 ) -> Result<Option<T>, Error> {
-    match env::utf8_var(name)? {
+    match env::nonempty_utf8_var(name)? {
         None => Ok(None),
         Some(text) => match parse(&text) {
             Ok(value) => Ok(Some(value)),

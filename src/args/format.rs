@@ -30,7 +30,7 @@ impl OutputFlag {
         OutputFlag::from_str(word, false).ok()
     }
 
-    /// The format of stdout. TSV is a layout of tables.
+    /// The format of stdout. `tsv` is a table in another layout, so its format is `Table`.
     pub(crate) const fn format(self) -> Format {
         match self {
             OutputFlag::Table | OutputFlag::Tsv => Format::Table,
@@ -55,7 +55,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Whether errors are documents, too.
-    pub(crate) const fn is_json(self) -> bool {
+    pub(crate) const fn is_json_or_ndjson(self) -> bool {
         matches!(self, Format::Json | Format::Ndjson)
     }
 }

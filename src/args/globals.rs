@@ -101,15 +101,15 @@ pub(crate) struct Globals {
 
 impl Globals {
     /// Whether the password is read from the terminal or from stdin.
-    pub(crate) fn reads_typed_password(&self) -> bool {
+    pub(crate) fn takes_password_interactively(&self) -> bool {
         let file = self.password_file.as_ref();
         self.askpass || file.is_some_and(|file| file == "-")
     }
 
-    /// The given flags without which another process of this program does not reach the server: they stand in no
-    /// printed command.
-    pub(crate) fn access_flags(&self) -> Vec<OsString> {
-        let is_typed = self.reads_typed_password();
+    /// The flags about the password and the TLS files, which a child process of `qless` needs to reach the server.
+    /// Printed commands leave them out.
+    pub(crate) fn tls_and_password_flags(&self) -> Vec<OsString> {
+        let is_typed = self.takes_password_interactively();
         let file = self.password_file.clone().filter(|_| !is_typed);
         let files = self.given.tls.files_with_setting_names();
         let tls = files.map(|(name, file)| (format!("--{name}="), file.as_os_str().to_owned()));
@@ -136,7 +136,7 @@ pub(crate) enum AddressOrigin {
     File,
 }
 
-/// The flags given on the command line, which neither the environment nor the file has set.
+/// What the command line itself gives, before the environment and the config file fill in other flags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GivenFlags {
     /// The given flags that name the server, without a password.

@@ -19,7 +19,7 @@ pub(crate) enum InputArg {
 }
 
 impl InputArg {
-    /// Reads a word of the command line. After `--` it is the value.
+    /// Parses a word of the command line. A word after `--` is always the value itself.
     fn new(word: OsString) -> InputArg {
         let (word, is_plain) = plain::word_and_had_plain_mark(word);
         match word.as_bytes() {

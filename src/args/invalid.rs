@@ -28,11 +28,11 @@ impl Invalid {
 
     /// The sentence that refuses this value of this argument.
     pub(crate) fn refusal_sentence(&self, arg: &str, value: &str) -> String {
-        format!("`{arg}` {}", self.message(value))
+        format!("`{arg}` {}", self.refusal_without_argument_name(value))
     }
 
     /// The sentence without its subject.
-    pub(crate) fn message(&self, value: &str) -> String {
+    pub(crate) fn refusal_without_argument_name(&self, value: &str) -> String {
         match self {
             Invalid::Expects(_) if value.chars().count() > MAX_SHOWN_CHARACTERS => {
                 let start: String = value.chars().take(MAX_SHOWN_CHARACTERS).collect();
@@ -55,7 +55,7 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// A plain text becomes `Because`: it says what is wrong with the value.
+/// A text becomes [`Invalid::Because`], since it says what is wrong with the value.
 impl From<String> for Invalid {
     fn from(why: String) -> Invalid {
         Invalid::Because(why)

@@ -11,7 +11,7 @@ use super::invalid::Invalid;
 use super::value;
 use crate::clock::moment::Moment;
 
-/// A moment as given. [`TypedMoment::resolve`] resolves it.
+/// A moment as the user typed it. [`TypedMoment::resolve`] turns it into a time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypedMoment {
     At(Moment),
@@ -44,7 +44,7 @@ pub(crate) struct TypedRecurrence {
 
 /// Reads a duration of at least 1 ms, or `@hourly`, `@daily`, `@midnight` or `@weekly` as crontab(5) has
 /// them.
-pub(crate) fn typed_recurrence(text: &str) -> Result<TypedRecurrence, Invalid> {
+pub(crate) fn parse_recurrence(text: &str) -> Result<TypedRecurrence, Invalid> {
     let midnight = civil::Time::midnight();
     let at = match text {
         "@hourly" => TypedMoment::Minute(0),
@@ -66,12 +66,12 @@ pub(crate) fn typed_recurrence(text: &str) -> Result<TypedRecurrence, Invalid> {
     })
 }
 
-/// Reads what [`moment_or_delay`] reads, `:30` for the next half hour, or `mon 03:00`.
-pub(crate) fn run_time(text: &str) -> Result<TypedMoment, Invalid> {
+/// Reads what [`parse_moment_or_delay`] reads, `:30` for minute 30 of each hour, or `mon 03:00`.
+pub(crate) fn parse_run_time(text: &str) -> Result<TypedMoment, Invalid> {
     let Some(minute) = text.strip_prefix(':') else {
-        return match weekday_and_time(text) {
+        return match parse_weekday_and_time(text) {
             Some((day, time)) => Ok(TypedMoment::Weekday(day, time)),
-            None => moment_or_delay(text).map_err(|_| {
+            None => parse_moment_or_delay(text).map_err(|_| {
                 Invalid::expects(
                     "a time such as `03:00`, `mon 03:00`, `:30` or `2026-11-21T06:00:00Z`",
                 )
@@ -88,7 +88,7 @@ pub(crate) fn run_time(text: &str) -> Result<TypedMoment, Invalid> {
 }
 
 /// Reads `2026-11-21T06:00:00Z`, `2026-11-21 06:00` or `06:00` in the local zone, `now`, `+10m`.
-pub(crate) fn moment_or_delay(text: &str) -> Result<TypedMoment, Invalid> {
+pub(crate) fn parse_moment_or_delay(text: &str) -> Result<TypedMoment, Invalid> {
     let invalid = || {
         Invalid::expects(
             "a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`",
@@ -105,7 +105,7 @@ pub(crate) fn moment_or_delay(text: &str) -> Result<TypedMoment, Invalid> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(TypedMoment::At(Moment::from_micros(at.as_microsecond())));
     }
-    if let Some(time) = time_of_day(text) {
+    if let Some(time) = parse_time_of_day(text) {
         return Ok(TypedMoment::Clock(time));
     }
     let local: civil::DateTime = text.parse().map_err(|_| invalid())?;
@@ -115,30 +115,33 @@ pub(crate) fn moment_or_delay(text: &str) -> Result<TypedMoment, Invalid> {
     )))
 }
 
-/// Reads a duration such as `30s`, or a time as [`moment_or_delay`] does.
-pub(crate) fn deadline(text: &str) -> Result<TypedMoment, Invalid> {
+/// Reads a duration such as `30s`, or a time as [`parse_moment_or_delay`] does.
+pub(crate) fn parse_deadline(text: &str) -> Result<TypedMoment, Invalid> {
     match value::duration(text) {
         Ok(duration) => Ok(TypedMoment::In(duration)),
         Err(refused) if text.parse::<f64>().is_ok() => Err(refused),
-        Err(_) => moment_or_delay(text).map_err(|_| {
+        Err(_) => parse_moment_or_delay(text).map_err(|_| {
             Invalid::expects("a duration such as `90s` or `10m`, or a time such as `06:00`")
         }),
     }
 }
 
 /// Reads `mon 03:00` or `Monday 03:00`.
-fn weekday_and_time(text: &str) -> Option<(Weekday, civil::Time)> {
+fn parse_weekday_and_time(text: &str) -> Option<(Weekday, civil::Time)> {
     let (day, time) = text.split_once(' ')?;
     let day = day.to_lowercase();
     let is_named = |of: &Weekday| {
         let name = format!("{of:?}").to_lowercase();
         day == name || day == name[..3]
     };
-    Some((DAYS.into_iter().find(is_named)?, time_of_day(time.trim())?))
+    Some((
+        DAYS.into_iter().find(is_named)?,
+        parse_time_of_day(time.trim())?,
+    ))
 }
 
 /// Reads `06:00`, `6:00` or `06:00:30`.
-fn time_of_day(text: &str) -> Option<civil::Time> {
+fn parse_time_of_day(text: &str) -> Option<civil::Time> {
     let padded = match text.find(':') {
         Some(1) => format!("0{text}"),
         _ => text.to_owned(),
@@ -237,7 +240,7 @@ mod tests {
     #[test]
     fn a_minute_means_its_next_occurrence() {
         let now = Moment::from_seconds(86_400.0 + 6.5 * 3600.0).unwrap();
-        let next = |text: &str, zone: &TimeZone| match run_time(text) {
+        let next = |text: &str, zone: &TimeZone| match parse_run_time(text) {
             Ok(TypedMoment::Minute(minute)) => {
                 next_minute(minute, now, zone.clone()).unwrap().to_string()
             }
@@ -251,29 +254,34 @@ mod tests {
         let kathmandu = TimeZone::fixed(jiff::tz::offset(5).saturating_add(45.minutes()));
         assert_eq!(next(":16", &kathmandu), "109860");
         for text in [":60", ":5", ":+5", ":", ":055"] {
-            assert!(run_time(text).is_err(), "{text}");
+            assert!(parse_run_time(text).is_err(), "{text}");
         }
-        assert!(matches!(run_time("06:00"), Ok(TypedMoment::Clock(_))));
+        assert!(matches!(parse_run_time("06:00"), Ok(TypedMoment::Clock(_))));
     }
 
     #[test]
     fn a_moment_is_absolute_relative_or_a_time_of_day() {
         let now = Moment::from_seconds(1_000.0).unwrap();
-        let from = |text: &str| moment_or_delay(text).unwrap().resolve(now).to_string();
+        let from = |text: &str| {
+            parse_moment_or_delay(text)
+                .unwrap()
+                .resolve(now)
+                .to_string()
+        };
         assert_eq!(from("now"), "1000");
         assert_eq!(from("+10m"), "1600");
         assert_eq!(from("2026-11-21T06:00:00Z"), "1795240800");
         assert_eq!(from("2026-11-21T07:00:00.5+01:00"), "1795240800.5");
         assert!(matches!(
-            moment_or_delay("06:00"),
+            parse_moment_or_delay("06:00"),
             Ok(TypedMoment::Clock(_))
         ));
         assert!(matches!(
-            moment_or_delay("2026-11-21 06:00"),
+            parse_moment_or_delay("2026-11-21 06:00"),
             Ok(TypedMoment::At(_))
         ));
         for text in ["soon", "", "25:00", "-5m", "2026-13-01 06:00", "+x"] {
-            assert!(moment_or_delay(text).is_err(), "{text}");
+            assert!(parse_moment_or_delay(text).is_err(), "{text}");
         }
     }
 
@@ -281,7 +289,7 @@ mod tests {
     fn a_time_of_day_means_its_next_occurrence() {
         let now = Moment::from_seconds(86_400.0 + 6.0 * 3600.0).unwrap();
         let next = |text: &str| {
-            let (day, time) = match run_time(text).unwrap() {
+            let (day, time) = match parse_run_time(text).unwrap() {
                 TypedMoment::Clock(time) => (None, time),
                 TypedMoment::Weekday(day, time) => (Some(day), time),
                 other => panic!("{other:?}"),
@@ -306,7 +314,7 @@ mod tests {
             "friday06:00",
             "someday 06:00",
         ] {
-            assert!(run_time(text).is_err(), "{text}");
+            assert!(parse_run_time(text).is_err(), "{text}");
         }
     }
 }

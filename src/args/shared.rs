@@ -15,7 +15,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::data_filter::DataFilter;
 use crate::model::job::State;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::rate::MaxRate;
 use crate::model::text_regex::TextRegex;
 use crate::name::Name;
@@ -28,7 +28,8 @@ pub(crate) struct DryRunFlag {
     pub dry_run: bool,
 }
 
-/// The heading of the flags that control a bulk change. They do not change what happens to a job.
+/// The heading of the flags that control a bulk change, such as its rate. These flags do not change what happens to a
+/// job.
 pub(crate) const BULK: &str = "Bulk";
 
 /// The flags of every command that may change many jobs.
@@ -61,7 +62,7 @@ pub(crate) struct BulkFlags {
 
 impl BulkFlags {
     /// The first flag given that only makes sense for several jobs.
-    pub(crate) fn flag_for_several_jobs(&self) -> Option<&'static str> {
+    pub(crate) fn given_flag_for_several_jobs(&self) -> Option<&'static str> {
         let flags = [
             ("--rate", self.rate.is_some()),
             ("--fail-fast", self.fail_fast),
@@ -123,7 +124,7 @@ pub(crate) struct Selector {
     /// Failed jobs of this group (name or glob)
     #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern(),
           add = value::CandidateKind::Groups)]
-    pub groups: Vec<Pattern>,
+    pub groups: Vec<NamePattern>,
     /// Failed jobs whose message contains a match of this regular expression
     #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::message_regex)]
     pub message: Option<TextRegex>,
@@ -135,7 +136,7 @@ pub(crate) struct Filters {
     /// Jobs of this queue (name or glob)
     #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern(),
           add = value::CandidateKind::Queues)]
-    pub queues: Vec<Pattern>,
+    pub queues: Vec<NamePattern>,
     /// Jobs in this state
     #[arg(help_heading = SELECTOR, long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
     pub states: Vec<State>,
@@ -145,11 +146,11 @@ pub(crate) struct Filters {
     pub tags: Vec<Name>,
     /// Jobs of this class (name or glob)
     #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
-    pub klasses: Vec<Pattern>,
+    pub klasses: Vec<NamePattern>,
     /// Jobs that this worker holds, also with an expired lock (name or glob)
     #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern(),
           add = value::CandidateKind::Workers)]
-    pub held_by: Vec<Pattern>,
+    pub held_by: Vec<NamePattern>,
     /// Jobs that have been in their state for at least this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub older_than: Option<Duration>,
@@ -166,7 +167,7 @@ pub(crate) struct Filters {
     /// Jobs that need a slot of this throttle (id or glob)
     #[arg(help_heading = SELECTOR, long = "throttle", value_name = "ID", value_parser = value::pattern(),
           add = value::CandidateKind::Throttles)]
-    pub throttles: Vec<Pattern>,
+    pub throttles: Vec<NamePattern>,
     /// Scheduled jobs whose time does not come: before 1970, or more than 1,000 years from now
     #[arg(help_heading = SELECTOR, long)]
     pub never_due: bool,
@@ -222,32 +223,32 @@ impl Selector {
 
     /// Whether only queues and states narrow the selection.
     pub(crate) fn has_only_queue_and_state_flags(&self) -> bool {
-        self.given_flags()
+        self.narrowing_flags()
             .all(|flag| matches!(flag, "--queue" | "--state"))
     }
 
     /// Whether only tags narrow the selection.
     pub(crate) fn has_only_tag_flags(&self) -> bool {
-        self.given_flags().all(|flag| flag == "--tag")
+        self.narrowing_flags().all(|flag| flag == "--tag")
     }
 
     /// Whether only `--tracked` narrows the selection.
     pub(crate) fn has_only_tracked_flag(&self) -> bool {
-        self.given_flags().all(|flag| flag == "--tracked")
+        self.narrowing_flags().all(|flag| flag == "--tracked")
     }
 
     /// Whether only groups and states narrow the selection.
     pub(crate) fn has_only_group_and_state_flags(&self) -> bool {
-        self.given_flags()
+        self.narrowing_flags()
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
     fn first_narrowing_flag(&self) -> Option<&'static str> {
-        self.given_flags().next()
+        self.narrowing_flags().next()
     }
 
     /// The flags that narrow the selection.
-    fn given_flags(&self) -> impl Iterator<Item = &'static str> {
+    fn narrowing_flags(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--queue", !self.queues.is_empty()),
             ("--state", !self.states.is_empty()),
@@ -270,7 +271,7 @@ impl Selector {
         given.map(|(flag, _)| flag)
     }
 
-    /// The flags that imply states, with these states.
+    /// The given flags that imply states of jobs, each with these states.
     pub(crate) fn states_implied_by_flags(&self) -> Vec<(&'static str, &'static [State])> {
         const FAILED: &[State] = &[State::Failed];
         const HELD: &[State] = &[State::Running, State::Stalled];
@@ -285,8 +286,8 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// The states of `--state`, else all, without the states that other flags exclude. An empty selector means the
-    /// states of jobs in queues.
+    /// The states to select: those of `--state`, else all, without the states that other flags exclude. An empty
+    /// selector means the states of jobs in queues.
     pub(crate) fn selected_states(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
             [] if self.is_empty() && !self.all => &State::QUEUED,
@@ -423,8 +424,9 @@ impl Targets {
         self.jids.is_empty() && self.selector.is_empty() && !self.selector.all
     }
 
-    /// Refuses jids together with flags, neither of both, and flags that no job can match.
-    pub(crate) fn check_selection(&self) -> Result<(), Error> {
+    /// Refuses jids together with flags that select jobs, neither jids nor such flags, and flags that no job can
+    /// match.
+    pub(crate) fn require_jids_or_selector(&self) -> Result<(), Error> {
         let Filters {
             limit, offset, all, ..
         } = &self.selector.filters;
@@ -476,7 +478,7 @@ pub(crate) struct RunTimeFlags {
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub delay: Option<Duration>,
     /// Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`
-    #[arg(long, value_name = "T", value_parser = moment::moment_or_delay, allow_hyphen_values = true,
+    #[arg(long, value_name = "T", value_parser = moment::parse_moment_or_delay, allow_hyphen_values = true,
           conflicts_with = "delay")]
     pub at: Option<TypedMoment>,
 }
@@ -520,7 +522,7 @@ pub(crate) struct QueueTargets {
 
 impl QueueTargets {
     /// The named queues. `None` means all queues.
-    pub(crate) fn queue_names(&self) -> Option<&[Name]> {
+    pub(crate) fn queue_names_unless_all(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)
     }
 }

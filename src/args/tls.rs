@@ -31,7 +31,7 @@ impl TlsFiles {
         }
     }
 
-    /// The files with relative paths taken from a directory.
+    /// The files, with relative paths resolved against `dir`.
     pub(crate) fn relative_to(self, dir: &Path) -> TlsFiles {
         let within = |path: PathBuf| dir.join(path);
         TlsFiles {

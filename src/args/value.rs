@@ -23,7 +23,7 @@ use crate::model::event::EventKind;
 use crate::model::finding::{FINDINGS, Severity};
 use crate::model::jid_derivation::JidDerivation;
 use crate::model::job::State;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::rate::MaxRate;
 use crate::model::retry_cause::RetryCause;
 use crate::model::text_regex::TextRegex;
@@ -47,7 +47,7 @@ const MAX_GRAPH: usize = 10_000;
 /// The longest message of a failure, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
 
-/// The maximum size of data, in bytes. It leaves 12 MiB of a Redis string, 512 MiB at most, to the rest of the job.
+/// The maximum size of data, in bytes. A Redis string holds 512 MiB, so 12 MiB remain for the rest of the job.
 const MAX_DATA_BYTES: usize = 500 << 20;
 
 /// A word as it is.
@@ -77,14 +77,14 @@ pub(crate) fn name_or_empty() -> impl TypedValueParser<Value = Name> {
 }
 
 /// A name, or a glob that matches names.
-pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
+pub(crate) fn pattern() -> impl TypedValueParser<Value = NamePattern> {
     OsStringValueParser::new().try_map(|word: OsString| {
         let (word, is_plain) = plain::word_and_had_plain_mark(word);
         let name = Name::from(word.as_os_str());
         match (name.is_empty(), is_plain) {
             (true, _) => Err(Invalid::because("is empty")),
-            (false, true) => Ok(Pattern::Plain(name)),
-            (false, false) => Pattern::parse(name).map_err(Invalid::Expects),
+            (false, true) => Ok(NamePattern::Plain(name)),
+            (false, false) => NamePattern::parse(name).map_err(Invalid::Expects),
         }
     })
 }
@@ -94,7 +94,7 @@ pub(crate) fn work_queue() -> impl TypedValueParser<Value = QueueSelector> {
     name().try_map(|name| QueueSelector::parse(&name).map_err(Invalid::Expects))
 }
 
-/// `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`: any bytes.
+/// Parses the value of `--where`, which may have any bytes: `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`.
 pub(crate) fn data_filter() -> impl TypedValueParser<Value = DataFilter> {
     OsStringValueParser::new().try_map(|text: OsString| {
         DataFilter::parse(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
@@ -124,7 +124,8 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
     })
 }
 
-/// The class of a job to put. Data in its position means that the class was forgotten, but not after `--`.
+/// Parses the class of a job to put. A text that looks like JSON data means that the class was forgotten, unless it
+/// stands after `--`.
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
         let (text, is_plain) = plain::word_and_had_plain_mark(text);
@@ -171,7 +172,7 @@ pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
     }
 }
 
-/// Adds to the error about a prefix with wrong braces a prefix that works, with one hash tag.
+/// Adds a suggestion to the error about a prefix with wrong braces: a prefix that works, with one hash tag.
 pub(crate) fn suggest_working_prefix(error: Error, wrong: &str) -> Error {
     let name = wrong.replace(['{', '}'], "");
     let name = name.trim_end_matches(':');
@@ -217,7 +218,7 @@ pub(crate) fn at_least_one(text: &str) -> Result<u64, Invalid> {
 }
 
 /// A number of jobs in a graph.
-pub(crate) fn graph_limit(text: &str) -> Result<usize, Invalid> {
+pub(crate) fn graph_job_limit(text: &str) -> Result<usize, Invalid> {
     match text.parse() {
         Ok(number @ 1..=MAX_GRAPH) => Ok(number),
         _ => Err(Invalid::expects(format!(
@@ -258,7 +259,7 @@ pub(crate) fn byte_count(text: &str) -> Result<usize, Invalid> {
     number.checked_mul(factor).ok_or_else(invalid)
 }
 
-/// The size of data. A Redis string holds at most 512 MiB, also the reply that holds the whole job.
+/// Parses the maximum size of a job's data. The reply with the whole job must fit into a Redis string of 512 MiB.
 pub(crate) fn data_size(text: &str) -> Result<usize, Invalid> {
     match byte_count(text) {
         Ok(number @ 0..=MAX_DATA_BYTES) => Ok(number),
@@ -268,7 +269,7 @@ pub(crate) fn data_size(text: &str) -> Result<usize, Invalid> {
     }
 }
 
-/// The length of the message of a failure. The core stores it with each failed job.
+/// Parses the maximum length of a failure's message, which the core stores with each failed job.
 pub(crate) fn error_message_size(text: &str) -> Result<usize, Invalid> {
     match byte_count(text) {
         Ok(number @ 0..=MAX_ERROR_BYTES) => Ok(number),
@@ -460,12 +461,12 @@ pub(crate) fn duration(text: &str) -> Result<Duration, Invalid> {
     parse_duration(text).map_err(Invalid::Expects)
 }
 
-/// A regular expression that the message of a failure contains.
+/// Parses the regular expression to find in the messages of failures.
 pub(crate) fn message_regex(text: &str) -> Result<TextRegex, Invalid> {
     TextRegex::parse(text).map_err(Invalid::Expects)
 }
 
-/// The interval of a recurring job. The core cannot distinguish moments much less than 1 ms apart.
+/// Parses the interval of a recurring job, at least 1 ms: the core cannot distinguish moments much closer together.
 pub(crate) fn recurring_interval(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
         short if short < Duration::from_millis(1) => Err(Invalid::expects("at least 1ms")),

@@ -10,7 +10,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Core, blocks_writes};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::bulk::{BulkTotals, ItemTally, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
@@ -18,8 +18,9 @@ use crate::ui::Ui;
 use crate::view::json;
 
 impl BulkPlan {
-    /// Changes the jobs, slice by slice. `change` takes the jobs of a slice and returns the
-    /// outcome of each, and of the dependents that were changed with them.
+    /// Changes the jobs of the plan slice by slice, or only lists them in a dry run, and reports the outcomes.
+    /// `change` takes the jobs of a slice and returns the outcome of each, and of the dependents that were changed
+    /// with them.
     pub(crate) fn run_in_slices(
         mut self,
         session: &mut Session,
@@ -32,7 +33,7 @@ impl BulkPlan {
             let verb = self.options.verb.infinitive;
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
-        let not_tried = self.drop_after_known_failure();
+        let not_tried = self.drop_and_count_after_known_failure();
         let totals = BulkTotals::new(self.options.verb.word, self.is_dry_run(), matched);
         let mut recorder = OutcomeRecorder {
             tally: BulkTally::new(
@@ -69,7 +70,7 @@ impl BulkPlan {
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.record_outcome(&mut session.ui, outcome)?;
         }
-        // The file also names the dependents before they are changed, so that a crash hides no change.
+        // The report file also lists the dependents before they are changed, so that a crash hides no change.
         for job in &self.cascaded_dependents {
             recorder.write_to_ledger(&JobOutcome::planned(job))?;
         }
@@ -88,7 +89,7 @@ impl BulkPlan {
 
     /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
     /// many are dropped.
-    fn drop_after_known_failure(&mut self) -> usize {
+    fn drop_and_count_after_known_failure(&mut self) -> usize {
         if !self.options.fail_fast {
             return 0;
         }
@@ -134,13 +135,13 @@ impl OutcomeRecorder {
         Ok(())
     }
 
-    /// Records the jobs that are about to be changed, and makes room for their outcomes.
-    fn record_planned(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
+    /// Writes the jobs that are about to be changed to the report file, and reserves disk space for their outcomes.
+    fn write_planned_and_reserve(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
         for job in jobs {
             self.write_to_ledger(&JobOutcome::planned(job))?;
         }
         match &mut self.options.ledger {
-            Some(ledger) => ledger.flush_and_reserve(),
+            Some(ledger) => ledger.flush_and_reserve_space(),
             None => Ok(()),
         }
     }
@@ -162,26 +163,26 @@ impl OutcomeRecorder {
         let is_one_jid = pending.targeting == TargetSource::OneJid;
         let all = pending.jobs.len();
         let matched = all + pending.not_tried;
-        let interrupt = Interrupt::handle_signals();
+        let interrupt = InterruptFlags::install_handlers_once();
         let mut pace = Pace::new(session.share_of_rate(self.options.rate));
         // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         let size = pace.slice_size(if self.options.fail_fast { 1 } else { SLICE });
-        let mut progress = session.ui.progress(all as u64);
+        let mut progress = session.ui.start_progress_bar(all as u64);
         let mut remaining = matched;
         let mut stopped_by = None;
         let mut restarts = if is_one_jid || all == 0 {
             None
         } else {
-            Some(RestartWatch::begin(session)?)
+            Some(RestartWatch::begin_noting_unsupported(session)?)
         };
         for (slice_index, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait_before_slice(slice.len(), &interrupt);
-            if let Some(kind) = interrupt.kind_of_received_signal() {
+            if let Some(kind) = interrupt.error_kind_of_received_signal() {
                 stopped_by = Some(interrupt_error(kind, matched, remaining, session));
                 break;
             }
             // The report file lists the jobs before they are changed, so that a crash hides no change.
-            if let Err(error) = self.record_planned(slice) {
+            if let Err(error) = self.write_planned_and_reserve(slice) {
                 stopped_by = Some(error);
                 break;
             }
@@ -218,7 +219,8 @@ impl OutcomeRecorder {
                     self.flush_ledger()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
-                // Only jobs that still exist can be lost: a job without a state was deleted.
+                // Remember only jobs that still exist. A job without a state after the change was deleted, so it
+                // cannot be lost.
                 if let (Some(restarts), Some(_), ItemTally::Done) =
                     (&mut restarts, &outcome.item.state_after, result)
                 {
@@ -247,11 +249,11 @@ impl OutcomeRecorder {
                 break;
             }
         }
-        progress.finish();
+        progress.remove_bar();
         if let Some(restarts) = restarts {
             let again = resume_hint(remaining, session);
             stopped_by =
-                restarts.check_at_end(stopped_by, self.tally.done_count(), again, session)?;
+                restarts.check_loss_at_end(stopped_by, self.tally.done_count(), again, session)?;
         }
         let done = self.tally.done_count();
         let stopped_by = stopped_by.map(|error| match error.kind() {
@@ -285,7 +287,7 @@ fn resume_hint(remaining: usize, session: &Session) -> String {
     if !session.canonical_command().has_flag("--limit") {
         return session.resume_hint();
     }
-    let line = session.command_line_with_flag("--limit", &remaining.to_string());
+    let line = session.command_line_with_changed_flag("--limit", &remaining.to_string());
     match (remaining, line) {
         (0, _) => "look which of these jobs have changed: the same command would take \
                          further jobs, since `--limit` counts from 0 again"

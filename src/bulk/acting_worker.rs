@@ -41,7 +41,8 @@ impl ActingWorker {
         }
     }
 
-    /// Reads a running job that the command is about, and refuses it as [`ActingWorker::refuse_not_held`] does.
+    /// Reads the job that the command acts on. Refuses a job that does not exist, is not running, or that another
+    /// worker holds.
     pub(crate) fn read_held_job(
         &self,
         core: &mut Core,

@@ -1,5 +1,5 @@
-//! Bulk verbs: what each does to the jobs. The question, the dry run, slices, pace, progress, the
-//! report and the exit code are the same for all.
+//! Bulk verbs: what each verb does to the jobs. All verbs share the question, the dry run, slices, pace, progress,
+//! the report and the exit code.
 
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::args::shared::{BulkFlags, Targets};
@@ -25,7 +25,7 @@ pub(crate) struct BulkAction<'a> {
 
 type Refuse<'a> = Box<dyn Fn(&JobSnapshot) -> Option<JobOutcome> + 'a>;
 type Change<'a> = Box<dyn Fn(&mut Core, &JobSlice) -> SliceOutcome + 'a>;
-/// Sorts the jobs of a plan, or explains why some of them are excluded.
+/// A step between consent and changes: it sorts the jobs of a plan, or explains why some of them are excluded.
 type PlanStep = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
 
 /// The jobs of one call. Before each call, `now` is read again, and signals are checked.
@@ -99,14 +99,15 @@ impl<'a> BulkAction<'a> {
         }
     }
 
-    /// Changes the jobs that are named or selected, from the question to the exit code.
+    /// Runs the whole action on the jobs that are named or selected: the plan, the question, the changes and the
+    /// report.
     pub(crate) fn run(
         self,
         flags: &BulkFlags,
         targets: &Targets,
         session: &mut Session,
     ) -> Result<Exit, Error> {
-        BulkPlan::open(session, &self, flags, targets)?.ask_and_run(self, session)
+        BulkPlan::connect_and_plan(session, &self, flags, targets)?.ask_and_run(self, session)
     }
 }
 
@@ -119,7 +120,7 @@ impl BulkPlan {
     ) -> Result<Exit, Error> {
         if action.asks || self.is_dry_run() {
             let effects = (action.effects)(&self) + &self.queue_lines;
-            self.ask_consent(session, &effects)?;
+            self.ask_consent_or_print_plan(session, &effects)?;
         }
         (action.after_consent)(&mut self, session)?;
         let begun = session.now();

@@ -31,7 +31,7 @@ pub(crate) const CANCEL: Verb = Verb {
     raw: true,
 };
 
-/// To cancel more jobs than this, their number must be typed.
+/// The number of jobs above which the operator must type that number to cancel them.
 const MAX_WITHOUT_TYPED_NUMBER: usize = 1000;
 
 /// Maximum number of dependents that the question names.
@@ -71,7 +71,7 @@ pub(crate) fn cancel_jobs(
     }
     plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
     if plan.is_dry_run() {
-        return show_dry_run(plan, dependents, &edges, session);
+        return show_cancel_dry_run(plan, dependents, &edges, session);
     }
     let affected = name_affected_dependents(dependents, &plan, &edges);
     let consent = confirm_cancel(&plan, plan.cascaded_dependents.len(), &affected, session)?;
@@ -86,7 +86,7 @@ pub(crate) fn cancel_jobs(
             if rest.is_empty() {
                 return Ok(outcomes).into();
             }
-            let replies = match core.cancel_jobs(now, dependents, &rest, consent) {
+            let replies = match core.cancel_leading_jobs(now, dependents, &rest, consent) {
                 Ok(replies) => replies,
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
@@ -115,8 +115,8 @@ pub(crate) fn cancel_jobs(
     })
 }
 
-/// Cancels the jobs of a plan, each after it was saved. Their dependents are saved and cancelled
-/// like jobs that were named, so that no job is deleted that is not in the file.
+/// Cancels the jobs of a plan, each after it was saved. Their dependents are saved and cancelled like jobs that were
+/// named, so that each deleted job is in the file.
 fn save_and_cancel(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
@@ -151,7 +151,7 @@ fn save_and_cancel(
             Err(error) => return Err(error).into(),
         };
         while !saved.is_empty() {
-            let replies = match core.cancel_jobs(now, dependents, &saved, consent) {
+            let replies = match core.cancel_leading_jobs(now, dependents, &saved, consent) {
                 Ok(replies) => replies,
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
@@ -196,7 +196,7 @@ fn cancel_outcome<D>(
             running.add_run_details(JobOutcome::done(&job.jid).with_raw_reply(job.jid.as_bytes()))
         }
         OutcomeCode::HasDependents => refused_by_dependents(job, reply.detail_names()),
-        OutcomeCode::Invalid if reply.refusal_text().ends_with(" below") => {
+        OutcomeCode::Invalid if reply.core_refusal_text().ends_with(" below") => {
             JobOutcome::from_refusing_reply(job, reply)
                 .hint("`--save FILE` cancels so many in several calls, from the leaves of the tree")
         }
@@ -205,7 +205,7 @@ fn cancel_outcome<D>(
     outcome.with_snapshot(job)
 }
 
-/// The outcome of a job on which other jobs depend.
+/// The outcome of a job that was not cancelled because other jobs depend on it.
 fn refused_by_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
     let by: Vec<String> = by.map(|jid| format!("`{jid}`")).collect();
     let verb = if by.len() == 1 { "waits" } else { "wait" };
@@ -248,8 +248,8 @@ fn dependents_outside_plan(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Names the first of the jobs that are not in `plan.jobs` but would be changed because they depend on jobs
-/// there, and counts the rest. Empty if there are none, or if dependents are refused.
+/// Lists the jobs outside `plan.jobs` that would be cancelled or released because they depend on jobs there: up to
+/// ten names, and the number of the rest. Empty if there are none, or if dependents are refused.
 fn name_affected_dependents(
     dependents: DependentsPolicy,
     plan: &BulkPlan,
@@ -278,7 +278,8 @@ fn name_affected_dependents(
     }
 }
 
-/// Asks for consent; `below` of the jobs are dependents of the others. `affected` names dependents.
+/// Asks for consent. `below` is the number of jobs that are cancelled only because they depend on other jobs.
+/// `affected` lists dependents that would be cancelled or released.
 fn confirm_cancel(
     plan: &BulkPlan,
     below: usize,
@@ -296,10 +297,10 @@ fn confirm_cancel(
         TargetSource::Selector => true,
     };
     if count == 0 || !asks {
-        return Ok(session.ui.implicit_consent());
+        return Ok(session.ui.consent_for_named_job());
     }
     let what = describe_cancel(plan, count, below, affected, session)?;
-    let details = |options: &RenderOptions| plan.question_details(options, "");
+    let details = |options: &RenderOptions| plan.question_table_and_effects(options, "");
     if count > MAX_WITHOUT_TYPED_NUMBER {
         session.ui.confirm_typed(&what, &count.to_string(), details)
     } else {
@@ -330,7 +331,7 @@ fn describe_cancel(
     Ok(what)
 }
 
-fn show_dry_run(
+fn show_cancel_dry_run(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
     edges: &Edges,
@@ -359,9 +360,9 @@ fn show_dry_run(
     let affected = name_affected_dependents(dependents, &plan, edges);
     if count > 0 && (plan.targeting != TargetSource::OneJid || !affected.is_empty()) {
         let what = describe_cancel(&plan, count, below, &affected, session)?;
-        session
-            .ui
-            .print_dry_run_plan(&what, |options| plan.question_details(options, ""));
+        session.ui.print_dry_run_plan(&what, |options| {
+            plan.question_table_and_effects(options, "")
+        });
     }
     plan.run_in_slices(session, |_, _, _| Ok(Vec::new()).into())
 }

@@ -1,4 +1,4 @@
-//! The checksums of the lines of an undo file: a line that was altered is not believed.
+//! The checksums of the lines of an undo file: an altered line is refused.
 //!
 //! The last field of a line, `sum`, is the beginning of the SHA-256 of all that stands before it.
 //! Files of earlier versions have lines without it. From the first line that has one, each line must
@@ -26,7 +26,7 @@ pub(crate) fn with_checksum(document: &[u8]) -> Vec<u8> {
 
 /// Verifies the bytes behind the last line end. The beginning of a line is accepted: a crash cut it off. A
 /// complete line with its checksum and one more byte is refused: its line end was altered.
-pub(crate) fn verify_incomplete_line(bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn refuse_altered_line_end(bytes: &[u8]) -> Result<(), String> {
     let line = bytes.split_last().map(|(_, line)| line);
     match line.and_then(split_checksum) {
         Some((content, sum)) if checksum(content).as_bytes() == sum => Err(ALTERED.to_owned()),

@@ -7,7 +7,7 @@ use crate::model::bulk::{ItemTally, OutcomeCode};
 /// The number of jobs by result and code.
 pub(crate) type Codes = std::collections::BTreeMap<(ItemTally, OutcomeCode), usize>;
 
-/// The kind of error for a code if one job was named.
+/// The kind of error for the outcome of a job, if only this job was named.
 pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
     match code {
         OutcomeCode::Gone | OutcomeCode::MissingDependency => Kind::NotFound,
@@ -24,8 +24,8 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
 }
 
 /// The exit code of an action; `remaining` jobs were not tried after a failure. With `are_given_by_jid`, the jobs
-/// were given by jid, and not all of them are as asked already: if none of them could be changed, the
-/// code is what one of them would get.
+/// were given by jid, and at least one was not yet as the command would leave it. If none of these jobs could be
+/// changed, the code is the one for a single job.
 ///
 /// | done | skipped                    | failed             | exit              |
 /// |------|----------------------------|--------------------|-------------------|

@@ -1,5 +1,5 @@
-//! Jobs that wait in their lanes. The dependency of a job on the one before it in its lane belongs to
-//! the lane: no command removes it while that job is there.
+//! Jobs that wait in their lanes. Such a job depends on the job before it in its lane. No command removes this
+//! dependency while that job is in the lane.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -38,7 +38,9 @@ pub(crate) fn read_lane_edges(
     now: Moment,
     jids: &[Name],
 ) -> Result<HashMap<Name, LaneEdge>, Error> {
-    let placed = jids.iter().zip(core.lane_times(now, jids)?);
+    let placed = jids
+        .iter()
+        .zip(core.lanes_with_put_or_start_times(now, jids)?);
     let placed = placed.filter_map(|(jid, placed)| Some((jid.clone(), placed.lane?)));
     let (jids, lanes): (Vec<Name>, Vec<Name>) = placed.unzip();
     let names: Vec<Name> = BTreeSet::from_iter(&lanes).into_iter().cloned().collect();
@@ -63,8 +65,8 @@ pub(crate) fn read_lane_edges(
 }
 
 impl BulkPlan {
-    /// Excludes the jobs that depend only on the one before them in their lane. Returns the edges of
-    /// the others.
+    /// Excludes the jobs that depend only on the job before them in their lane. Returns the lane dependencies of the
+    /// remaining jobs.
     pub(crate) fn exclude_lane_waiters(
         &mut self,
         session: &mut Session,
@@ -85,7 +87,7 @@ impl BulkPlan {
         Ok(edges)
     }
 
-    /// If only one job was named and is refused because it waits in its lane, says so in its refusal.
+    /// If the only named job is refused because it waits in its lane, adds that reason to its refusal.
     pub(crate) fn explain_single_lane_wait(&mut self, session: &mut Session) -> Result<(), Error> {
         let single = self.is_for_one_jid();
         let Some(excluded) = self.excluded.first_mut().filter(|_| single) else {

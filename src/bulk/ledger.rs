@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::{self, ChecksumVerifier};
 use crate::clock::moment::Moment;
-use crate::core::api::epoch::ServerEpoch;
+use crate::core::api::epoch::LossFreeEpoch;
 use crate::error::{Error, Kind, limit_hint};
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open;
@@ -38,10 +38,10 @@ pub(crate) struct LedgerHead {
     /// The command with the arguments that define its work.
     pub command: String,
     pub run_id: Option<String>,
-    /// [`ServerEpoch::flushes`] when the run began, in journals and reports.
+    /// The number of flushes that the server had counted when the run began. Only journals and reports have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<u64>,
-    /// [`ServerEpoch::evicted`] when the run began, in journals and reports.
+    /// The number of keys that the server had evicted when the run began. Only journals and reports have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evicted: Option<u64>,
     /// Further fields of an export.
@@ -57,7 +57,7 @@ pub(crate) struct ExportHeadFields {
 }
 
 impl LedgerHead {
-    /// The first line of a ledger of this command. [`Ledger::write_head`] adds the server.
+    /// The first line of a ledger of this command. [`Ledger::write_head`] adds what identifies the run of the server.
     pub(crate) fn new(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
@@ -80,8 +80,8 @@ impl LedgerHead {
     }
 }
 
-/// The command of a ledger. An interrupted command continues with the number of remaining jobs. The number of
-/// members is part of the command: with another number, a member would get other lines.
+/// The command as a ledger records it. `--limit` is left out, because an interrupted command continues with a lower
+/// limit. The number of members is added: with another number, a member would get other lines of the input.
 fn ledger_command(session: &Session) -> String {
     let command = session.canonical_command().without_flag("--limit");
     let command = command.line_without_program();
@@ -107,13 +107,13 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens or creates the file, before anything is sent. `take` gets each further line of an
+    /// Opens or creates the file, before anything is sent. `on_earlier_line` gets each further line of an
     /// earlier run. A dry run creates no file and changes none.
     pub(crate) fn open(
         path: &Path,
         head: LedgerHead,
         dry_run: bool,
-        take: impl FnMut(&[u8]) -> Result<(), String>,
+        on_earlier_line: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<Ledger, Error> {
         let mut ledger = Ledger {
             path: path.to_path_buf(),
@@ -127,17 +127,17 @@ impl Ledger {
             ledger.created = !path.exists();
             ledger.file = Some(ledger.open_locked()?);
         }
-        let length = ledger.read_lines(take)?;
+        let length = ledger.read_earlier_lines(on_earlier_line)?;
         ledger
-            .truncate(length)
+            .truncate_incomplete_line(length)
             .map_err(|fault| ledger.unwritable_error(&fault))?;
         Ok(ledger)
     }
 
-    /// Writes the first line, after connecting. Writes a note if an earlier run used another
-    /// server, or if the server has restarted.
+    /// Writes the first line of a new ledger, after connecting. For a ledger of an earlier run, prints a note if that
+    /// run used another server or if the server has restarted since.
     pub(crate) fn write_head(&mut self, session: &mut Session) -> Result<(), Error> {
-        let present = session.core()?.server_epoch()?;
+        let present = session.core()?.current_loss_free_epoch()?;
         let Some(before) = &self.before else {
             self.head.flushes = present.as_ref().map(|present| present.flushes);
             self.head.evicted = present.as_ref().map(|present| present.evicted);
@@ -157,11 +157,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the server restarted, was flushed or evicted keys since an earlier run began; `None` if there
-    /// was none, or if that is not known.
-    pub(crate) fn has_epoch_changed(&self, present: &ServerEpoch) -> Option<bool> {
+    /// Whether the server restarted, was flushed or evicted keys since the earlier run began; `None` if there was no
+    /// earlier run, or if its ledger does not identify the run of the server.
+    pub(crate) fn has_epoch_changed(&self, present: &LossFreeEpoch) -> Option<bool> {
         let before = self.before.as_ref()?;
-        let before = ServerEpoch {
+        let before = LossFreeEpoch {
             run_id: before.run_id.clone()?,
             flushes: before.flushes.unwrap_or(present.flushes),
             evicted: before.evicted.unwrap_or(present.evicted),
@@ -175,7 +175,7 @@ impl Ledger {
         self.before.is_some()
     }
 
-    /// Adds a line. The next [`Ledger::flush`] or [`Ledger::write_lines`] writes it.
+    /// Adds a line. The next [`Ledger::flush`] or [`Ledger::write_lines_without_sync`] writes it.
     pub(crate) fn add_line(&mut self, line: &[u8]) {
         let line = line.trim_ascii_end();
         if self.has_checksums() {
@@ -191,7 +191,7 @@ impl Ledger {
         if self.lines.is_empty() {
             return Ok(());
         }
-        self.write_lines()?;
+        self.write_lines_without_sync()?;
         let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
         match synced {
             // A pipe or device cannot be synced: no error.
@@ -200,9 +200,9 @@ impl Ledger {
         }
     }
 
-    /// Flushes, and reserves as much space as the lines took, for the outcomes of the jobs that they announce, where
-    /// the file system can do that.
-    pub(crate) fn flush_and_reserve(&mut self) -> Result<(), Error> {
+    /// Flushes the lines. Then reserves disk space of equal size for the outcomes of the jobs that the lines
+    /// announce, if the file system can do that.
+    pub(crate) fn flush_and_reserve_space(&mut self) -> Result<(), Error> {
         let room = self.lines.len() as u64;
         self.flush()?;
         let Some(file) = self.file.as_ref().filter(|_| room > 0) else {
@@ -227,7 +227,7 @@ impl Ledger {
     }
 
     /// Writes the added lines without a sync: they survive this process, not a system crash.
-    pub(crate) fn write_lines(&mut self) -> Result<(), Error> {
+    pub(crate) fn write_lines_without_sync(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.lines);
         match &mut self.file {
             Some(file) => file
@@ -242,10 +242,10 @@ impl Ledger {
         Sanitized(self.path.as_os_str().as_encoded_bytes()).to_string()
     }
 
-    /// Reads the lines of earlier runs. Returns the length of the complete lines in bytes.
-    fn read_lines(
+    /// Reads and verifies the lines of earlier runs. Returns the length of the complete lines in bytes.
+    fn read_earlier_lines(
         &mut self,
-        mut take: impl FnMut(&[u8]) -> Result<(), String>,
+        mut on_earlier_line: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<u64, Error> {
         let file = match open::open_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
@@ -270,13 +270,13 @@ impl Ledger {
             let is_complete = line.ends_with(b"\n");
             let verified = match (self.has_checksums(), is_complete) {
                 (true, true) => checksums.verify_line(&line),
-                (true, false) => checksum::verify_incomplete_line(&line),
+                (true, false) => checksum::refuse_altered_line_end(&line),
                 (false, _) => Ok(()),
             };
             let taken = match &self.before {
                 _ if !is_complete => verified,
                 None => self.check_earlier_head(&line).map(|()| verified)?,
-                Some(_) => verified.and_then(|()| take(line.trim_ascii())),
+                Some(_) => verified.and_then(|()| on_earlier_line(line.trim_ascii())),
             };
             taken.map_err(|why| {
                 Error::usage(format!("`{}`, line {number}: {why}", self.display_path()))
@@ -287,7 +287,8 @@ impl Ledger {
             }
             length += line.len() as u64;
         }
-        // A file without a complete line was not written by qless, unless that line was cut off.
+        // A file without a complete line was not written by `qless`, unless it has the beginning of a first line that
+        // a crash cut off.
         if self.before.is_none() && !line.is_empty() && !is_cut_head(&line) {
             return Err(self.foreign_file_error());
         }
@@ -295,20 +296,20 @@ impl Ledger {
     }
 
     /// Reads the lines of earlier runs once more.
-    pub(crate) fn reread_lines(
+    pub(crate) fn reread_earlier_lines(
         &self,
-        mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+        mut on_earlier_line: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = open::open_private(&self.path, OpenOptions::new().read(true))
             .map_err(|why| why.into_error(&self.failure_message("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
-            take(&line.map_err(|fault| self.unreadable_error(&fault))?)?;
+            on_earlier_line(&line.map_err(|fault| self.unreadable_error(&fault))?)?;
         }
         Ok(())
     }
 
-    /// Reads the first line of an earlier run. It refuses a file of another command.
+    /// Reads the first line of an earlier run. Refuses a ledger of another kind, prefix or command.
     fn check_earlier_head(&mut self, line: &[u8]) -> Result<(), Error> {
         let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
@@ -352,7 +353,7 @@ impl Ledger {
             }
         };
         self.refuse_device(&file)?;
-        // Some file systems have no locks. There the user must not start two runs.
+        // Some file systems have no locks. There, nothing prevents two runs from using the file at the same time.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(self.unwritable_error(&io::Error::new(
                 ErrorKind::WouldBlock,
@@ -377,7 +378,7 @@ impl Ledger {
     }
 
     /// Cuts off an incomplete last line.
-    fn truncate(&self, length: u64) -> io::Result<()> {
+    fn truncate_incomplete_line(&self, length: u64) -> io::Result<()> {
         let Some(file) = &self.file else {
             return Ok(());
         };
@@ -389,7 +390,8 @@ impl Ledger {
         }
     }
 
-    /// Whether each line has a checksum. Only undo files do, because nothing else shows what a revert must restore.
+    /// Whether each line has a checksum. Only the lines of undo files do, because nothing else records the values
+    /// that a revert must restore.
     fn has_checksums(&self) -> bool {
         self.head.kind == UNDO
     }
@@ -427,7 +429,7 @@ impl Ledger {
     }
 }
 
-/// Removes a file that this run created and left empty, and the space that it reserved.
+/// Removes a file that this run created and left empty. Frees the reserved disk space of any other file.
 impl Drop for Ledger {
     fn drop(&mut self) {
         let Some((file, about)) = self

@@ -10,15 +10,16 @@ use crate::model::throttle::{Throttle, describe_maximum};
 use crate::name::Name;
 use crate::session::{Session, actor};
 
-/// The maxima that differ from the present ones. A put sets them in its own call, if it puts a job.
+/// The maxima to set, which differ from the present ones. A put sets them within its own call, and only if it puts a
+/// job.
 #[derive(Debug)]
 pub(crate) struct MaximumChanges {
     /// The present throttles with their new maxima.
     changes: Vec<(Throttle, i64)>,
 }
 
-/// Sets each maximum that differs from the present one, before a call that cannot do so itself. An expiry
-/// time of the present maximum stays.
+/// Sets each maximum that differs from the present one, for a command whose own call cannot set it. The expiry time
+/// of the present maximum stays. A dry run only reports what would be set.
 pub(crate) fn set_changed_maxima(
     throttles: &[ThrottleArg],
     dry_run: bool,
@@ -48,7 +49,7 @@ pub(crate) fn set_changed_maxima(
 }
 
 impl MaximumChanges {
-    /// Reads the throttles that have another maximum. Refuses two maxima for one throttle.
+    /// Reads which of the throttles have another maximum than the given one. Refuses two maxima for one throttle.
     pub(crate) fn read_changes(
         throttles: &[ThrottleArg],
         now: Moment,
@@ -86,7 +87,7 @@ impl MaximumChanges {
     pub(crate) fn note_planned_maxima(&self, session: &mut Session) {
         if !self.changes.is_empty() {
             let what = self.describe_changes();
-            session.ui.note_dry_run(&format!("would {what}"));
+            session.ui.note_dry_run_changes(&format!("would {what}"));
         }
     }
 
@@ -100,7 +101,9 @@ impl MaximumChanges {
             self.describe_changes(),
             session.on_destination_text()?
         );
-        session.ui.confirm_protected(&question, |_| String::new())?;
+        session
+            .ui
+            .confirm_if_protected(&question, |_| String::new())?;
         Ok(())
     }
 

@@ -1,9 +1,8 @@
-//! Changing many jobs: list, plan, confirm, act in slices, report.
+//! Changes of many jobs, in these steps: list, plan, confirm, change, report.
 //!
-//! A command reads the jobs that it was given and puts the jobs that it may change into a
-//! [`BulkPlan`]. The other jobs are excluded: that is an error if one job was named, else an item of
-//! the report. [`BulkPlan::run_in_slices`] changes the rest in slices. Each change is guarded by the job's
-//! snapshot.
+//! A command reads its jobs and makes a [`BulkPlan`] of those that it may change. A job that it may not change is
+//! an error if only one job was named, else an item of the report. [`BulkPlan::run_in_slices`] changes up to
+//! [`SLICE`] jobs at a time. It leaves a job as it is if the job has changed since the command read it.
 
 mod act;
 pub(crate) mod acting_worker;
@@ -35,5 +34,5 @@ pub(crate) use plan::BulkPlan;
 pub(crate) use slice::{SliceOutcome, failed_call_outcome};
 pub(crate) use tally::BulkTally;
 
-/// Maximum number of jobs changed between two checks of the clock and of signals.
+/// Maximum number of jobs that are changed between two checks of the clock and of signals.
 pub(crate) const SLICE: usize = 200;

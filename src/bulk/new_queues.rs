@@ -14,7 +14,7 @@ use crate::text::nearest_spelling;
 /// Maximum number of new queues that are named one by one.
 const MAX_NAMED: usize = 10;
 
-/// Writes a note for each queue that does not exist yet, if notes are read or this is a dry run. With
+/// Prints a note about each queue that does not exist yet, if stderr is a terminal or this is a dry run. With
 /// `--existing-queue`, refuses such a queue.
 pub(crate) fn note_or_refuse_new_queues(
     queues: &[Name],

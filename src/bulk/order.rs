@@ -23,8 +23,8 @@ pub(super) fn read_dependency_edges(
     session.core()?.dependents_by_job(now, &jids)
 }
 
-/// Puts each job after its dependents, so that in no slice a job is kept because of a dependent
-/// that a later slice would delete.
+/// Puts each job after its dependents. Otherwise the server would refuse to delete a job because of a dependent that
+/// a later slice deletes.
 pub(super) fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
     if edges.is_empty() {
         return jobs;
@@ -76,7 +76,7 @@ pub(super) fn last_of_lane_first(
     session: &mut Session,
 ) -> Result<Vec<JobSnapshot>, Error> {
     let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-    let placed = session.core()?.lane_times(now, &jids)?;
+    let placed = session.core()?.lanes_with_put_or_start_times(now, &jids)?;
     let placed = jids.into_iter().zip(placed);
     let lanes: HashMap<Name, Name> = placed
         .filter_map(|(jid, placed)| Some((jid, placed.lane?)))
@@ -89,9 +89,9 @@ pub(super) fn last_of_lane_first(
     Ok(dependents_first(jobs, &edges))
 }
 
-/// Sorts the failed jobs of each lane by their puts, on the positions that the lane has in the plan. A
-/// job that is put again joins its lane at the end, and failure lists have another order: burying
-/// begins with the last job of a lane.
+/// Sorts the failed jobs of each lane by the time of their puts, within the positions that the lane has in the plan.
+/// The order matters because a job that is put again joins its lane at the end. Failure lists have another order:
+/// burying begins with the last job of a lane.
 pub(super) fn sort_lanes_by_put(
     plan: &mut BulkPlan,
     now: Moment,
@@ -102,7 +102,7 @@ pub(super) fn sort_lanes_by_put(
     }
     let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut lanes: HashMap<Name, Vec<(usize, Option<Moment>)>> = HashMap::new();
-    let placed = session.core()?.lane_times(now, &jids)?;
+    let placed = session.core()?.lanes_with_put_or_start_times(now, &jids)?;
     for (at, placed) in placed.into_iter().enumerate() {
         if let Some(lane) = placed.lane {
             lanes.entry(lane).or_default().push((at, placed.time));
@@ -115,8 +115,8 @@ pub(super) fn sort_lanes_by_put(
             .jobs_with_fields(now, "jid,history", &jids)?;
         let keyed = places.iter().zip(found).map(|(&(at, time), job)| {
             let (put, started) = job.as_ref().map_or((None, false), put_time_and_was_started);
-            // Jobs that one call put have the same time. They were buried last to first, so their order is
-            // reversed.
+            // Jobs that one call put have equal times. Burying put the last of them into the failure list first, so
+            // reverse their order.
             let tie = match plan.targeting {
                 TargetSource::Selector if !started => usize::MAX - at,
                 _ => at,
@@ -134,8 +134,8 @@ pub(super) fn sort_lanes_by_put(
     Ok(())
 }
 
-/// When a job was last put, in whole seconds, and whether it was started since. A job that was started preceded the
-/// jobs of its lane that were put in the same second and were not.
+/// When a job was last put, in whole seconds, and whether it was started since. Of the jobs of a lane that were put
+/// within one second, the started ones were first in the lane.
 fn put_time_and_was_started(job: &Job) -> (Option<Moment>, bool) {
     let history = job.history.as_deref().unwrap_or_default();
     let put = history

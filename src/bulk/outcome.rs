@@ -14,13 +14,13 @@ pub(crate) struct JobOutcome {
     pub hint: Option<String>,
     /// The cells of the table's row after the jid.
     pub cells: Vec<Name>,
-    /// The reply of the command of the same name in `qless-core`, for `-o raw`.
+    /// The reply that `qless-core` would give to its command of this name, for `-o raw`.
     pub raw: Vec<u8>,
     /// On which worker, and for how long, the job ran until it was cancelled.
     pub running_on: Option<String>,
-    /// Whether the job was not given, but depends on one that was.
+    /// Whether the job itself was not given, but was changed because it depends on a given job.
     pub cascaded: bool,
-    /// Whether the job was not changed because it is as the command would leave it.
+    /// Whether the job needed no change, because it already was as the command would leave it.
     pub as_asked: bool,
 }
 
@@ -98,7 +98,7 @@ impl JobOutcome {
     /// The outcome of a job that a guarded call did not change.
     pub(crate) fn from_refusing_reply<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> JobOutcome {
         let jid = &job.jid;
-        // A mark begins with the state: if that is the same, something else of the job has changed.
+        // A mark begins with the state. If the state is unchanged, another part of the job has changed.
         let state = [job.stored.as_bytes(), b":"].concat();
         let outcome = match reply.code {
             OutcomeCode::Gone => JobOutcome::gone(jid),
@@ -110,12 +110,12 @@ impl JobOutcome {
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
             OutcomeCode::Complete => JobOutcome::already_complete(jid),
-            code => JobOutcome::refused(jid, code, reply.refusal_text()),
+            code => JobOutcome::refused(jid, code, reply.core_refusal_text()),
         };
         outcome.with_snapshot(job)
     }
 
-    /// The outcome of a job whose own call was refused; `None` for any other error.
+    /// The outcome of a job for an error by which the core refused its call; `None` for any other error.
     pub(crate) fn from_refusal(jid: &Name, error: &Error) -> Option<JobOutcome> {
         Some(match error.refusal_of(jid)? {
             Refusal::Gone => JobOutcome::gone(jid),
@@ -142,7 +142,7 @@ impl JobOutcome {
         self
     }
 
-    /// Sets queue and state as they were before the change.
+    /// Sets the queue and the state that the job had before the change.
     pub(crate) fn with_snapshot(mut self, job: &JobSnapshot) -> JobOutcome {
         self.item.queue = job.queue.clone();
         self.item.state_before = Some(job.state.clone()).filter(|state| !state.is_empty());
@@ -164,7 +164,7 @@ impl JobOutcome {
         self
     }
 
-    /// Notes whether the job is already as the command would leave it.
+    /// Sets whether the job already was as the command would leave it.
     pub(crate) fn with_already_as_asked(mut self, as_asked: bool) -> JobOutcome {
         self.as_asked = as_asked;
         self
@@ -175,7 +175,7 @@ impl JobOutcome {
         self
     }
 
-    /// Replaces the error of a call about one job by its refusal, if it is one.
+    /// If an error is the core's refusal to change this job, turns it into an error with the words of bulk commands.
     pub(crate) fn refusal_or_error(jid: &Name, verb: &str, error: Error) -> Error {
         match JobOutcome::from_refusal(jid, &error) {
             Some(outcome) => outcome.to_error(verb),
@@ -183,7 +183,7 @@ impl JobOutcome {
         }
     }
 
-    /// A refusal as the error of a command that named this one job.
+    /// The refusal of a job as the error of a command that named only this job.
     pub(crate) fn to_error(&self, verb: &str) -> Error {
         let jid = &self.item.jid;
         let message = match (self.item.code, &self.item.detail) {

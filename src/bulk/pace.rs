@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::rate::MaxRate;
 
 /// Length of a slice at a given rate: short, so that the jobs come evenly.
 const SLICE_TIME: Duration = Duration::from_millis(100);
 
-/// Keeps an action to its rate. Without a rate it never waits.
+/// Limits a bulk action to its rate. Without a rate, no slice waits.
 #[derive(Debug)]
 pub(crate) struct Pace {
     rate: Option<MaxRate>,
@@ -31,7 +31,7 @@ impl Pace {
 
     /// Waits until this number of jobs may be changed, or until a signal comes. Lost time is not
     /// made up: the slice after a slow one comes no faster.
-    pub(crate) fn wait_before_slice(&mut self, jobs: usize, interrupt: &Interrupt) {
+    pub(crate) fn wait_before_slice(&mut self, jobs: usize, interrupt: &InterruptFlags) {
         let Some(rate) = self.rate else {
             return;
         };

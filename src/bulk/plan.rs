@@ -35,7 +35,7 @@ pub(crate) struct BulkPlan {
     /// The jobs that an earlier run with the same report has done.
     pub(super) already_done: Vec<JobOutcome>,
     pub(super) jobs: Vec<JobSnapshot>,
-    /// The dependents that would be changed with the jobs, as far as the plan has to know them.
+    /// The dependents that would be cancelled with the jobs. The plan has them only for a dry run or a question.
     pub(super) cascaded_dependents: Vec<JobSnapshot>,
     /// On which workers the jobs run, if the action shows that.
     pub(super) running: RunningJobs,
@@ -65,21 +65,21 @@ pub(super) enum TargetSource {
 }
 
 impl BulkPlan {
-    /// Opens the session and plans an action for the jobs that are named or selected.
-    pub(crate) fn open(
+    /// Connects to the server, and plans an action for the jobs that are named or selected.
+    pub(crate) fn connect_and_plan(
         session: &mut Session,
         action: &BulkAction,
         flags: &BulkFlags,
         targets: &Targets,
     ) -> Result<BulkPlan, Error> {
-        targets.check_selection()?;
+        targets.require_jids_or_selector()?;
         let options = BulkOptions::new(session, action.verb, flags)?;
         let jids = jids::read_jids(&mut session.input(), &targets.jids)?;
-        BulkPlan::open_with_jids(session, options, action, targets, &jids)
+        BulkPlan::connect_and_plan_with_jids(session, options, action, targets, &jids)
     }
 
     /// Plans an action for jids that were read already.
-    pub(crate) fn open_with_jids(
+    pub(crate) fn connect_and_plan_with_jids(
         session: &mut Session,
         options: BulkOptions,
         action: &BulkAction,
@@ -95,8 +95,8 @@ impl BulkPlan {
         )
     }
 
-    /// A plan for the jobs that are named or selected, without the jobs that `refuse` refuses. A selector
-    /// without a state means jobs in one of `states`.
+    /// A plan for the jobs that are named or selected, in which the jobs that `refuse` refuses are excluded. A
+    /// selector without a state means jobs in one of `states`.
     pub(crate) fn from_targets(
         session: &mut Session,
         options: BulkOptions,
@@ -104,7 +104,7 @@ impl BulkPlan {
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
-        targets.check_selection()?;
+        targets.require_jids_or_selector()?;
         let selector = targets.selector.with_default_states(states)?;
         let now = session.connect()?;
         if targets.jids.is_empty() {
@@ -144,8 +144,8 @@ impl BulkPlan {
         Ok(plan)
     }
 
-    /// Reads the jobs that are selected. Misplaced entries of failure lists are excluded and
-    /// reported in notes.
+    /// A plan for the jobs that a selector selects. Misplaced entries of failure lists are excluded and reported in
+    /// notes.
     pub(crate) fn from_selector(
         session: &mut Session,
         now: Moment,
@@ -154,7 +154,7 @@ impl BulkPlan {
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
-        let restarts = RestartWatch::begin_quietly(session.core()?)?;
+        let restarts = RestartWatch::begin_without_note(session.core()?)?;
         let (mut jobs, misplaced) = select::read_snapshots(session, now, selector)?;
         restarts.refuse_lost_listing(&jobs, session.core()?)?;
         let mut plan = BulkPlan::new(options, TargetSource::Selector);
@@ -252,7 +252,7 @@ impl BulkPlan {
         self.excluded.push(ExcludedJob { outcome, preceding });
     }
 
-    /// Skips the job if an earlier run with the same report has done it. Tells whether it did.
+    /// Whether an earlier run with this report file has done the job. Such a job is added to `already_done`.
     fn skip_if_done(&mut self, jid: &Name) -> bool {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(ledger)) = (done, &self.options.ledger) {
@@ -264,15 +264,21 @@ impl BulkPlan {
         done
     }
 
-    /// Asks whether to continue, unless the jobs were named by their jids. `more` is shown below the jobs.
-    pub(super) fn ask_consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
+    /// Asks for consent to change selected jobs, and in a protected context several named ones; a dry run prints the
+    /// plan instead. A single named job needs no question. `more` is shown below the jobs.
+    pub(super) fn ask_consent_or_print_plan(
+        &self,
+        session: &mut Session,
+        more: &str,
+    ) -> Result<(), Error> {
         if !self.will_ask_consent(session) {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
         let jobs = self.describe_count_and_state(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
-        let details = |render_options: &RenderOptions| self.question_details(render_options, more);
+        let details =
+            |render_options: &RenderOptions| self.question_table_and_effects(render_options, more);
         if self.is_dry_run() {
             session.ui.print_dry_run_plan(&what, details)
         } else {
@@ -328,7 +334,11 @@ impl BulkPlan {
     }
 
     /// The jobs by queue and state, and the further effects of the plan.
-    pub(super) fn question_details(&self, render_options: &RenderOptions, more: &str) -> String {
+    pub(super) fn question_table_and_effects(
+        &self,
+        render_options: &RenderOptions,
+        more: &str,
+    ) -> String {
         let mut details = plan_table(
             self.jobs.iter().chain(&self.cascaded_dependents),
             render_options,

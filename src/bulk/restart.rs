@@ -1,8 +1,8 @@
-//! Notices that the server restarted, was flushed or evicted keys after it had acknowledged changes of this
-//! command: it may have lost them.
+//! Notices that the server restarted, was flushed or evicted keys after it had acknowledged changes of this command:
+//! the changes may be lost.
 
 use crate::address::Node;
-use crate::core::api::epoch::{LossCause, ServerEpoch};
+use crate::core::api::epoch::{LossCause, LossFreeEpoch};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::job_snapshot::JobSnapshot;
@@ -13,18 +13,19 @@ use crate::text::format_count;
 /// Maximum number of the first jobs put that are looked for after a flush.
 const MAX_FIRST: usize = 10;
 
-/// Compares the server at the beginning, after each reconnect and at the end. That costs no call per round.
+/// Compares what the server reports about restarts, flushes and evictions: at the beginning, after each reconnect and
+/// at the end. So the rounds in between need no further call.
 #[derive(Debug)]
 pub(crate) struct RestartWatch {
     /// `None` if the server does not report it.
-    begun: Option<ServerEpoch>,
+    begun: Option<LossFreeEpoch>,
     /// The node of the cluster that was asked last.
     node: Option<Node>,
     /// The number of connections that had broken when the server was asked last.
     losses: u64,
     /// The number of the connection on which the server was asked last.
     connection: u64,
-    /// The first jobs that were put. If they still exist after a flush, it was a flush of another database.
+    /// The first jobs that were put. If they still exist after a flush, another database was flushed.
     first: Vec<Name>,
     loss: Option<SuspectedLoss>,
 }
@@ -38,8 +39,8 @@ pub(crate) struct SuspectedLoss {
 }
 
 impl RestartWatch {
-    pub(crate) fn begin(session: &mut Session) -> Result<RestartWatch, Error> {
-        let watch = RestartWatch::begin_quietly(session.core()?)?;
+    pub(crate) fn begin_noting_unsupported(session: &mut Session) -> Result<RestartWatch, Error> {
+        let watch = RestartWatch::begin_without_note(session.core()?)?;
         if watch.begun.is_none() {
             session.ui.note(
                 "note: the server does not say whether it restarts (INFO), so a loss of jobs by that \
@@ -50,9 +51,9 @@ impl RestartWatch {
     }
 
     /// Begins without a note, because another watch of the command writes it.
-    pub(super) fn begin_quietly(core: &mut Core) -> Result<RestartWatch, Error> {
+    pub(super) fn begin_without_note(core: &mut Core) -> Result<RestartWatch, Error> {
         Ok(RestartWatch {
-            begun: core.server_epoch()?,
+            begun: core.current_loss_free_epoch()?,
             node: core.connected_node(),
             losses: core.lost_connection_count(),
             connection: core.connection_number(),
@@ -61,13 +62,14 @@ impl RestartWatch {
         })
     }
 
-    /// Refuses a list of jobs if the server has lost some of them since: further jobs may be missing in it.
+    /// Refuses a list of jobs if the server has lost some of them since the list was begun: the list may lack further
+    /// jobs.
     pub(super) fn refuse_lost_listing(
         mut self,
         listed: &[JobSnapshot],
         core: &mut Core,
     ) -> Result<(), Error> {
-        let present = core.server_epoch()?;
+        let present = core.current_loss_free_epoch()?;
         let first = listed.iter().take(MAX_FIRST).map(|job| job.jid.clone());
         let first: Vec<Name> = first.collect();
         match self.cause_of_loss(core, present, &first) {
@@ -97,15 +99,16 @@ impl RestartWatch {
             return;
         }
         // A failure is ignored: the next round fails too, or checks again.
-        if let Ok(present) = core.server_epoch() {
+        if let Ok(present) = core.current_loss_free_epoch() {
             self.connection = core.connection_number();
             self.record_suspected_loss(core, present, acknowledged);
         }
     }
 
-    /// The error that stopped the command. Without one, asks the server once more, and returns
-    /// the error that it may have lost what it acknowledged, with `rerun_hint` as its hint.
-    pub(crate) fn check_at_end(
+    /// The error that ends the command: `stopped_by`, else an error with `rerun_hint` if the server may have lost
+    /// changes that it acknowledged. Without `stopped_by`, asks the server once more. With `stopped_by`, such a loss
+    /// is a warning.
+    pub(crate) fn check_loss_at_end(
         mut self,
         stopped_by: Option<Error>,
         acknowledged: usize,
@@ -114,7 +117,7 @@ impl RestartWatch {
     ) -> Result<Option<Error>, Error> {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
-            match core.server_epoch() {
+            match core.current_loss_free_epoch() {
                 Ok(present) => self.record_suspected_loss(core, present, acknowledged),
                 Err(away) => return Ok(Some(away.hint(rerun_hint))),
             }
@@ -135,7 +138,7 @@ impl RestartWatch {
     fn record_suspected_loss(
         &mut self,
         core: &mut Core,
-        present: Option<ServerEpoch>,
+        present: Option<LossFreeEpoch>,
         acknowledged: usize,
     ) {
         let first = self.first.clone();
@@ -153,7 +156,7 @@ impl RestartWatch {
     fn cause_of_loss(
         &mut self,
         core: &mut Core,
-        present: Option<ServerEpoch>,
+        present: Option<LossFreeEpoch>,
         first: &[Name],
     ) -> Option<LossCause> {
         let (begun, present) = (self.begun.as_ref()?, present?);
@@ -166,15 +169,16 @@ impl RestartWatch {
         self.losses = core.lost_connection_count();
         self.node = node;
         if moved {
-            // Another node of the cluster serves the slot now: it was moved with all of its keys, so nothing was lost.
+            // Another node of the cluster serves the slot now: the slot was moved with all of its keys, so nothing
+            // was lost.
             self.begun = Some(present);
             return None;
         }
         let cause = begun.causes_of_loss(&present).find(|cause| match cause {
             LossCause::Restarted => true,
             LossCause::Flushed => has_lost_jobs(core, first),
-            // Evictions count only under a policy that deletes jobs: the others evict only keys with an expiry.
-            LossCause::Evicted => core.eviction_policy().is_some(),
+            // Evictions count only under a policy that deletes jobs: other policies evict only keys with an expiry.
+            LossCause::Evicted => core.job_eviction_policy().is_some(),
         })?;
         self.begun = Some(present);
         Some(cause)

@@ -42,7 +42,7 @@ impl SaveFile {
         self.ledger.write_head(session)
     }
 
-    /// Writes jobs. Tells which of them may be deleted now, and the outcomes of the others.
+    /// Writes jobs to the file. Returns the jobs that may be deleted now, and the outcomes of the others.
     pub(crate) fn write_jobs<'j>(
         &mut self,
         core: &mut Core,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::JobOutcome;
-use crate::core::api::job_calls::{CallOutcome, PerJob};
+use crate::core::api::job_calls::{DoneOrRefused, PerJob};
 use crate::core::api::reconcile::LOST;
 use crate::error::{Error, Kind};
 use crate::model::bulk::OutcomeCode;
@@ -13,7 +13,7 @@ use crate::name::Name;
 #[derive(Debug, Default)]
 pub(crate) struct SliceOutcome {
     pub outcomes: Vec<JobOutcome>,
-    /// The error that stops the action. It is also the outcome of each job that has none.
+    /// The error that stops the action. A job of the slice without an outcome gets an outcome with this error.
     pub stopped_by: Option<Error>,
 }
 
@@ -39,8 +39,7 @@ impl SliceOutcome {
         }
     }
 
-    /// Collects the replies to one call per job; `done` makes the outcome of a job that was
-    /// changed.
+    /// Turns the replies to one call per job into outcomes. `done` makes the outcome of a job that was changed.
     pub(crate) fn from_replies<T>(
         jobs: &[JobSnapshot],
         replies: PerJob<T>,
@@ -49,8 +48,8 @@ impl SliceOutcome {
         let mut slice = SliceOutcome::default();
         for (job, reply) in jobs.iter().zip(replies) {
             let outcome = match reply {
-                Ok(CallOutcome::Done(reply)) => done(job, reply).with_snapshot(job),
-                Ok(CallOutcome::Refused(reply)) => JobOutcome::from_refusing_reply(job, &reply),
+                Ok(DoneOrRefused::Done(reply)) => done(job, reply).with_snapshot(job),
+                Ok(DoneOrRefused::Refused(reply)) => JobOutcome::from_refusing_reply(job, &reply),
                 Err(error) => match JobOutcome::from_refusal(&job.jid, &error) {
                     Some(outcome) => outcome.with_snapshot(job),
                     None => {

@@ -36,9 +36,9 @@ pub(crate) struct BulkTally {
     running: Vec<String>,
     /// The number of jobs that were cancelled while they ran.
     ran: usize,
-    /// The number of given jobs that existed when they were listed, but no longer when they were to be changed.
+    /// The number of given jobs that were deleted after this command listed them and before it changed them.
     vanished: usize,
-    /// The number of jobs that were not changed because they are as asked already.
+    /// The number of jobs that needed no change, because they already were what the action would make them.
     as_asked: usize,
 }
 
@@ -89,7 +89,7 @@ impl BulkTally {
         self.doc.sum.done
     }
 
-    /// Counts one given job that did not exist any more when it was to be changed. A dependent is not counted.
+    /// Counts one given job that was deleted before this command changed it. Deleted dependents are not counted.
     pub(crate) fn count_vanished_given_job(&mut self) {
         self.vanished += 1;
     }
@@ -131,7 +131,7 @@ impl BulkTally {
         }
         match ui.format() {
             Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.write_safe_jids(&[&item.jid]),
+            Format::Jid if changed => ui.write_jids_without_separator(&[&item.jid]),
             Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
                 ui.write_verbatim_unless_terminal(&[raw.as_slice(), b"\n"].concat())
             }
@@ -166,10 +166,10 @@ impl BulkTally {
         stopped_by: Option<Error>,
     ) -> Result<Exit, Error> {
         if self.doc.sum.done == 0 {
-            ui.mark_unchanged();
+            ui.mark_nothing_changed();
         }
         self.doc.sum.remaining = remaining;
-        self.doc.sum.elapsed_s = RoundedSeconds(self.stopwatch.seconds());
+        self.doc.sum.elapsed_s = RoundedSeconds(self.stopwatch.elapsed_seconds());
         match ui.format() {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
@@ -208,14 +208,14 @@ impl BulkTally {
                 ));
             }
             if self.doc.sum.dry_run {
-                ui.note_dry_run(text.trim_end())
+                ui.note_dry_run_changes(text.trim_end())
             } else {
                 ui.note(text.trim_end())
             }
         } else if self.doc.sum.dry_run {
-            ui.note_dry_run(&self.sentence)
+            ui.note_dry_run_changes(&self.sentence)
         } else if self.ran > 0 {
-            // The sentence is also written without a terminal: a worker loses its job.
+            // Write the sentence even if stderr is not a terminal, because a worker lost the job while it ran.
             ui.note(&self.sentence)
         } else {
             ui.note_to_people(&self.sentence)
@@ -231,13 +231,13 @@ impl BulkTally {
         }
     }
 
-    /// Whether a table of jids has only the first of them: in a dry run, and on a terminal, without `-v`.
+    /// Whether the table lists only the first jids: in a dry run or on a terminal, unless `-v` is given.
     fn lists_only_first_jids(&self, ui: &Ui) -> bool {
-        let is_short = self.doc.sum.dry_run || ui.is_terminal();
+        let is_short = self.doc.sum.dry_run || ui.is_stdout_terminal();
         is_short && !self.all && ui.format() == Format::Table
     }
 
-    /// The line about the jobs that a table of jids does not list.
+    /// The note that the table lists only the first jids, and how to list all. Empty if it lists all.
     fn unlisted_note(&self, ui: &Ui) -> String {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;

@@ -1,4 +1,5 @@
-//! `qless check`: the scan for candidates, their verdicts, the repair.
+//! `qless check`: the scan finds candidates for inconsistent data, the core verifies them, and the repair corrects
+//! them.
 
 pub(crate) mod repair;
 pub mod scan;

@@ -1,10 +1,10 @@
-//! Durations as text: as people type them, and as the core takes them. `text.rs` formats the
-//! durations that are shown.
+//! Parses the durations that people type, and writes durations as the core takes them. `text.rs` formats durations
+//! for people.
 
 use std::time::Duration;
 
-/// Reads a duration as people type it: humantime text, or 0. Another number without a unit is refused:
-/// `5` may be meant as minutes.
+/// Parses a duration that a person types: text of the crate `humantime`, such as `5m`, or 0. Refuses any other number
+/// without a unit, because `5` may mean seconds or minutes.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => {
@@ -14,7 +14,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads a duration as the core and JSON have it, too: seconds as a bare number.
+/// Parses a duration with a unit, such as `5m`, or seconds as a bare number, as the core and JSON have them.
 pub(crate) fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> {
     let expected = || "a duration such as `90s`, `15m` or `2h`".to_string();
     let duration = match text.parse::<f64>() {
@@ -28,12 +28,12 @@ pub(crate) fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> 
     }
 }
 
-/// The longest duration that is accepted: a thousand years. A moment that long after any time of a job is
-/// still within the calendar.
+/// The longest duration that the parsers accept: a thousand years. If it is added to any time of a job, the sum is
+/// still before the year 10,000, up to which dates can be printed.
 pub(crate) const LONGEST: Duration = Duration::from_secs(1000 * 31_557_600);
 
-/// The seconds as the core takes them, without an exponent.
-pub(crate) fn format_seconds(duration: Duration) -> String {
+/// A duration as the text that the core takes: decimal seconds without an exponent.
+pub(crate) fn decimal_seconds_text(duration: Duration) -> String {
     let whole = duration.as_secs();
     match duration.subsec_nanos() {
         0 => whole.to_string(),
@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn seconds_are_written_without_an_exponent() {
-        assert_eq!(format_seconds(Duration::from_secs(600)), "600");
-        assert_eq!(format_seconds(Duration::from_millis(1500)), "1.5");
-        assert_eq!(format_seconds(Duration::from_nanos(10)), "0.00000001");
+        assert_eq!(decimal_seconds_text(Duration::from_secs(600)), "600");
+        assert_eq!(decimal_seconds_text(Duration::from_millis(1500)), "1.5");
+        assert_eq!(decimal_seconds_text(Duration::from_nanos(10)), "0.00000001");
     }
 }

@@ -1,4 +1,4 @@
-//! The server's time, continued by the monotonic clock, or the time that QLESS_NOW pins.
+//! The current time: the server's time plus the time since it was read, or the fixed time that `QLESS_NOW` gives.
 
 pub(crate) mod duration;
 pub(crate) mod moment;
@@ -10,15 +10,15 @@ use std::time::Instant;
 use self::moment::Moment;
 use crate::error::Error;
 
-/// The clock for the times of jobs and of output. Deadlines do not use it: they run on the real clock.
+/// The clock for the times of jobs and of output. Deadlines use the real clock of this machine instead.
 #[derive(Clone, Debug)]
 pub struct Clock {
     pinned: Option<Moment>,
     server: Option<(Moment, SteadyInstant)>,
 }
 
-/// A point in time on a clock that is never set and, if the system has one, also runs while the machine
-/// sleeps: after a sleep, a worker must know that its locks have expired.
+/// A point in time on a clock that nobody can set. On Linux, this clock also runs while the machine sleeps, so that a
+/// worker knows after a sleep that its locks have expired.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SteadyInstant(
     #[cfg(target_os = "linux")] Duration,
@@ -49,7 +49,7 @@ impl SteadyInstant {
 }
 
 impl Clock {
-    /// Reads QLESS_NOW, seconds since the epoch.
+    /// Creates the clock. If `QLESS_NOW` is set, the clock stands still at this time, in seconds since the epoch.
     pub fn from_env() -> Result<Clock, Error> {
         let pinned = match std::env::var_os("QLESS_NOW").filter(|text| !text.is_empty()) {
             None => None,
@@ -66,12 +66,12 @@ impl Clock {
         })
     }
 
-    /// Sets the server's time, at each connection again.
+    /// Sets the clock to the server's time. Each new connection does this again.
     pub fn set_server_time(&mut self, server_time: Moment) {
         self.server = Some((server_time, SteadyInstant::now()));
     }
 
-    /// The server's time. Before the first connection it is the time of this host.
+    /// The current time by the server's clock. Before the first connection, the time of this host.
     pub fn now(&self) -> Moment {
         if let Some(moment) = self.pinned {
             return moment;
@@ -94,17 +94,17 @@ impl Clock {
     }
 }
 
-/// Measures how long something takes, whatever becomes of the server's clock.
+/// Measures how long something takes, independently of changes of the server's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch {
     begun: SteadyInstant,
-    /// Whether no time passes, as the clock is pinned.
+    /// Whether `QLESS_NOW` stops the clock, so that each measurement is 0.
     is_pinned: bool,
 }
 
 impl Stopwatch {
     /// The seconds since it was started.
-    pub(crate) fn seconds(&self) -> f64 {
+    pub(crate) fn elapsed_seconds(&self) -> f64 {
         if self.is_pinned {
             0.0
         } else {

@@ -1,4 +1,4 @@
-//! A moment: microseconds since the epoch, as the core's times are.
+//! A moment: a point in time in microseconds since the epoch, and its text forms.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,13 +26,13 @@ impl Moment {
         Moment(micros)
     }
 
-    /// The moment of seconds since the epoch, `None` if they are not a finite time.
+    /// The moment for a number of seconds since the epoch. `None` if the number is too large, or is not a number.
     pub fn from_seconds(seconds: f64) -> Option<Moment> {
         let micros = (seconds * 1e6).round();
         (micros.abs() < 9e18).then_some(Moment(micros as i64))
     }
 
-    /// Reads the decimal text of a field or a score.
+    /// Parses decimal seconds since the epoch, as a field of a job or a score has them.
     pub fn from_decimal(text: &[u8]) -> Option<Moment> {
         std::str::from_utf8(text).ok()?.parse().ok()
     }
@@ -50,8 +50,8 @@ impl Moment {
         Moment(self.0.saturating_add(micros))
     }
 
-    /// Whether a job that is due at this score will ever run, seen from this moment. No core runs a job scheduled
-    /// before the epoch. A score more than 1,000 years ahead is in milliseconds, or is no time.
+    /// Whether a job with this score in a schedule will ever become due, seen from this moment. No core runs a job
+    /// scheduled before the epoch. A score more than 1,000 years ahead is a time in milliseconds, or not a time.
     pub(crate) fn score_can_become_due(self, due_score: f64) -> bool {
         (0.0..=self.seconds() + MAX_DELAY).contains(&due_score)
     }
@@ -103,14 +103,14 @@ impl FromStr for Moment {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds, `null` after the end of the calendar.
+/// Writes RFC 3339 in UTC with milliseconds, or `null` after the year 9999.
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_rfc3339().serialize(serializer)
     }
 }
 
-/// The decimal seconds of a reply of the core.
+/// Parses the decimal seconds in a reply of the core.
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
         struct MomentVisitor;

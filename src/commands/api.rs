@@ -1,6 +1,6 @@
 //! `qless api`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::{moment, value};
@@ -33,13 +33,13 @@ pub(crate) struct Args {
     #[arg(allow_negative_numbers = true)]
     args: Vec<InputArg>,
     /// Time of the call [default: the server's]
-    #[arg(long, value_name = "T", value_parser = moment::moment_or_delay)]
+    #[arg(long, value_name = "T", value_parser = moment::parse_moment_or_delay)]
     now: Option<moment::TypedMoment>,
 }
 
 impl Args {
     fn writes(&self) -> bool {
-        // Files and stdin are not read for this: whether the call writes does not depend on their contents.
+        // Do not read files or stdin here: their contents do not decide whether the call writes.
         let args = self.args.iter().map(|arg| match arg {
             InputArg::Value(arg) => arg.as_encoded_bytes(),
             InputArg::Stdin => b"-",
@@ -49,11 +49,11 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run)
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Operate, Args::writes, run)
     .unpaged()
-    .member_dispatch(|_| MemberDispatch::Refused("it makes one call"));
+    .context_member_dispatch(|_| MemberDispatch::Refused("it makes one call"));
 
-/// Maximum length of an argument: as much as a server takes in one value.
+/// Maximum length of an argument: the length of the longest value that a Redis server takes.
 const MAX_BYTES: ByteLimit = ByteLimit::fixed(512 << 20);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -73,15 +73,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = args.now.map_or(now, |when| when.resolve(now));
     if writes {
         let what = format!("call `{}` on {}", Sanitized(&name), session.destination()?);
-        session.ui.confirm_protected(&what, |_| String::new())?;
+        session.ui.confirm_if_protected(&what, |_| String::new())?;
     }
-    let reply = session.core()?.call_raw(now, &call)?;
+    let reply = session.core()?.call_for_raw_output(now, &call)?;
     session.ui.write_verbatim_unless_terminal(&reply)?;
     Ok(Exit::Ok)
 }
 
-/// Whether a `-` at this position is an argument of the core: `check.revert` takes a key and three
-/// values per change.
+/// Whether a `-` at this position is an argument of the core instead of stdin. `check.revert` takes a key and three
+/// values per change, of which `-` means no value.
 fn is_dash_for_core(command: &str, at: usize) -> bool {
     command == "check.revert" && !at.is_multiple_of(4)
 }

@@ -1,6 +1,6 @@
 //! `qless bury`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
@@ -48,12 +48,12 @@ pub(crate) struct Args {
     jobs: TargetsWithoutFailure,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);
-    targets.check_selection()?;
+    targets.require_jids_or_selector()?;
     let options = BulkOptions::new(session, &BURY, &args.bulk)?;
     let mut source = session.input();
     let given = jids::read_jids(&mut source, &targets.jids)?;
@@ -66,5 +66,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .with_flag("--group", &why.group)
         .with_flag("--message", args.message.as_typed());
     let bury = bury::bury_action(&why, Some(&fail));
-    BulkPlan::open_with_jids(session, options, &bury, &targets, &given)?.ask_and_run(bury, session)
+    BulkPlan::connect_and_plan_with_jids(session, options, &bury, &targets, &given)?
+        .ask_and_run(bury, session)
 }

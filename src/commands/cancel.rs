@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::cancel::{CANCEL, cancel_jobs as cancel, refuse_complete};
@@ -74,11 +74,11 @@ impl CancelFlags {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    args.jobs.check_selection()?;
+    args.jobs.require_jids_or_selector()?;
     let options = BulkOptions::new(session, &CANCEL, &args.bulk)?;
     let save = args.cancel.open_save_file(&args.bulk, session)?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;

@@ -2,21 +2,21 @@
 
 use std::path::PathBuf;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::check::repair;
 use crate::check::repair::revert;
-use crate::check::verify::finding_filter::{FindingFilter, FindingSelection};
+use crate::check::verify::finding_filter::{AllOrOneFinding, FindingFilter};
 use crate::check::verify::run;
 use crate::check::verify::run::CheckOptions;
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::check::CheckReport;
 use crate::model::finding::{FindingId, Severity};
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::rate::MaxRate;
 use crate::session::Session;
 
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// Only data of this queue (name or glob)
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
           add = value::CandidateKind::Queues)]
-    queues: Vec<Pattern>,
+    queues: Vec<NamePattern>,
     /// Only these findings; `all` means every one
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
           value_parser = value::finding_id(true))]
@@ -110,15 +110,15 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    fn member_dispatch(&self) -> MemberDispatch<'_> {
+    fn context_member_dispatch(&self) -> MemberDispatch<'_> {
         match &self.revert {
             Some(_) => MemberDispatch::Refused("an undo file belongs to one"),
-            None => MemberDispatch::each_naming(self.queues.len()),
+            None => MemberDispatch::each_or_each_in_full(self.queues.len()),
         }
     }
 
-    /// The command with the flags that select what is repaired.
-    fn selecting_command(&self) -> CommandLine {
+    /// The command line of the repair, with the flags that select findings and queues, for the undo file.
+    fn repair_command_line(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {
             command = command.with_flag("--queue", queue.as_typed());
@@ -133,16 +133,16 @@ impl Args {
 
     fn finding_filter(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
-            "all" => Some(FindingSelection::All),
-            id => FindingId::from_name(id).map(FindingSelection::One),
+            "all" => Some(AllOrOneFinding::All),
+            id => FindingId::from_name(id).map(AllOrOneFinding::One),
         });
         let skip = self.skip.iter().filter_map(|id| FindingId::from_name(id));
         FindingFilter::new(only.collect(), skip.collect())
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).member_dispatch(Args::member_dispatch);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Recover, Args::writes, run)
+    .context_member_dispatch(Args::context_member_dispatch);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -160,7 +160,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let repair_options = repair::RepairOptions {
             check: options,
             undo: args.undo.as_deref(),
-            command: args.selecting_command().line_without_program(),
+            command: args.repair_command_line().line_without_program(),
             dry_run: args.dry.dry_run,
         };
         return repair::run_repair(repair_options, session);
@@ -171,7 +171,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         &options,
         false,
         "scan",
-        &Interrupt::handle_signals(),
+        &InterruptFlags::install_handlers_once(),
         session,
     )?;
     run::report_findings(scanned, true, session)

@@ -1,6 +1,6 @@
 //! `qless complete`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, HolderFlags, MaxDataFlag, RunTimeFlags};
@@ -9,7 +9,7 @@ use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
-use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::job_calls::DoneOrRefused;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -77,11 +77,11 @@ const COMPLETE: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
 
 /// How jobs are completed.
-struct Completion {
+struct JobCompletion {
     data: Option<Vec<u8>>,
     next: Option<NextQueue>,
     worker: ActingWorker,
@@ -110,7 +110,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = args.next.as_slice();
     new_queues::note_or_refuse_new_queues(queues, args.existing, args.bulk.dry_run, now, session)?;
     let later = args.later.delay_until_due(now);
-    let completion = Completion {
+    let completion = JobCompletion {
         data,
         worker: ActingWorker::from_holder_flags(&args.holder)?,
         next: args.next.map(|queue| NextQueue {
@@ -122,7 +122,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let throttles = &args.coordinated.throttles;
     match given {
-        JidArgs::One(jid) => match args.bulk.flag_for_several_jobs() {
+        JidArgs::One(jid) => match args.bulk.given_flag_for_several_jobs() {
             Some(flag) => Err(Error::usage(format!("`{flag}` needs several jobs"))),
             None => complete_single_job(&jid, &completion, throttles, &options, now, session),
         },
@@ -134,14 +134,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 fn complete_single_job(
     jid: &Name,
-    completion: &Completion,
+    completion: &JobCompletion,
     throttles: &[ThrottleArg],
     options: &BulkOptions,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let verb = COMPLETE.infinitive;
-    let Completion { data, next, worker } = completion;
+    let JobCompletion { data, next, worker } = completion;
     let job = worker.read_held_job(session.core()?, now, jid, verb)?;
     if would_depend_on_itself(next.as_ref(), jid) {
         return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).about_jid(jid));
@@ -156,7 +156,7 @@ fn complete_single_job(
         });
         return session
             .ui
-            .end_with(&CommandResult::new(verb, vec![jid.clone()], true));
+            .show_and_exit_ok(&CommandResult::new(verb, vec![jid.clone()], true));
     }
     let jobs = std::slice::from_ref(&job);
     let mut outcomes = session.core()?.complete(
@@ -168,8 +168,8 @@ fn complete_single_job(
         next.as_ref(),
     );
     let state = match outcomes.pop() {
-        Some(Ok(CallOutcome::Done(state))) => state,
-        Some(Ok(CallOutcome::Refused(reply))) => {
+        Some(Ok(DoneOrRefused::Done(state))) => state,
+        Some(Ok(DoneOrRefused::Refused(reply))) => {
             return Err(JobOutcome::from_refusing_reply(&job, &reply).to_error(verb));
         }
         Some(Err(error)) => return Err(JobOutcome::refusal_or_error(jid, verb, error)),
@@ -191,22 +191,22 @@ fn complete_single_job(
     Ok(Exit::Ok)
 }
 
-/// Completes several jobs, without a question: the command acts for a worker.
+/// Completes several jobs. Does not ask first, because the command acts for a worker.
 fn complete_several_jobs(
     given: &JidArgs,
-    completion: Completion,
+    completion: JobCompletion,
     throttles: &[ThrottleArg],
     options: BulkOptions,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     refuse_missing_dependencies(completion.next.as_ref(), now, session)?;
-    let refuse = |job: &JobSnapshot| completion.refuse_job(job);
+    let refuse = |job: &JobSnapshot| completion.refuse_not_completable(job);
     let plan = BulkPlan::from_jids(session, now, options, given, refuse)?;
     if !plan.is_empty() {
         maxima::set_changed_maxima(throttles, plan.is_dry_run(), now, session)?;
     }
-    let Completion { data, next, worker } = &completion;
+    let JobCompletion { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
@@ -223,9 +223,9 @@ fn complete_several_jobs(
     plan.ask_and_run(complete, session)
 }
 
-impl Completion {
-    fn refuse_job(&self, job: &JobSnapshot) -> Option<JobOutcome> {
-        let Completion { data, next, worker } = self;
+impl JobCompletion {
+    fn refuse_not_completable(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+        let JobCompletion { data, next, worker } = self;
         let itself = would_depend_on_itself(next.as_ref(), &job.jid);
         let cycle =
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
@@ -241,7 +241,7 @@ fn would_depend_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {
     next.is_some_and(|next| next.depends.contains(jid))
 }
 
-/// Refuses dependencies that do not exist. The core would ignore them.
+/// Refuses dependencies that do not exist, because the core would ignore them without an error.
 fn refuse_missing_dependencies(
     next: Option<&NextQueue>,
     now: Moment,

@@ -1,6 +1,6 @@
 //! `qless defaults`
 
-use super::{Group, Spec, is_list_word};
+use super::{HelpGroup, Spec, is_list_word};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -64,9 +64,9 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Operate, Args::writes, run);
 
-/// The suffix after the name of a queue in the name of the option that holds its defaults.
+/// The option with the defaults of a queue is named after the queue, with this suffix.
 const SUFFIX: &[u8] = b"-defaults";
 
 /// Maximum number of bytes of the options.
@@ -88,7 +88,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.connect()?;
     let key = Name::from([queue.as_bytes(), SUFFIX].concat());
-    let stored = stored_option(&key, now, session)?;
+    let stored = read_stored_option(&key, now, session)?;
     let dry_run = args.dry.dry_run;
     let mut shown = QueueDefaults {
         queue: queue.clone(),
@@ -129,7 +129,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     shown.defaults = wanted.and_then(|wanted| Json::parse(wanted.as_bytes()));
     shown.dry_run = dry_run;
-    session.ui.end_with(&shown)
+    session.ui.show_and_exit_ok(&shown)
 }
 
 /// Lists the default job options of each queue that has some.
@@ -155,7 +155,11 @@ fn list_queue_defaults(session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The text of an option that is set.
-fn stored_option(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>, Error> {
+fn read_stored_option(
+    key: &Name,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Option<Name>, Error> {
     let options = session.core()?.config(now)?.into_iter();
     let mut set = options.filter(|option| option.set);
     Ok(set
@@ -163,8 +167,7 @@ fn stored_option(key: &Name, now: Moment, session: &mut Session) -> Result<Optio
         .map(|option| option.value))
 }
 
-/// Warns of stored defaults that another program wrote and that the core ignores or reads otherwise than
-/// meant.
+/// Warns if the core cannot use all stored defaults of a queue, as another program may have written them.
 fn warn_of_unusable_defaults(stored: &Name, queue: &Name, session: &mut Session) {
     let Err(error) = validate_queue_defaults(stored.as_bytes()) else {
         return;

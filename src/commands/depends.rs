@@ -1,6 +1,6 @@
 //! `qless depends`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
 use crate::args::value;
@@ -8,7 +8,7 @@ use crate::bulk::lanes;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::job_calls::DoneOrRefused;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -73,13 +73,13 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
-    .member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Submit, Args::writes, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
-    args.jobs.check_selection()?;
+    args.jobs.require_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     match &given {
         JidArgs::One(jid) => change_and_show_dependencies(&args, jid, session),
@@ -95,7 +95,7 @@ fn change_and_show_dependencies(
     jid: &Name,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    if let Some(flag) = args.bulk.flag_for_several_jobs() {
+    if let Some(flag) = args.bulk.given_flag_for_several_jobs() {
         return Err(Error::usage(format!(
             "`{flag}` needs `--off-all` and several jobs"
         )));
@@ -138,7 +138,7 @@ fn remove_all_dependencies(
     plan.ask_and_run(release, session)
 }
 
-/// Refuses a job that does not wait for other jobs.
+/// Refuses a job whose state is not `depends`.
 fn refuse_not_in_depends(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.has_stored_state("depends") {
         return None;
@@ -172,7 +172,7 @@ fn change_dependencies(
     if let Some(outcome) = refuse_not_in_depends(&job) {
         return Err(outcome.to_error(ASKS));
     }
-    let neighbors = session.core()?.dependencies(now, jid)?;
+    let neighbors = session.core()?.dependencies_and_dependents(now, jid)?;
     let dependencies: Vec<Name> = neighbors
         .into_iter()
         .flat_map(|both| both.dependencies)
@@ -195,8 +195,8 @@ fn change_dependencies(
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
-        // A note changes the mark of the job, and the second call is guarded by this mark. So the
-        // note goes with the last call.
+        // If a second call follows, send the note only with that call: a note changes the job's mark, and the second
+        // call requires the mark that was read before the first call.
         let note = if off { &[] } else { note };
         let outcome = session
             .core()?
@@ -219,7 +219,7 @@ fn change_dependencies(
         .remove_dependencies(now, note, jobs, &args.off)
         .pop();
     match steered {
-        Some(Ok(CallOutcome::Refused(outcome))) => Err(refusal_error(&job, &outcome)),
+        Some(Ok(DoneOrRefused::Refused(outcome))) => Err(refusal_error(&job, &outcome)),
         Some(Err(error)) => Err(JobOutcome::refusal_or_error(jid, ASKS, error)),
         _ => Ok(()),
     }
@@ -230,12 +230,16 @@ fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
         OutcomeCode::Gone | OutcomeCode::StateChanged => {
             JobOutcome::from_refusing_reply(job, reply)
         }
-        code => JobOutcome::refused(&job.jid, code, reply.refusal_reason().sentence()),
+        code => JobOutcome::refused(
+            &job.jid,
+            code,
+            reply.put_or_dependency_refusal().exact_sentence(),
+        ),
     };
     outcome.to_error(ASKS)
 }
 
-/// Reports what would be done, as far as it can be known without doing it.
+/// Prints the note of a dry run. Refuses new dependencies that do not exist; a dry run finds no other errors.
 fn preview_change(
     args: &Args,
     jid: &Name,
@@ -257,9 +261,9 @@ fn preview_change(
     Ok(())
 }
 
-/// Shows dependencies and dependents with their states.
+/// Shows the dependencies and dependents of a job with their states.
 fn show_dependencies(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
-    match session.core()?.dependencies(now, jid)? {
+    match session.core()?.dependencies_and_dependents(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),
         None => Err(not_found::missing_job_error(jid)),
     }

@@ -1,6 +1,6 @@
 //! `qless doctor`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::doctor;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Operate, run);
 
 fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

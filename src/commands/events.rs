@@ -1,6 +1,6 @@
 //! `qless events`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -11,7 +11,7 @@ use crate::events::EventLimits;
 use crate::events::filter::EventFilter;
 use crate::exit::Exit;
 use crate::model::event::{Event, EventChannel, EventKind};
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// Events whose message names this queue (name or glob)
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
           add = value::CandidateKind::Queues)]
-    queues: Vec<Pattern>,
+    queues: Vec<NamePattern>,
     /// Events of this job, also of one that was merged into it
     #[arg(long = "jid", value_name = "JID", value_parser = value::name(),
           add = value::CandidateKind::Targets)]
@@ -67,11 +67,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::at_least_one)]
     count: Option<u64>,
     /// End after this time, such as `10m`, or at this time, such as `06:00`
-    #[arg(long, value_name = "D|T", value_parser = moment::deadline)]
+    #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline)]
     deadline: Option<TypedMoment>,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).unpaged();
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run).unpaged();
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.refuse_whole_document("events")?;
@@ -100,5 +100,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         count: args.count,
         deadline: args.deadline,
     };
-    events::run(&filter, &limits, session)
+    events::show_events_until_limit(&filter, &limits, session)
 }

@@ -1,6 +1,6 @@
 //! `qless explain`
 
-use super::{Group, MemberDispatch, Spec, refuse_missing_with_traces};
+use super::{HelpGroup, MemberDispatch, Spec, refuse_missing_with_traces};
 use crate::args::format::Format;
 use crate::args::shared::JidsOrQueue;
 use crate::args::value;
@@ -39,8 +39,8 @@ pub(crate) struct Args {
     targets: JidsOrQueue,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
-    .member_dispatch(|args| MemberDispatch::Jobs(&args.targets.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.targets.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

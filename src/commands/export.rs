@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use strum::VariantArray;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs::atomic_file::AtomicFile;
 use crate::input::jids;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::json::Json;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::coordination::CoordinationOption;
@@ -31,7 +31,7 @@ use crate::model::done::CommandResult;
 use crate::model::export;
 use crate::model::export::{ExportHead, SavedRecurring, SavedThrottle};
 use crate::model::job::State;
-use crate::model::pattern::{Pattern, passes_filter};
+use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::select::Selection;
@@ -90,7 +90,7 @@ enum ExportAddition {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).member_dispatch(|_| MemberDispatch::InTurn);
+    Spec::reads(HelpGroup::Operate, run).context_member_dispatch(|_| MemberDispatch::InTurn);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -104,10 +104,10 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .hint("leave out `-o json`, or name a file: `--file FILE`"),
         );
     }
-    args.targets.check_selection()?;
+    args.targets.require_jids_or_selector()?;
     let all_jobs = args.targets.selector.all;
     if all_jobs {
-        // Jobs are read set by set, so that the jobs of a queue keep their order.
+        // Select all states, so that the export reads the sets of each queue and keeps the order of their jobs.
         args.targets.selector = args.targets.selector.with_default_states(State::VARIANTS)?;
     }
     let given = if args.targets.jids.is_empty() {
@@ -119,7 +119,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     let selector = &args.targets.selector;
     let jobs = match &given {
         Some(given) => {
-            let found = count_existing(given.jids(), now, session)?;
+            let found = count_existing_jobs(given.jids(), now, session)?;
             if found == 0 {
                 // The file of an earlier export stays.
                 not_found::refuse_missing_jobs(given.jids())?;
@@ -136,8 +136,8 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let mut writer = ExportWriter {
         to,
-        stop: Interrupt::handle_signals(),
-        progress: session.ui.progress(jobs.unwrap_or(0)),
+        stop: InterruptFlags::install_handlers_once(),
+        progress: session.ui.start_progress_bar(jobs.unwrap_or(0)),
         jobs: 0,
         throttles: BTreeSet::new(),
     };
@@ -155,11 +155,12 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             // With `--all`, the scan of all keys below adds the jobs that no set of a listed queue has.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
-            let mut selection = Selection::open(session.core()?, now, selector, JobFields::Jid)?;
-            selection.write_notes(&mut session.ui);
+            let mut selection =
+                Selection::start_search(session.core()?, now, selector, JobFields::Jid)?;
+            selection.note_full_scan_and_data_paths(&mut session.ui);
             while let Some(jobs) = selection.next_jobs(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
-                // A job that was deleted since it was listed is left out: it was not named.
+                // Leave out a job that was deleted after it was listed. This is no error, since no argument names it.
                 writer.write_jobs(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
@@ -182,7 +183,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         throttles,
         ..
     } = writer;
-    progress.finish();
+    progress.remove_bar();
     let exported = format_count(jobs, "job", "jobs");
     if let (Some(file), Some(to)) = (file, to) {
         to.finish()?;
@@ -212,11 +213,11 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-/// The maximum number of throttles of exported jobs that are remembered for the note: a job may have a
-/// throttle of its own.
+/// Maximum number of throttles that an export remembers for its note about maxima, since each job may have a throttle
+/// of its own.
 const NOTED_THROTTLES: usize = 1000;
 
-/// Notes which throttles of the exported jobs have a maximum that is not exported.
+/// Prints a note that names the throttles of the exported jobs whose maximum the export does not have.
 fn note_unexported_maxima(
     throttles: BTreeSet<Name>,
     now: Moment,
@@ -266,8 +267,9 @@ fn throttles_of_recurring(recurring: &Recurring) -> Vec<Name> {
     ids.unwrap_or_default()
 }
 
-/// Counts the jobs that exist, in slices: a job takes far more memory than its jid.
-fn count_existing(jids: &[Name], now: Moment, session: &mut Session) -> Result<u64, Error> {
+/// Counts the given jobs that exist. Reads a limited number of jobs at a time, because a job takes far more memory than
+/// its jid.
+fn count_existing_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<u64, Error> {
     let mut found = 0;
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
         let jobs = session.core()?.jobs(now, JobFields::Jid, slice)?;
@@ -276,14 +278,15 @@ fn count_existing(jids: &[Name], now: Moment, session: &mut Session) -> Result<u
     Ok(found)
 }
 
-/// The number of jobs, if indexes count them.
+/// The number of jobs to export. `None` if the sizes of indexes do not tell it.
 fn count_jobs(
     selector: &Selector,
     now: Moment,
     session: &mut Session,
 ) -> Result<Option<u64>, Error> {
     let core = session.core()?;
-    let total = Selection::open(core, now, selector, JobFields::Jid)?.total_matches(core)?;
+    let total =
+        Selection::start_search(core, now, selector, JobFields::Jid)?.total_matches(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))
@@ -294,7 +297,7 @@ fn count_jobs(
 struct ExportWriter {
     /// The file. `None` means stdout.
     to: Option<AtomicFile>,
-    stop: Interrupt,
+    stop: InterruptFlags,
     progress: Progress,
     jobs: u64,
     /// Throttles of the exported jobs.
@@ -309,13 +312,13 @@ impl ExportWriter {
         }
     }
 
-    /// Writes jobs. Returns the jids that do not exist.
+    /// Reads jobs and writes their lines of the export. Returns the jids of jobs that do not exist.
     fn write_jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
         let mut unwritten = jids.iter();
         let mut savings = ExportReader::new(jids);
         loop {
-            if let Some(kind) = self.stop.kind_of_received_signal() {
+            if let Some(kind) = self.stop.error_kind_of_received_signal() {
                 let jobs = format_count(self.jobs, "job", "jobs");
                 let error = Error::new(kind, format!("interrupted after {jobs}"));
                 return Err(match &self.to {
@@ -361,7 +364,7 @@ impl ExportWriter {
     fn write_extra_parts(
         &mut self,
         with: &[ExportAddition],
-        queues: &[Pattern],
+        queues: &[NamePattern],
         now: Moment,
         session: &mut Session,
     ) -> Result<Vec<UnreadableThrottle>, Error> {

@@ -1,6 +1,6 @@
 //! `qless fail`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, HolderFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
@@ -66,12 +66,12 @@ const FAIL: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);
-    targets.check_selection()?;
+    targets.require_jids_or_selector()?;
     let options = BulkOptions::new(session, &FAIL, &args.bulk)?;
     let max_data = args.limit.max_data;
     let mut source = session.input();
@@ -102,7 +102,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .with_default_states(&[State::Running, State::Stalled])
         .refuse_if(|job| refuse_job_not_held(&name, &why, job))
         .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group));
-    BulkPlan::open_with_jids(session, options, &fail, &targets, &given)?.ask_and_run(fail, session)
+    BulkPlan::connect_and_plan_with_jids(session, options, &fail, &targets, &given)?
+        .ask_and_run(fail, session)
 }
 
 /// Refuses a job that the worker does not hold.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::cancel::CancelFlags;
 use super::jobs;
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, WatchFlag};
 use crate::args::value;
@@ -97,7 +97,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
+    Spec::writes_if(HelpGroup::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.writes() {
@@ -119,7 +119,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let mut selector = args.selector;
     if selector.is_empty() && !selector.all {
-        return list_groups(&selector, session);
+        return list_failure_groups(&selector, session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
@@ -128,7 +128,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.ui.format() == Format::Raw {
         let text = session
             .core()?
-            .call_raw(now, &raw_failed_call(&selector)?)?;
+            .call_for_raw_output(now, &raw_failed_call(&selector)?)?;
         session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
@@ -144,7 +144,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-/// Retries or cancels the selected jobs that were failed when they were listed.
+/// Runs `--retry-all` or `--cancel-all`: retries or cancels the selected failed jobs.
 fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
@@ -185,13 +185,13 @@ fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error>
         .ask_and_run(action, session)
 }
 
-fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
+fn list_failure_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<failure::FailureGroup>>()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("failed"))?;
+        let text = core.call_for_raw_output(now, &Call::raw_call("failed"))?;
         out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
@@ -218,7 +218,7 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
     Ok(Exit::Ok)
 }
 
-/// The call of the core's own `failed` for `-o raw`, which takes one group.
+/// The call of the core's command `failed`, for `-o raw`. Refuses any selector but one group, which the command takes.
 fn raw_failed_call(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
         [group]

@@ -1,6 +1,6 @@
 //! `qless get`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{Targets, WatchFlag};
@@ -21,7 +21,7 @@ use crate::model::list::{JobDetails, JobOrRecurring, List};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_text};
+use crate::text::{Sanitized, sanitize_keeping_lines};
 use crate::view::View;
 use crate::view::field;
 use crate::view::field::FieldLookup;
@@ -54,9 +54,9 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run)
     .watch_interval(|args| args.watch.every)
-    .member_dispatch(|args| {
+    .context_member_dispatch(|args| {
         if args.data || args.field.is_some() {
             MemberDispatch::JobsInOrder(&args.targets.jids)
         } else {
@@ -67,7 +67,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobDetails>()?;
-    args.targets.check_selection()?;
+    args.targets.require_jids_or_selector()?;
     if args.watch.every.is_some() && args.targets.jids.contains(&InputArg::Stdin) {
         return Err(Error::usage("`--watch` cannot read jids from stdin again")
             .hint("name the jids, or a file of them: `@FILE`"));
@@ -80,7 +80,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
-        return print_raw(given, &args, now, session);
+        return print_raw_reply(given, &args, now, session);
     }
     let one = matches!(given, Some(JidArgs::One(_)));
     let detail_level = if one || args.history {
@@ -100,7 +100,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => {
             let mut jobs =
                 select::matching_jobs(session, now, &args.targets.selector, detail_level)?;
-            session.core()?.add_payloads(now, jobs.iter_mut())?;
+            session
+                .core()?
+                .add_missing_merge_payloads(now, jobs.iter_mut())?;
             details.list = List::of_all(
                 jobs.into_iter()
                     .map(|job| JobOrRecurring::Job(job.into()))
@@ -127,7 +129,7 @@ fn read_jobs_and_recurring(
     details: &mut JobDetails,
 ) -> Result<(), Error> {
     let mut jobs = core.jobs(now, detail_level, jids)?;
-    core.add_payloads(now, jobs.iter_mut().flatten())?;
+    core.add_missing_merge_payloads(now, jobs.iter_mut().flatten())?;
     let others: Vec<Name> = jids
         .iter()
         .zip(&jobs)
@@ -194,11 +196,11 @@ fn read_dependency_neighbors(
     if job.dependencies.is_empty() && job.dependents.is_empty() {
         Ok(Vec::new())
     } else {
-        session.core()?.dependency_neighbors(now, job)
+        session.core()?.dependencies_then_dependents(now, job)
     }
 }
 
-/// The first reason why a job cannot run, unless its state says it already.
+/// The first reason that blocks a job from running, except reasons that its state already shows.
 fn delay_reason_beyond_state(
     job: &Job,
     now: Moment,
@@ -215,7 +217,7 @@ fn delay_reason_beyond_state(
     }
     let explanation = match explain::explain_single_job(session.core()?, now, job) {
         Ok(explanation) => explanation,
-        // A key of the queue has a wrong type: the job is shown without a reason.
+        // If a key of the queue has a wrong type, show the job without a reason.
         Err(error) if error.kind() == Kind::WrongKeyType => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -224,7 +226,7 @@ fn delay_reason_beyond_state(
     Ok(reasons.find(is_news).map(Box::new))
 }
 
-/// Prints the data: exactly the bytes of one job, or one line for each of several jobs.
+/// Prints the data of jobs: for one job exactly its bytes, for several jobs one line each.
 fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
@@ -232,7 +234,7 @@ fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> R
             JobOrRecurring::Recurring(recurring) => &recurring.data,
         };
         session.ui.write_verbatim_unless_terminal(data.as_bytes())?;
-        if !is_single || session.ui.is_terminal() {
+        if !is_single || session.ui.is_stdout_terminal() {
             session.ui.print_text("\n")?;
         }
     }
@@ -243,10 +245,10 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
         let mut document = Vec::new();
-        write::write_exact(detail, &mut document).map_err(unwritable)?;
+        write::write_unsanitized_compact(detail, &mut document).map_err(unwritable)?;
         let document = String::from_utf8(document).map_err(Error::internal)?;
         let text = match field::find_field(&document, path) {
-            FieldLookup::Text(text) => clean_text(text.as_bytes()),
+            FieldLookup::Text(text) => sanitize_keeping_lines(text.as_bytes()),
             FieldLookup::Json(json) => Sanitized(&json).to_string(),
             FieldLookup::Unknown(known) if !is_known_job_field(path) => {
                 let error = Error::usage(format!("a job has no field `{}`", Sanitized(path)));
@@ -263,7 +265,8 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
     Ok(())
 }
 
-/// Whether the document of some job has the first field of the path: a document omits fields without a value.
+/// Whether documents of jobs may have the first field of a path. Asks the schema, because a single document omits
+/// fields without a value.
 fn is_known_job_field(path: &str) -> bool {
     let first = path.split('.').next().unwrap_or_default();
     Job::DOCUMENT.fields_schema()["properties"]
@@ -271,8 +274,8 @@ fn is_known_job_field(path: &str) -> bool {
         .is_some()
 }
 
-/// Prints the reply of the core's own `get`, or of `multiget` for several jobs.
-fn print_raw(
+/// Prints the reply of the core's command `get` for one job, or `multiget` for several jobs, as `-o raw` asks for.
+fn print_raw_reply(
     given: Option<JidArgs>,
     args: &Args,
     now: Moment,
@@ -291,13 +294,13 @@ fn print_raw(
             Call::raw_call("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
-    let text = session.core()?.call_raw(now, &call)?;
+    let text = session.core()?.call_for_raw_output(now, &call)?;
     match given {
         Some(JidArgs::One(jid)) if text.is_empty() => {
             not_found::refuse_missing_jobs(&[jid]).map(|()| Exit::Ok)
         }
         Some(JidArgs::Many(jids)) => {
-            // The reply does not say which jobs are missing, so they are read once more.
+            // The reply does not say which jobs are missing, so read the jobs once more.
             session.ui.write_verbatim_unless_terminal(&text)?;
             let mut jobs = session
                 .core()?

@@ -1,6 +1,6 @@
 //! `qless graph`
 
-use super::{Group, MemberDispatch, Spec, refuse_missing_with_traces};
+use super::{HelpGroup, MemberDispatch, Spec, refuse_missing_with_traces};
 use crate::args::format::{Format, TimeFormat};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::JidsOrQueue;
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::count)]
     depth: Option<u64>,
     /// Maximum number of jobs. Up to twice as many edges are drawn; a note counts the others
-    #[arg(long, value_name = "N", value_parser = value::graph_limit, default_value = "2000")]
+    #[arg(long, value_name = "N", value_parser = value::graph_job_limit, default_value = "2000")]
     limit: usize,
     /// How the graph is drawn; without it, a tree on a terminal and lines in a pipe
     #[arg(long = "as", value_name = "FORM", value_enum)]
@@ -67,14 +67,17 @@ pub(crate) struct Args {
     full: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_dispatch(|args| {
-    let is_picture = matches!(args.form, Some(GraphForm::Dot | GraphForm::Mermaid));
-    match args.targets.jids.as_slice() {
-        [InputArg::Value(_)] => MemberDispatch::Jobs(&args.targets.jids),
-        _ if is_picture => MemberDispatch::Refused("`--as dot` and `--as mermaid` draw one graph"),
-        jids => MemberDispatch::Jobs(jids),
-    }
-});
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(HelpGroup::Inspect, run).context_member_dispatch(|args| {
+        let is_picture = matches!(args.form, Some(GraphForm::Dot | GraphForm::Mermaid));
+        match args.targets.jids.as_slice() {
+            [InputArg::Value(_)] => MemberDispatch::Jobs(&args.targets.jids),
+            _ if is_picture => {
+                MemberDispatch::Refused("`--as dot` and `--as mermaid` draw one graph")
+            }
+            jids => MemberDispatch::Jobs(jids),
+        }
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
@@ -126,7 +129,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_missing_with_traces(&missing, now, session)
 }
 
-/// Refuses `--as` with `-o` for a document. If `-o` is not on the command line, `--as` wins over the default format.
+/// Refuses `--as` together with an `-o` that asks for a document. A format that only a default sets is no error: `--as`
+/// takes precedence.
 fn refuse_form_with_document(args: &Args, session: &Session) -> Result<(), Error> {
     let Some(form) = args.form else {
         return Ok(());
@@ -141,7 +145,7 @@ fn refuse_form_with_document(args: &Args, session: &Session) -> Result<(), Error
     .hint(format!("leave out `-o`, or `--as {form}`")))
 }
 
-/// Prints the graph, and what is left out of it.
+/// Prints the graph, and notes about the jobs and edges that it leaves out.
 fn show_graph(graph: &Graph, session: &mut Session) -> Result<(), Error> {
     let form = graph.drawing.form;
     if form.is_some_and(|form| form != GraphForm::Tree || session.ui.format() != Format::Table) {

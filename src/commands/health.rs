@@ -1,6 +1,6 @@
 //! `qless health`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::bound;
 use crate::args::format::Format;
 use crate::core::api::overview::SnapshotRequest;
@@ -33,35 +33,36 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// At most this many waiting jobs
-    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::count_bound)]
+    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::parse_count_limit)]
     max_waiting: Vec<SubjectLimit>,
     /// The next job to pop may have waited this long
-    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::duration_bound)]
+    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::parse_duration_limit)]
     max_head_wait: Vec<SubjectLimit>,
     /// At most this many failed jobs
-    #[arg(long, value_name = "[GROUP=]N[,M]", value_parser = bound::count_bound)]
+    #[arg(long, value_name = "[GROUP=]N[,M]", value_parser = bound::parse_count_limit)]
     max_failed: Vec<SubjectLimit>,
     /// At most this many jobs whose lock has expired
-    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::count_bound)]
+    #[arg(long, value_name = "[QUEUE=]N[,M]", value_parser = bound::parse_count_limit)]
     max_stalled: Vec<SubjectLimit>,
     /// A pause may have lasted this long
-    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::duration_bound)]
+    #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::parse_duration_limit)]
     max_paused: Vec<SubjectLimit>,
     /// At least this many workers that run jobs or were seen in the last two minutes
-    #[arg(long, value_name = "N[,M]", value_parser = bound::worker_bound)]
+    #[arg(long, value_name = "N[,M]", value_parser = bound::parse_min_workers_limit)]
     min_workers: Option<SubjectLimit>,
     /// One line and an exit code as plugins for Nagios have them
     #[arg(long)]
     nagios: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).member_dispatch(|args| {
-    if args.nagios {
-        MemberDispatch::Refused("`--nagios` prints the line of one")
-    } else {
-        MemberDispatch::Each
-    }
-});
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(HelpGroup::Inspect, run).context_member_dispatch(|args| {
+        if args.nagios {
+            MemberDispatch::Refused("`--nagios` prints the line of one")
+        } else {
+            MemberDispatch::Each
+        }
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -103,7 +104,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }))
 }
 
-/// The line and the exit code of a Nagios plugin that failed before it knew the health.
+/// The output line and the exit code for Nagios, if the command failed before it knew the health.
 pub(crate) fn nagios_failure(error: &Error) -> (String, Exit) {
     let (level, code) = match error.exit() {
         Exit::Server => ("CRITICAL", 2),

@@ -1,6 +1,6 @@
 //! `qless heartbeat`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxDataFlag};
@@ -8,7 +8,7 @@ use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
-use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::job_calls::DoneOrRefused;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -62,8 +62,8 @@ const HEARTBEAT: Verb = Verb {
 /// The word for errors about one job.
 const VERB: &str = "heartbeat";
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -96,10 +96,10 @@ fn extend_lock(
         let shown = short_jid(&jid);
         session
             .ui
-            .note_dry_run(&format!("would extend the lock on {shown}"));
+            .note_dry_run_changes(&format!("would extend the lock on {shown}"));
         return session
             .ui
-            .end_with(&CommandResult::new(VERB, vec![jid], true));
+            .show_and_exit_ok(&CommandResult::new(VERB, vec![jid], true));
     }
     let holder = worker.acting_worker_for(&job);
     let jobs = std::slice::from_ref(&job);
@@ -107,8 +107,8 @@ fn extend_lock(
         .core()?
         .heartbeat(now, jobs, |_| holder.clone(), data);
     let end = match outcomes.pop() {
-        Some(Ok(CallOutcome::Done(end))) => end,
-        Some(Ok(CallOutcome::Refused(reply))) => {
+        Some(Ok(DoneOrRefused::Done(end))) => end,
+        Some(Ok(DoneOrRefused::Refused(reply))) => {
             return Err(JobOutcome::from_refusing_reply(&job, &reply).to_error(VERB));
         }
         Some(Err(error)) => return Err(JobOutcome::refusal_or_error(&jid, VERB, error)),
@@ -118,14 +118,14 @@ fn extend_lock(
         session.ui.print_text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);
     }
-    session.ui.end_with(&ExtendedLock {
+    session.ui.show_and_exit_ok(&ExtendedLock {
         jid,
         worker: holder,
         expires: moment_of_seconds(end),
     })
 }
 
-/// Extends the locks on several jobs, without a question: the command acts for a worker.
+/// Extends the locks on several jobs. Does not ask first, because the command acts for a worker.
 fn extend_locks(
     given: &JidArgs,
     data: Option<&[u8]>,

@@ -1,6 +1,6 @@
 //! `qless import`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
@@ -71,8 +71,8 @@ pub(crate) struct Args {
     bulk: BulkFlags,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run)
-    .member_dispatch(|_| MemberDispatch::Refused("an export belongs to one"));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Operate, run)
+    .context_member_dispatch(|_| MemberDispatch::Refused("an export belongs to one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
@@ -92,5 +92,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         hold: args.hold,
         flags: args.bulk,
     };
-    import::run(options, session)
+    import::import_file(options, session)
 }

@@ -1,6 +1,6 @@
 //! `qless jobs`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, WatchFlag};
 use crate::clock::moment::Moment;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
+    Spec::reads(HelpGroup::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.selector.refuse_contradictions()?;
@@ -71,11 +71,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         _ => None,
     };
     if raw.as_ref().is_some_and(Call::may_write) {
-        session.require_writable_raw()?;
+        session.require_writable_if_raw()?;
     }
     let now = session.connect()?;
     if let Some(call) = raw {
-        let text = session.core()?.call_raw(now, &call)?;
+        let text = session.core()?.call_for_raw_output(now, &call)?;
         session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
@@ -98,12 +98,12 @@ fn exit_or_no_match_error(is_match_required: bool, listed: ListOutcome) -> Resul
 pub(crate) struct ListOutcome {
     /// The number of jobs that were shown.
     pub jobs: u64,
-    /// The exit code, which says whether a queue was left out because it cannot be read.
+    /// The exit code. It is not 0 if the list lacks a queue that could not be read.
     pub exit: Exit,
 }
 
-/// Lists the jobs of a selector in the chosen format. `newest_first` lists the newest failed jobs first, otherwise
-/// the oldest.
+/// Lists the jobs of a selector in the chosen format. `newest_first` puts the newest failed job first; without it, the
+/// oldest failed job comes first.
 pub(crate) fn list_jobs(
     selector: &Selector,
     newest_first: bool,
@@ -127,8 +127,8 @@ pub(crate) fn list_jobs(
         JobFields::Brief
     };
     let mut selection =
-        Selection::open(core, now, &selector, detail)?.newest_failures_first(newest_first);
-    selection.write_notes(out);
+        Selection::start_search(core, now, &selector, detail)?.newest_failures_first(newest_first);
+    selection.note_full_scan_and_data_paths(out);
     let streams = match out.format() {
         Format::Table => !out.is_for_people() && !out.has_sort_flag(),
         Format::Json => false,
@@ -139,7 +139,7 @@ pub(crate) fn list_jobs(
     let mut shown = 0;
     while let Some(mut slice) = selection.next_jobs(core)? {
         if table {
-            core.count_failed_dependencies(now, slice.iter_mut().collect())?;
+            core.set_failed_dependency_counts(now, slice.iter_mut().collect())?;
         }
         shown += slice.len() as u64;
         jobs.list.items.append(&mut slice);
@@ -174,7 +174,7 @@ pub(crate) fn list_jobs(
     Ok(ListOutcome { jobs: shown, exit })
 }
 
-/// The call of the core's own `jobs` for `-o raw`, which takes one state of one queue, or completed jobs.
+/// The call of the core's command `jobs`, for `-o raw`. The command takes one state of one queue, or completed jobs.
 fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.as_plain_name(),

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::value;
 use crate::command_line::CommandLine;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     key: Name,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -48,7 +48,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.ui.format() == Format::Raw {
         let text = session
             .core()?
-            .call_raw(now, &Call::raw_call("key.get").arg(&lane))?;
+            .call_for_raw_output(now, &Call::raw_call("key.get").arg(&lane))?;
         session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::core::api::names::NAMES_PER_CALL;
-use crate::core::api::queue::{self, MatchedQueues};
+use crate::core::api::queue::{self, QueuesByReadability};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::lag::QueueLag;
 use crate::model::list::List;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::select::nothing;
 use crate::session::Session;
@@ -42,7 +42,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Only these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
-    queues: Vec<Pattern>,
+    queues: Vec<NamePattern>,
     /// Only queues with at least this lag; exit with 10 if there are any
     #[arg(long, value_name = "D", value_parser = value::recurring_interval)]
     older_than: Option<Duration>,
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
+    Spec::reads(HelpGroup::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let raw: &[Format] = if args.older_than.is_some() {
@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<QueueLag>>()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
-    let MatchedQueues {
+    let QueuesByReadability {
         readable: queues,
         unreadable,
     } = core.queues_like_and_unreadable(now, &args.queues)?;
@@ -71,7 +71,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut exceeding = 0;
     if out.format() == Format::Raw {
         for names in names.chunks(NAMES_PER_CALL) {
-            let text = core.call_raw(now, &Call::raw_call("lag").args(names))?;
+            let text = core.call_for_raw_output(now, &Call::raw_call("lag").args(names))?;
             out.write_verbatim_unless_terminal(&text)?;
         }
     } else {

@@ -1,6 +1,6 @@
 //! `qless length`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::value;
 use crate::error::{Error, Kind};
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     queue: Name,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -33,7 +33,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let length = session.core()?.length(now, &args.queue)?;
     session.ui.show(&length)?;
     if length.length == 0 && session.ui.shows_hints() {
-        // Another member of the context may have the queue. Any other error is ignored: this is only a note.
+        // Note that the queue does not exist, unless another member of the context may have it. Ignore other errors.
         let is_only = !session.has_other_members();
         let missing = session
             .core()

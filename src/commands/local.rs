@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clap::Subcommand;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::address::{Address, AppendFsync};
 use crate::args::format::Format;
 use crate::core::call::local::LocalServer;
@@ -67,8 +67,8 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Operate, Args::writes, run).member_dispatch(|_| MemberDispatch::Itself);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Operate, Args::writes, run)
+    .context_member_dispatch(|_| MemberDispatch::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -78,7 +78,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let changes = matches!(verb, LocalCommand::Start | LocalCommand::Stop);
     match verb {
         LocalCommand::Url if session.ui.format() == Format::Table => {
-            session.ui.print_text(&format!("{}\n", local.url()))?;
+            session
+                .ui
+                .print_text(&format!("{}\n", local.unix_socket_url()))?;
             return Ok(Exit::Ok);
         }
         LocalCommand::Status | LocalCommand::Url => {}
@@ -103,10 +105,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let status = read_status(&local, session)?;
-    session.ui.end_with(&status)
+    session.ui.show_and_exit_ok(&status)
 }
 
-/// The private server, and how it is to sync to disk.
+/// The private server that `--redis local:` names, or the default one, and how it should sync its data to disk.
 fn private_server(session: &Session) -> Result<(LocalServer, Option<AppendFsync>), Error> {
     match session.target().map(|target| target.address) {
         Ok(Address::Local { dir, fsync, .. }) => Ok((LocalServer::new(dir.as_deref())?, fsync)),
@@ -114,11 +116,11 @@ fn private_server(session: &Session) -> Result<(LocalServer, Option<AppendFsync>
     }
 }
 
-/// The status of the server without starting it.
+/// Reads the status of the private server. Does not start the server.
 fn read_status(local: &LocalServer, session: &mut Session) -> Result<LocalStatus, Error> {
     let running = local.is_running()?;
     let jobs = if running {
-        let core = session.connect_to(local.target())?;
+        let core = session.connect_to(local.target_without_start())?;
         Some(core.job_count(core.now())?)
     } else {
         None
@@ -127,7 +129,7 @@ fn read_status(local: &LocalServer, session: &mut Session) -> Result<LocalStatus
         running,
         pid: local.pid().filter(|_| running),
         dir: Name::from(local.dir().as_os_str()),
-        url: local.url().into(),
+        url: local.unix_socket_url().into(),
         jobs,
         bytes: local.dir_size(),
     })

@@ -1,6 +1,6 @@
 //! `qless log`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRunFlag, MaxDataFlag};
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-/// The entries that the core writes into histories itself.
+/// Names of history entries that the core or `qless` itself writes. `qless log` refuses them.
 const RESERVED_NAMES: [&[u8]; 8] = [
     b"put",
     b"popped",
@@ -68,8 +68,8 @@ fn refuse_reserved_fields(data: &[u8]) -> Result<(), Error> {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).member_dispatch(|args| MemberDispatch::Job(&args.jid));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
+    .context_member_dispatch(|args| MemberDispatch::Job(&args.jid));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -113,7 +113,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if dry {
         session
             .ui
-            .note_dry_run(&format!("would append to the history of {jid}"))
+            .note_dry_run_changes(&format!("would append to the history of {jid}"))
     } else {
         session
             .ui

@@ -4,15 +4,15 @@ use std::net::{ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::invalid::Invalid;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::core::script::Script;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::exit::Exit;
 use crate::fs;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::listen::{ListenAddress, ListenOptions, Listener};
 use crate::look;
 use crate::look::metrics::{SeriesChoice, metrics_after_error, system_metrics};
@@ -20,7 +20,7 @@ use crate::look::server::{PATIENCE, SnapshotServer};
 use crate::look::statsd::statsd_datagrams;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::session::Session;
 
 /// Print figures for Prometheus, or send them to statsd
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::at_least_one, requires = "statsd")]
     count: Option<u64>,
     /// Begin each name with this and a dot
-    #[arg(long, value_name = "NAME", requires = "statsd", value_parser = statsd_namespace)]
+    #[arg(long, value_name = "NAME", requires = "statsd", value_parser = parse_statsd_namespace)]
     namespace: Option<String>,
     #[command(flatten)]
     series: SeriesArgs,
@@ -78,12 +78,12 @@ pub(crate) struct Args {
 pub(crate) struct SeriesArgs {
     /// Only these queues (name or glob)
     #[arg(long, value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
-    queue: Vec<Pattern>,
+    queue: Vec<NamePattern>,
     /// Name at most this many groups of failures, the largest; the others are `other`
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "100")]
     max_groups: u64,
     /// Add a label to each series
-    #[arg(long, value_name = "NAME=VALUE", value_parser = series_label, conflicts_with = "statsd")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_series_label, conflicts_with = "statsd")]
     label: Vec<Label>,
 }
 
@@ -96,12 +96,12 @@ impl SeriesArgs {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run)
-    .member_dispatch(|_| MemberDispatch::Refused("each series is of one"));
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Operate, run)
+    .context_member_dispatch(|_| MemberDispatch::Refused("each series is of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    if session.ui.format().is_json() {
+    if session.ui.format().is_json_or_ndjson() {
         let why = "figures for monitoring systems have no document";
         return Err(Error::usage(why).hint("qless status -o json"));
     }
@@ -122,7 +122,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let choice = args.series.series_choice();
     let core = Script::new(session.prefix()).sha().to_owned();
     let begun = Instant::now();
-    let read = read_facts(&choice, session);
+    let read = read_system_facts(&choice, session);
     let elapsed = begun.elapsed().as_secs_f64();
     let (families, error) = match read {
         Ok((facts, now)) => (system_metrics(&facts, &choice, &core, elapsed, now), None),
@@ -142,7 +142,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     error.map_or(Ok(Exit::Ok), Err)
 }
 
-fn read_facts(
+fn read_system_facts(
     choice: &SeriesChoice,
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
@@ -154,7 +154,7 @@ fn read_facts(
     )
 }
 
-/// How long a snapshot answers all requests before a new one is read.
+/// How long one snapshot answers requests. After this time, the next request reads a new snapshot.
 const SHARED_FOR: Duration = Duration::from_secs(1);
 
 /// Answers requests until a signal comes.
@@ -175,21 +175,21 @@ fn serve_metrics(
     session.ui.note(&format!("listening on {}", listener.url()));
     let (choice, labels) = (args.series.series_choice(), args.series.label.clone());
     let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
-    server.fail_if_never_readable()?;
-    let interrupt = Interrupt::handle_signals();
-    interrupt.end_after_signal(PATIENCE)?;
+    server.fail_if_permanently_unreadable()?;
+    let interrupt = InterruptFlags::install_handlers_once();
+    interrupt.exit_process_after_signal(PATIENCE)?;
     listener.serve(
         |request| server.respond(request),
-        || interrupt.kind_of_received_signal().is_some(),
+        || interrupt.error_kind_of_received_signal().is_some(),
     );
     Ok(interrupt
-        .kind_of_received_signal()
+        .error_kind_of_received_signal()
         .map_or(Exit::Ok, Kind::exit))
 }
 
 fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let unreachable = |why: std::io::Error| {
-        let why = io_message(&why);
+        let why = io_message_without_errno(&why);
         Error::usage(format!("cannot send to `{server}`: {why}"))
             .hint("--statsd takes HOST:PORT, such as localhost:8125")
     };
@@ -209,20 +209,20 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
     socket.connect(address).map_err(unreachable)?;
     let choice = args.series.series_choice();
     let namespace = args.namespace.as_deref();
-    let interrupt = Interrupt::handle_signals();
+    let interrupt = InterruptFlags::install_handlers_once();
     let mut last = None;
     for sent in 1.. {
-        match read_facts(&choice, session) {
+        match read_system_facts(&choice, session) {
             Ok((facts, now)) => {
                 if last.take().is_some() {
                     session.ui.note("note: the queues can be read again");
                 }
                 for datagram in statsd_datagrams(&facts, &choice, namespace, now) {
-                    // A failure to send is ignored: no statsd may listen yet, and its protocol promises no delivery.
+                    // Ignore a failure to send: statsd may not be listening yet, and its protocol promises no delivery.
                     _ = socket.send(datagram.as_bytes());
                 }
             }
-            // After a first success, the loop continues despite errors.
+            // Only an error of the first snapshot ends the loop. Warn of later errors, and try again.
             Err(error) if sent > 1 => {
                 if last.is_none() {
                     session.ui.warn(&error.message());
@@ -241,8 +241,8 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
     last.map_or(Ok(Exit::Ok), Err)
 }
 
-/// Parses the namespace that begins all names: parts separated by dots.
-fn statsd_namespace(given: &str) -> Result<String, Invalid> {
+/// Parses a namespace, with which the names of all gauges begin: parts separated by dots.
+fn parse_statsd_namespace(given: &str) -> Result<String, Invalid> {
     let is_part = |part: &str| {
         let mut chars = part.chars();
         !part.is_empty() && chars.all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
@@ -257,7 +257,7 @@ fn statsd_namespace(given: &str) -> Result<String, Invalid> {
 }
 
 /// Parses a label for all series, such as `site=berlin`.
-fn series_label(given: &str) -> Result<Label, Invalid> {
+fn parse_series_label(given: &str) -> Result<Label, Invalid> {
     let wants = "a label such as `site=berlin`, its name of letters, digits and `_`";
     let expects = || Invalid::expects(wants);
     let (name, value) = given.split_once('=').ok_or_else(expects)?;

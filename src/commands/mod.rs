@@ -75,7 +75,7 @@ pub(crate) mod web;
 pub(crate) mod work;
 pub(crate) mod workers;
 
-/// Shows jobs in the order of their jids. Those that do not exist are listed as missing.
+/// Shows jobs in the order of the given jids. Lists jids of jobs that do not exist as missing.
 fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Error> {
     let found = session.core()?.jobs(now, JobFields::Brief, jids)?;
     let (mut jobs, mut missing) = (Vec::new(), Vec::new());
@@ -103,7 +103,8 @@ fn missing_error_with_traces(
     })
 }
 
-/// Reports requested jobs that do not exist as an error, if there are any.
+/// An error that names the requested jobs that do not exist, if there are any. For a single job, its hint names keys
+/// and lists that still have the jid.
 fn refuse_missing_with_traces(
     missing: &[Name],
     now: Moment,
@@ -115,7 +116,7 @@ fn refuse_missing_with_traces(
     }
 }
 
-/// Whether a word in the place of a name is `list` or `ls`, and so asks for the list of all names.
+/// Whether an argument is `list` or `ls` instead of a name, and so asks for the list of all names.
 fn is_list_word(word: &Name) -> bool {
     matches!(word.as_bytes(), b"list" | b"ls")
 }
@@ -126,26 +127,26 @@ pub(crate) enum MemberDispatch<'a> {
     Itself,
     /// The command runs on all members at the same time, and their output is joined.
     Each,
-    /// As `Each`, but a member that lacks what the command names is an error: later it may have it, without the change,
-    /// or it has other things that the command names.
+    /// As `Each`, but the command fails if any member lacks a queue or worker that the command names. That member has
+    /// done nothing for the other names, and may get the missing one later.
     EachInFull,
-    /// The command runs on one member after the other: the output is too long to be kept and joined.
+    /// The command runs on one member after the other, because its output may be too long for memory.
     InTurn,
-    /// The command runs on one member after the other, until one has what it asks for.
+    /// The command runs on one member after the other, until a member has what the command asks for.
     UntilFound,
     /// The command runs on the members that hold these jobs. If no job is named, it runs on all members.
     Jobs(&'a [InputArg]),
     /// The command runs on the members that hold these jobs, but only if all of the jobs exist.
     AllJobs(&'a [InputArg]),
-    /// The command runs for these jobs in the order given, since its output does not name them.
+    /// The command runs for one of these jobs after the other, in the given order, since its output does not name them.
     JobsInOrder(&'a [InputArg]),
-    /// As `Jobs`, until a member decides the wait: with `any`, the first one that succeeds; without it, the first one
-    /// that cannot succeed.
+    /// As `Jobs`, for a command that waits. It ends as soon as one member decides the result: with `any`, the first
+    /// member that succeeds; without `any`, the first member that cannot succeed any more.
     Wait { jids: &'a [InputArg], any: bool },
     /// The command runs on the member that holds this job.
     Job(&'a Name),
-    /// The command runs on the member that has the jid; else on the member of the jobs that the new job is kept
-    /// together with, or on any member.
+    /// The command puts a job. It runs on the member that already has the jid, else on the member of the jobs with
+    /// which `kept_with` keeps the new job together, else on any member.
     NewJob {
         kept_with: Option<Cow<'a, [u8]>>,
         jid: Option<&'a Name>,
@@ -161,10 +162,10 @@ pub(crate) enum MemberDispatch<'a> {
 }
 
 impl MemberDispatch<'_> {
-    /// All members, for a command that names this many queues or workers. Where the only one is missing, there
-    /// is nothing to do. Where one of several is missing, the command does nothing for the others either.
-    fn each_naming(names: usize) -> MemberDispatch<'static> {
-        if names > 1 {
+    /// All members, for a command that names a number of queues or workers. A member that lacks a single named queue
+    /// has nothing to do. A member that lacks one of several does nothing for the others either, which is an error.
+    fn each_or_each_in_full(name_count: usize) -> MemberDispatch<'static> {
+        if name_count > 1 {
             MemberDispatch::EachInFull
         } else {
             MemberDispatch::Each
@@ -174,19 +175,19 @@ impl MemberDispatch<'_> {
 
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.
 pub(crate) struct Spec<A> {
-    /// The group of subcommands in which `qless --help` lists it.
-    pub(crate) group: Group,
-    /// The settings of the config file that apply.
+    /// The heading under which `qless --help` lists the subcommand.
+    pub(crate) group: HelpGroup,
+    /// The settings of the config file that apply to the subcommand.
     pub(crate) config: AppliedConfig,
     /// Whether output longer than the screen goes through the pager.
     pub(crate) paged: bool,
-    /// Whether the subcommand may change something with these arguments. `--read-only` refuses it then.
+    /// Whether the subcommand may change something with these arguments. If so, `--read-only` refuses it.
     pub(crate) writes: fn(&A) -> bool,
     /// Whether the command changes something, whatever its arguments are.
     pub(crate) always_writes: bool,
     /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
-    pub(crate) member_dispatch: fn(&A) -> MemberDispatch<'_>,
+    pub(crate) context_member_dispatch: fn(&A) -> MemberDispatch<'_>,
     pub(crate) run: fn(A, &mut Session) -> Result<Exit, Error>,
 }
 
@@ -194,12 +195,12 @@ type Run<A> = fn(A, &mut Session) -> Result<Exit, Error>;
 
 impl<A> Spec<A> {
     /// A subcommand that only reads.
-    pub(crate) const fn reads(group: Group, run: Run<A>) -> Spec<A> {
+    pub(crate) const fn reads(group: HelpGroup, run: Run<A>) -> Spec<A> {
         Spec::writes_if(group, |_| false, run)
     }
 
     /// A subcommand that may change something.
-    pub(crate) const fn writes(group: Group, run: Run<A>) -> Spec<A> {
+    pub(crate) const fn writes(group: HelpGroup, run: Run<A>) -> Spec<A> {
         Spec {
             always_writes: true,
             ..Spec::writes_if(group, |_| true, run)
@@ -207,7 +208,11 @@ impl<A> Spec<A> {
     }
 
     /// A subcommand whose arguments decide whether it may change something.
-    pub(crate) const fn writes_if(group: Group, writes: fn(&A) -> bool, run: Run<A>) -> Spec<A> {
+    pub(crate) const fn writes_if(
+        group: HelpGroup,
+        writes: fn(&A) -> bool,
+        run: Run<A>,
+    ) -> Spec<A> {
         Spec {
             group,
             config: AppliedConfig::Whole,
@@ -215,12 +220,12 @@ impl<A> Spec<A> {
             writes,
             always_writes: false,
             watch: |_| None,
-            member_dispatch: |_| MemberDispatch::Each,
+            context_member_dispatch: |_| MemberDispatch::Each,
             run,
         }
     }
 
-    /// Sets which settings of the config file apply.
+    /// Declares which settings of the config file apply to the subcommand.
     pub(crate) const fn applied_config(self, config: AppliedConfig) -> Spec<A> {
         Spec { config, ..self }
     }
@@ -230,13 +235,13 @@ impl<A> Spec<A> {
         Spec { watch, ..self }
     }
 
-    /// Sets how the command runs if the context has several members.
-    pub(crate) const fn member_dispatch(
+    /// Declares how the command runs if the context names several prefixes or servers as one.
+    pub(crate) const fn context_member_dispatch(
         self,
-        member_dispatch: fn(&A) -> MemberDispatch<'_>,
+        context_member_dispatch: fn(&A) -> MemberDispatch<'_>,
     ) -> Spec<A> {
         Spec {
-            member_dispatch,
+            context_member_dispatch,
             ..self
         }
     }
@@ -257,13 +262,13 @@ pub(crate) enum AppliedConfig {
     Whole,
     /// `[defaults]` only: the subcommand manages the contexts.
     Defaults,
-    /// None. The file is not read, so that the subcommand works even if the file is broken.
+    /// No settings. The program does not read the config file, so that the subcommand works with a broken file.
     Nothing,
 }
 
 /// The headings in the list of subcommands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
-pub(crate) enum Group {
+pub(crate) enum HelpGroup {
     Inspect,
     Submit,
     Recover,
@@ -271,14 +276,14 @@ pub(crate) enum Group {
     Operate,
 }
 
-impl Group {
-    pub(crate) const fn heading(self) -> &'static str {
+impl HelpGroup {
+    pub(crate) const fn help_heading(self) -> &'static str {
         match self {
-            Group::Inspect => "Inspect",
-            Group::Submit => "Submit and manage",
-            Group::Recover => "Recover",
-            Group::Work => "Work",
-            Group::Operate => "Operate",
+            HelpGroup::Inspect => "Inspect",
+            HelpGroup::Submit => "Submit and manage",
+            HelpGroup::Recover => "Recover",
+            HelpGroup::Work => "Work",
+            HelpGroup::Operate => "Operate",
         }
     }
 }

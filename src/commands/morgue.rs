@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use clap::ValueEnum;
 
 use super::jobs;
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Filters, Selector};
@@ -26,7 +26,7 @@ use crate::model::ending::{FailureReason, exhausted_retries_group};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::JobList;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -101,13 +101,13 @@ enum MorgueAction {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
-    Group::Recover,
+    HelpGroup::Recover,
     |args| args.action != MorgueAction::List,
     run,
 )
-.member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
+.context_member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
 
-/// The message of buried jobs, if none is given.
+/// The failure message that `bury` records if `--message` is not given.
 const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -225,9 +225,9 @@ impl DeadJobsOfQueue {
 
     fn morgue_selector(&self) -> Selector {
         Selector {
-            groups: self.group.iter().cloned().map(Pattern::Plain).collect(),
+            groups: self.group.iter().cloned().map(NamePattern::Plain).collect(),
             ..Selector::from(Filters {
-                queues: vec![Pattern::Plain(self.queue.clone())],
+                queues: vec![NamePattern::Plain(self.queue.clone())],
                 states: vec![State::Failed],
                 dead: self.group.is_none(),
                 ..Filters::default()
@@ -240,11 +240,11 @@ impl DeadJobsOfQueue {
         job.queue.as_ref() == Some(&self.queue)
             && match &self.group {
                 Some(named) => group == Some(named),
-                None => job.is_dead(),
+                None => job.has_exhausted_retries(),
             }
     }
 
-    /// Reads the dead jobs that are named, or all.
+    /// Plans the action for the dead jobs that the arguments name, or for all dead jobs with `--all`.
     fn plan_dead_jobs(
         &self,
         args: &Args,
@@ -280,7 +280,7 @@ impl DeadJobsOfQueue {
         BulkPlan::from_jids(session, now, options, &given, refuse)
     }
 
-    /// The outcome of a job that is not in this morgue.
+    /// The refusal of a job that is not in this morgue, with the reason.
     fn not_in_morgue_outcome(&self, job: &JobSnapshot) -> JobOutcome {
         if !job.has_stored_state("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
@@ -292,7 +292,7 @@ impl DeadJobsOfQueue {
         JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why)
     }
 
-    /// Reads the jobs of the queue that have used a retry and are not running.
+    /// Plans the action for the jobs of the queue that have used a retry and are not running.
     fn plan_retrying_jobs(
         &self,
         args: &Args,
@@ -305,7 +305,7 @@ impl DeadJobsOfQueue {
         let now = session.connect()?;
         session.core()?.require_queue(now, &self.queue)?;
         let selector = Selector::from(Filters {
-            queues: vec![Pattern::Plain(self.queue.clone())],
+            queues: vec![NamePattern::Plain(self.queue.clone())],
             states: NOT_STARTED.to_vec(),
             retrying: args.retrying,
             ..Filters::default()

@@ -1,6 +1,6 @@
 //! `qless move`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, RunTimeFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
@@ -46,8 +46,8 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = MoveOptions {
@@ -56,7 +56,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         force: args.force,
     };
     let action = options.bulk_action();
-    BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
+    BulkPlan::connect_and_plan(session, &action, &args.bulk, &args.jobs)?
         .spread_starts(&args.spread)
         .note_or_refuse_new_queue(Some(&options.to), args.existing, session)?
         .ask_and_run(action, session)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -11,7 +11,7 @@ use crate::args::value;
 use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::job_calls::DoneOrRefused;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     queues: QueueTargets,
     /// End the pause at this time
-    #[arg(long, value_name = "T", value_parser = moment::moment_or_delay, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = moment::parse_moment_or_delay, allow_hyphen_values = true)]
     until: Option<TypedMoment>,
     /// End the pause after this time
     #[arg(long = "for", value_name = "D", value_parser = value::duration,
@@ -59,7 +59,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Operate, run).member_dispatch(|_| MemberDispatch::EachInFull);
+    Spec::writes(HelpGroup::Operate, run).context_member_dispatch(|_| MemberDispatch::EachInFull);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -78,7 +78,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = not_found::named_or_all_queues(
         session.core()?,
         now,
-        args.queues.queue_names(),
+        args.queues.queue_names_unless_all(),
         &Index::Queues,
         args.force,
     )?;
@@ -92,7 +92,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let count = format_count(queues.len() as u64, "queue", "queues");
         let what = format!("pause {count}{}{revoke}", session.on_destination_text()?);
         let details = |_: &_| format!("  {}\n", comma_list(&queues));
-        session.ui.confirm_protected(&what, details)?;
+        session.ui.confirm_if_protected(&what, details)?;
     }
     let mut stopped = 0;
     if !dry {
@@ -108,10 +108,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     note_paused(&queues, until, stopped, dry, session);
     session
         .ui
-        .end_with(&CommandResult::new("pause", queues, dry))
+        .show_and_exit_ok(&CommandResult::new("pause", queues, dry))
 }
 
-/// Revokes the locks on all running jobs. Returns the number of jobs.
+/// Revokes the locks on all running jobs of the queues. Returns the number of these jobs.
 fn revoke_locks(
     queues: &[Name],
     note: &[u8],
@@ -130,9 +130,9 @@ fn revoke_locks(
                 jobs.filter(|job| job.has_stored_state("running")).collect();
             for (job, reply) in jobs.iter().zip(core.revoke_locks(now, note, &jobs)) {
                 match reply {
-                    Ok(CallOutcome::Done(())) => stopped += 1,
+                    Ok(DoneOrRefused::Done(())) => stopped += 1,
                     // The job ended by itself before the call.
-                    Ok(CallOutcome::Refused(_)) => {}
+                    Ok(DoneOrRefused::Refused(_)) => {}
                     Err(error) if error.refusal_of(&job.jid).is_some() => {}
                     Err(error) => return Err(error),
                 }
@@ -167,7 +167,7 @@ fn note_paused(
         line.push_str(&format!(", {jobs} timed out"));
     }
     if is_dry_run {
-        session.ui.note_dry_run(&line)
+        session.ui.note_dry_run_changes(&line)
     } else {
         session.ui.note_to_people(&line)
     }

@@ -1,6 +1,6 @@
 //! `qless peek`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::value;
 use crate::command_line::CommandLine;
@@ -32,19 +32,19 @@ pub(crate) struct Args {
     count: u64,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    session.require_writable_raw()?;
+    session.require_writable_if_raw()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let call = Call::raw_call("peek")
             .arg(&args.queue)
             .arg(args.count.to_string());
-        let text = core.call_raw(now, &call)?;
+        let text = core.call_for_raw_output(now, &call)?;
         out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }

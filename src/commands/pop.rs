@@ -1,6 +1,6 @@
 //! `qless pop`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -12,7 +12,7 @@ use crate::core::call::reply;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::explain;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::json::Json;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::list::{JobList, List};
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Work, run).member_dispatch(|_| MemberDispatch::UntilFound);
+    Spec::writes(HelpGroup::Work, run).context_member_dispatch(|_| MemberDispatch::UntilFound);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         explain_empty_pop(&args.queues, now, session);
         return Ok(Exit::NotFound);
     }
-    // Jobs that were popped before an error belong to this worker, so they are shown despite the error.
+    // Show the jobs that were popped before an error: this worker holds them.
     show_popped(&jids, &worker, now, session)?;
     session.ui.flush_stdout()?;
     if let Some(lost) = session.ui.lost_output() {
@@ -95,7 +95,7 @@ fn show_popped(
         .jobs(now, JobFields::Brief, jids)
         .map_err(|error| unshown_jobs_error(jids, worker, &error))?;
     let mut found: Vec<_> = found.into_iter().flatten().collect();
-    core.add_payloads(now, found.iter_mut())
+    core.add_missing_merge_payloads(now, found.iter_mut())
         .map_err(|error| unshown_jobs_error(jids, worker, &error))?;
     let jobs = JobList {
         list: List::of_all(found),
@@ -112,7 +112,8 @@ fn show_popped(
     Ok(())
 }
 
-/// Releases jobs that could not be shown. The error says whether the release succeeded.
+/// Gives back popped jobs that could not be written to stdout, without using a retry. The returned error says whether
+/// this succeeded.
 fn release_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -> Error {
     let note = actor::history_note("pop", None);
     let outcome = session.core().and_then(|core| {
@@ -129,8 +130,8 @@ fn release_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut
     }
 }
 
-/// Pops jobs up to `--count` into `jids`. A signal ends it after the call that is under way, whose jobs
-/// would be lost otherwise.
+/// Pops up to `--count` jobs, and adds their jids to `jids`. After a signal, waits for the reply to the current call,
+/// because the worker already holds its jobs.
 fn pop_jobs(
     args: &Args,
     worker: &Name,
@@ -138,7 +139,7 @@ fn pop_jobs(
     session: &mut Session,
     jids: &mut Vec<Name>,
 ) -> Result<(), Error> {
-    let interrupt = Interrupt::handle_signals();
+    let interrupt = InterruptFlags::install_handlers_once();
     for queue in &args.queues {
         loop {
             let count = args
@@ -148,7 +149,7 @@ fn pop_jobs(
             if count == 0 {
                 return Ok(());
             }
-            if let Some(kind) = interrupt.kind_of_received_signal() {
+            if let Some(kind) = interrupt.error_kind_of_received_signal() {
                 return Err(Error::new(kind, "interrupted"));
             }
             let (core, out) = session.core_and_ui()?;
@@ -168,7 +169,7 @@ fn pop_jobs(
     Ok(())
 }
 
-/// Notes on a terminal that nothing could be popped, and why not from queues in which jobs wait.
+/// Notes on a terminal that there was nothing to pop, and for queues with waiting jobs the reason.
 fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
     let mut is_told = false;
     if session.ui.shows_hints() {
@@ -178,7 +179,7 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
                 .and_then(|core| explain::explain_queue(core, now, queue));
             let found = match found {
                 Ok(found) => found,
-                // Another member of the context may have the queue.
+                // The queue does not exist, and no other member of the context may have it.
                 Err(error) if error.kind() == Kind::NotFound && !session.has_other_members() => {
                     session
                         .ui
@@ -187,12 +188,12 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
                     is_told = true;
                     continue;
                 }
-                // A failure to find the reasons is ignored: they are only a note.
+                // Ignore a failure to find the reasons, because they are only for a note.
                 Err(_) => continue,
             };
-            // If a job can be popped by now, since another client has put one, there is no reason to report.
+            // If a pop would get a job now, because another client has put one meanwhile, report no reason.
             if let Some(reason) = found.reasons.first().filter(|_| !found.runnable) {
-                let why = reason.reason_line(session.ui.render_options());
+                let why = reason.reason_and_evidence_line(session.ui.render_options());
                 session
                     .ui
                     .note(&format!("nothing to pop from {queue}: {why}"));
@@ -229,7 +230,7 @@ fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
     .hint_if(hint_at_jobs_of(worker))
 }
 
-/// The hint that names the command which shows the jobs of a worker.
+/// A hint with the command that shows the jobs of a worker.
 fn hint_at_jobs_of(worker: &Name) -> Option<String> {
     let command = CommandLine::new("workers").with_name(worker);
     command.fill_sentence("{} shows it")
@@ -256,7 +257,7 @@ fn preview_pop(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, 
     } else {
         ""
     };
-    out.note_dry_run(&format!("would pop {limit}{count}"));
+    out.note_dry_run_changes(&format!("would pop {limit}{count}"));
     session.ui.flush_stdout()?;
     Ok(Exit::Ok)
 }

@@ -1,6 +1,6 @@
 //! `qless priority`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
@@ -43,8 +43,8 @@ const PRIORITY: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let priority = BulkAction::new(&PRIORITY, |core, slice| {

@@ -1,6 +1,6 @@
 //! `qless promote`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
@@ -32,12 +32,12 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let promote = promote::promote_action();
-    BulkPlan::open(session, &promote, &args.bulk, &args.jobs)?
+    BulkPlan::connect_and_plan(session, &promote, &args.bulk, &args.jobs)?
         .spread_starts(&args.spread)
         .ask_and_run(promote, session)
 }

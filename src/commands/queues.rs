@@ -1,15 +1,15 @@
 //! `qless queues`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
-use crate::core::api::queue::{self, MatchedQueues};
+use crate::core::api::queue::{self, QueuesByReadability};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::queue::Queue;
 use crate::select::nothing;
 use crate::session::Session;
@@ -30,18 +30,18 @@ use crate::text::format_count;
 pub(crate) struct Args {
     /// Only these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
-    queues: Vec<Pattern>,
+    queues: Vec<NamePattern>,
     #[command(flatten)]
     pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
+    Spec::reads(HelpGroup::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<Queue>>()?;
-    session.require_writable_raw()?;
+    session.require_writable_if_raw()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
@@ -55,12 +55,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .collect()
         };
         for call in &calls {
-            let text = core.call_raw(now, call)?;
+            let text = core.call_for_raw_output(now, call)?;
             out.write_verbatim_unless_terminal(&text)?;
         }
         return Ok(Exit::Ok);
     }
-    let MatchedQueues {
+    let QueuesByReadability {
         readable: queues,
         unreadable,
     } = core.queues_like_and_unreadable(now, &args.queues)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{
     BulkFlags, ExistingQueueFlag, HolderFlags, Selector, SpreadFlag, Targets,
 };
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-/// The retry by the worker that holds the job.
+/// The verb for a retry in the name of the worker that holds the job, which uses one retry.
 const HOLDER_RETRY: Verb = Verb {
     word: "retry",
     infinitive: "retry",
@@ -89,8 +89,8 @@ const HOLDER_RETRY: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let by_holder = args.holder.is_holder_given();
@@ -112,14 +112,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     note_flags_without_state(&options, &args.jobs.selector, session);
     let action = options.bulk_action();
-    BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
+    BulkPlan::connect_and_plan(session, &action, &args.bulk, &args.jobs)?
         .spread_starts(&args.spread)
         .note_or_refuse_new_queue(options.to.as_ref(), args.existing, session)?
         .ask_and_run(action, session)
 }
 
-/// Notes that `--completed` or `--force` was given without the `--state` that it needs: without that, a
-/// selector selects only failed jobs.
+/// Prints a note if `--completed` or `--force` has no effect because `--state` is missing: a selector without
+/// `--state` selects only failed jobs.
 fn note_flags_without_state(options: &RetryOptions, selector: &Selector, session: &mut Session) {
     if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
         return;

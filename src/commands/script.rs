@@ -1,6 +1,6 @@
 //! `qless script`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::core::script::Script;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -30,22 +30,23 @@ pub(crate) struct Args {
     lib: bool,
     /// Print the script with the defaults and replies of another client's core
     #[arg(long = "for", value_name = "CLIENT", conflicts_with = "lib")]
-    client: Option<OtherClient>,
+    client: Option<ScriptVariantClient>,
 }
 
-/// A client whose own core differs from qless-core, so that it gets a variant of the script.
+/// A client whose own core differs from qless-core. `--for` prints a script with the defaults and replies that this
+/// client expects.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum OtherClient {
+enum ScriptVariantClient {
     QlessPhp,
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).member_dispatch(|_| MemberDispatch::Itself);
+    Spec::reads(HelpGroup::Operate, run).context_member_dispatch(|_| MemberDispatch::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let script = match (args.client, args.lib) {
-        (Some(OtherClient::QlessPhp), _) => Script::for_qless_php(session.prefix()),
+        (Some(ScriptVariantClient::QlessPhp), _) => Script::for_qless_php(session.prefix()),
         (None, true) => Script::library_form(session.prefix()),
         (None, false) => Script::new(session.prefix()),
     };

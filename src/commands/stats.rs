@@ -1,6 +1,6 @@
 //! `qless stats`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
@@ -10,7 +10,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::stats;
 use crate::model::stats::{Measure, Stats, StatsOfQueuesByDay};
 use crate::name::Name;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Queues (name or glob)
     #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
           add = value::CandidateKind::Queues)]
-    queues: Vec<Pattern>,
+    queues: Vec<NamePattern>,
     /// Day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]
     day: Day,
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
+    Spec::reads(HelpGroup::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -66,7 +66,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if out.format() == Format::Raw {
         for queue in &names {
             for (_, day) in &days {
-                let text = core.call_raw(
+                let text = core.call_for_raw_output(
                     now,
                     &Call::raw_call("stats").arg(queue).arg(day.to_string()),
                 )?;
@@ -78,7 +78,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(count) = args.days else {
         let list = List::of_all(core.stats(now, &names, &days)?);
         let histogram_of = args.histogram;
-        return out.end_with(&stats::StatsOfQueuesOnDay { list, histogram_of });
+        return out.show_and_exit_ok(&stats::StatsOfQueuesOnDay { list, histogram_of });
     };
     days.insert(0, Day::Near(-i64::from(count)).date_and_start(now)?);
     let mut shown: Vec<Stats> = Vec::new();
@@ -89,14 +89,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         shown.extend_from_slice(&queue[1..]);
     }
-    out.end_with(&StatsOfQueuesByDay(List::of_all(shown)))
+    out.show_and_exit_ok(&StatsOfQueuesByDay(List::of_all(shown)))
 }
 
 fn is_same_queue(one: &Stats, other: &Stats) -> bool {
     one.queue == other.queue
 }
 
-/// The days to show, oldest first: their names and first moments.
+/// The days to show, oldest first: the name of each day and the moment at which it begins.
 fn days_to_show(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
         None => Ok(vec![args.day.date_and_start(now)?]),

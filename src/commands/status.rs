@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::core::api::overview::SnapshotRequest;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
+    Spec::reads(HelpGroup::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -47,5 +47,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.history.add_snapshot(&facts, now, interval);
     let mut overview = look::build_overview(facts, since, now);
     overview.last_minute = session.history.last_minute_rates();
-    session.ui.end_with(&overview)
+    session.ui.show_and_exit_ok(&overview)
 }

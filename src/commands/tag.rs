@@ -1,6 +1,6 @@
 //! `qless tag`
 
-use super::{Group, MemberDispatch, Spec, is_list_word};
+use super::{HelpGroup, MemberDispatch, Spec, is_list_word};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
 use crate::args::value;
@@ -62,13 +62,13 @@ impl Args {
         !self.add.is_empty() || !self.remove.is_empty()
     }
 
-    /// Whether the only word asks for the list of tags.
+    /// Whether the only argument is `list` or `ls`, so that the command lists all tags.
     fn asks_for_tag_list(&self) -> bool {
         let jids = self.jobs.jids.as_slice();
         matches!(jids, [word] if !self.writes() && is_list_word(&word.as_typed()))
     }
 
-    fn member_dispatch(&self) -> MemberDispatch<'_> {
+    fn context_member_dispatch(&self) -> MemberDispatch<'_> {
         if self.asks_for_tag_list() {
             MemberDispatch::Each
         } else {
@@ -77,8 +77,8 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Submit, Args::writes, run).member_dispatch(Args::member_dispatch);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Submit, Args::writes, run)
+    .context_member_dispatch(Args::context_member_dispatch);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.asks_for_tag_list() {
@@ -114,7 +114,7 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
 fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
-    jobs.check_selection()?;
+    jobs.require_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &jobs.jids)?;
     let now = session.connect()?;
     let mut missing = Vec::new();
@@ -167,7 +167,7 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let limit = limit.unwrap_or(25).to_string();
-        let text = core.call_raw(
+        let text = core.call_for_raw_output(
             now,
             &Call::raw_call("tag")
                 .arg("top")

@@ -1,6 +1,6 @@
 //! `qless timeout`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
@@ -42,8 +42,8 @@ const TIMEOUT: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Recover, run).member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let timeout = BulkAction::new(&TIMEOUT, |core, slice| {

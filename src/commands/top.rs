@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::session::Session;
 use crate::top::{self, ServerAccess, TopOptions};
 
@@ -32,7 +32,7 @@ use crate::top::{self, ServerAccess, TopOptions};
 pub(crate) struct Args {
     /// Only these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
-    queues: Vec<Pattern>,
+    queues: Vec<NamePattern>,
     /// How often to look
     #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "2s")]
     interval: Duration,
@@ -42,9 +42,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).member_dispatch(|_| MemberDispatch::Apart);
+    Spec::reads(HelpGroup::Inspect, run).context_member_dispatch(|_| MemberDispatch::Apart);
 
-/// Time limit of a connection to Redis and of a call, so that the screen never stands still for longer.
+/// Maximum time for connecting to Redis and for each call, so that the screen never stands still for longer.
 const CALL_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(CALL_TIME_LIMIT));
         // Later, nobody could type it.
-        if args.no_retry || session.globals.reads_typed_password() {
+        if args.no_retry || session.globals.takes_password_interactively() {
             session.connect()?;
         }
     }
@@ -69,9 +69,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         queues: args.queues,
         color: session.ui.render_options().color,
         access: ServerAccess {
-            flags: session.globals.access_flags(),
+            flags: session.globals.tls_and_password_flags(),
             password: session.password_in_given_address(),
         },
     };
-    top::run(options, sessions)
+    top::run_top_screen(options, sessions)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, WatchFlag};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -72,9 +72,9 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Submit, Args::writes, run)
     .watch_interval(|args| args.watch.every)
-    .member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
+    .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {
@@ -85,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return list_tracked(session);
     }
     let track = tracking_action(&args);
-    let mut plan = BulkPlan::open(session, &track, &args.bulk, &args.jobs)?;
+    let mut plan = BulkPlan::connect_and_plan(session, &track, &args.bulk, &args.jobs)?;
     if args.remove && plan.has_missing_jobs() {
         let now = session.now();
         let tracked: HashSet<Name> = session
@@ -125,7 +125,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("track"))?;
+        let text = core.call_for_raw_output(now, &Call::raw_call("track"))?;
         out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
@@ -138,7 +138,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
             None => jobs.missing.push(jid.clone()),
         }
     }
-    core.count_failed_dependencies(now, found.iter_mut().collect())?;
+    core.set_failed_dependency_counts(now, found.iter_mut().collect())?;
     jobs.list = List::of_all(found);
     out.show(&jobs)?;
     match jobs.missing.as_slice() {

@@ -1,6 +1,6 @@
 //! `qless unfail`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, ExistingQueueFlag};
 use crate::args::value;
@@ -46,8 +46,8 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run)
-    .member_dispatch(|_| MemberDispatch::Refused("it counts the jobs of one"));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
+    .context_member_dispatch(|_| MemberDispatch::Refused("it counts the jobs of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -57,7 +57,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
     let total = core.index_range(now, &index, 0, 0)?.total;
     if total == 0 {
-        not_found::refuse_missing_index(core, now, &index)?;
+        not_found::refuse_missing_queue_or_group(core, now, &index)?;
     }
     let queues = std::slice::from_ref(&args.to);
     new_queues::note_or_refuse_new_queues(queues, args.existing, args.dry.dry_run, now, session)?;
@@ -91,7 +91,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             ..BulkTotals::new("unfail", false, done)
         }
     };
-    session.ui.end_with(&BulkReport {
+    session.ui.show_and_exit_ok(&BulkReport {
         sum: sum.in_context(session.ui.context_name()),
         items: Vec::new(),
         table_columns: BulkTableColumns::Nothing,

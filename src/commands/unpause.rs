@@ -1,6 +1,6 @@
 //! `qless unpause`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, QueueTargets};
 use crate::core::api::index::Index;
@@ -33,8 +33,8 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run)
-    .member_dispatch(|args| MemberDispatch::each_naming(args.queues.queues.len()));
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Operate, run)
+    .context_member_dispatch(|args| MemberDispatch::each_or_each_in_full(args.queues.queues.len()));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -43,11 +43,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut queues = not_found::named_or_all_queues(
         core,
         now,
-        args.queues.queue_names(),
+        args.queues.queue_names_unless_all(),
         &Index::Paused,
         false,
     )?;
-    if args.queues.queue_names().is_some() && !queues.is_empty() {
+    if args.queues.queue_names_unless_all().is_some() && !queues.is_empty() {
         let paused = core.index_members(now, &Index::Paused)?;
         let (paused, running) = queues.into_iter().partition(|queue| paused.contains(queue));
         let running: Vec<Name> = running;
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let count = ("queue", "queues");
     if queues.is_empty() {
-        if args.queues.queue_names().is_none() {
+        if args.queues.queue_names_unless_all().is_none() {
             session.ui.note_to_people("no paused queues");
         }
     } else if session
@@ -73,12 +73,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let ended = ended.iter().map(|queue| {
             let by = queue.paused_by.as_ref();
             let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-            let state = queue.state_text(ui.render_options());
+            let state = queue.pause_text(ui.render_options());
             format!("{} (was {state}{by})", queue.name)
         });
         let unpaused = format!("unpaused {}", comma_list(ended.collect::<Vec<String>>()));
         ui.note_to_people(&unpaused);
     }
     let done = CommandResult::new("unpause", queues, args.dry.dry_run);
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }

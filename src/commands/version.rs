@@ -1,6 +1,6 @@
 //! `qless version`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::core::script::Script;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -18,7 +18,7 @@ use crate::session::Session;
 pub(crate) struct Args {}
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).member_dispatch(|_| MemberDispatch::Itself);
+    Spec::reads(HelpGroup::Operate, run).context_member_dispatch(|_| MemberDispatch::Itself);
 
 fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -27,5 +27,5 @@ fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
         commit: option_env!("QLESS_COMMIT").filter(|commit| !commit.is_empty()),
         core: Script::new(session.prefix()).sha().to_string(),
     };
-    session.ui.end_with(&version)
+    session.ui.show_and_exit_ok(&version)
 }

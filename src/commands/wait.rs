@@ -1,6 +1,6 @@
 //! `qless wait`
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -11,14 +11,14 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::job::State;
-use crate::model::wait::{WaitItem, WaitResult, WaitTotals};
+use crate::model::wait::{JobWaitResult, WaitItem, WaitTotals};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::view::json;
 use crate::wait;
-use crate::wait::{WaitOptions, Waiter};
+use crate::wait::{SubscribedWait, WaitOptions};
 
 /// Wait until jobs are complete
 ///
@@ -54,7 +54,7 @@ pub(crate) struct Args {
           default_value = "complete")]
     awaited: State,
     /// End after this time, such as `10m`, or at this time, such as `06:00`
-    #[arg(long, value_name = "D|T", value_parser = moment::deadline)]
+    #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline)]
     deadline: Option<TypedMoment>,
     /// Accept jobs that do not exist: complete and expired, or cancelled
     #[arg(long)]
@@ -64,17 +64,16 @@ pub(crate) struct Args {
     require_match: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run)
-        .unpaged()
-        .member_dispatch(|args| MemberDispatch::Wait {
-            jids: &args.targets.jids,
-            any: args.any,
-        });
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run)
+    .unpaged()
+    .context_member_dispatch(|args| MemberDispatch::Wait {
+        jids: &args.targets.jids,
+        any: args.any,
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    args.targets.check_selection()?;
+    args.targets.require_jids_or_selector()?;
     let by_jid = !args.targets.jids.is_empty();
     let given = if by_jid {
         Some(jids::read_jids(&mut session.input(), &args.targets.jids)?)
@@ -89,7 +88,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         allow_gone: args.allow_gone,
         must_exist: by_jid,
     };
-    let waiter = Waiter::subscribe(options, session)?;
+    let waiter = SubscribedWait::subscribe(options, session)?;
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {
@@ -122,43 +121,43 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         session.ui.note("no job matches: nothing to wait for");
     }
-    let wait = waiter.run(jids, session, show_item)?;
+    let wait = waiter.wait_for_jobs(jids, session, show_wait_result)?;
     match session.ui.format() {
         Format::Json => session.ui.show(&wait)?,
         Format::Ndjson => {
             let pending = wait.items.iter();
-            for item in pending.filter(|item| item.result == WaitResult::Pending) {
+            for item in pending.filter(|item| item.result == JobWaitResult::Pending) {
                 write_ndjson_line(item, &mut session.ui)?;
             }
             let summary = &wait.totals;
-            let line = json::compact_line(&WaitSummary { summary }).map_err(Error::internal)?;
+            let line = json::compact_line(&WaitSummaryLine { summary }).map_err(Error::internal)?;
             session.ui.write_bytes(&line)?;
         }
         _ => {}
     }
     match wait::require_awaited_state(&wait, &options, session) {
         // The document has the outcome.
-        Err(error) if session.ui.format().is_json() => Ok(error.exit()),
+        Err(error) if session.ui.format().is_json_or_ndjson() => Ok(error.exit()),
         Err(error) => Err(error),
         Ok(()) => Ok(Exit::Ok),
     }
 }
 
 #[derive(serde::Serialize)]
-struct WaitSummary<'a> {
+struct WaitSummaryLine<'a> {
     summary: &'a WaitTotals,
 }
 
 /// Writes a job whose wait has ended.
-fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
+fn show_wait_result(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
     match ui.format() {
         Format::Table => {
-            let line = item.result_line(ui.render_options());
+            let line = item.job_result_line(ui.render_options());
             ui.print_text(&line)
         }
         Format::Ndjson => write_ndjson_line(item, ui),
-        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => {
-            ui.write_safe_jids(&[&item.jid])
+        Format::Jid if matches!(item.result, JobWaitResult::Reached(_)) => {
+            ui.write_jids_without_separator(&[&item.jid])
         }
         _ => Ok(()),
     }

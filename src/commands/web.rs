@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{
-    Group, MemberDispatch, Spec, cancel, failed, get, pause, priority, promote, queues, retry,
+    HelpGroup, MemberDispatch, Spec, cancel, failed, get, pause, priority, promote, queues, retry,
     status, tag, track, unpause, workers,
 };
 use crate::args::invalid::Invalid;
@@ -18,15 +18,15 @@ use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::fs;
-use crate::fs::open::open_to_read;
-use crate::interrupt::Interrupt;
+use crate::fs::open::open_to_read_unless_pipe;
+use crate::interrupt::InterruptFlags;
 use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
 use crate::look::server::{PATIENCE, SnapshotServer};
 use crate::model::overview::history::History;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_line};
-use crate::web::{CommandOutput, RunMode, WebOptions, WebServer};
+use crate::text::{Sanitized, sanitize_to_line};
+use crate::web::{CommandOutput, WebCommandMode, WebOptions, WebServer};
 
 /// Serve a page that shows the queues in a browser
 ///
@@ -76,10 +76,12 @@ pub(crate) struct Args {
     no_retry: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Inspect, |args| args.allow_changes, run)
-    .member_dispatch(|_| MemberDispatch::Apart);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(HelpGroup::Inspect, |args| args.allow_changes, run)
+        .context_member_dispatch(|_| MemberDispatch::Apart);
 
-/// Maximum size of a history file, in bytes: three times that of a day with a thousand queues and groups.
+/// Maximum size of a history file, in bytes: three times the size of the history of a day with a thousand queues and
+/// groups.
 const LONGEST_HISTORY: u64 = 128 << 20;
 
 /// How often the history is written.
@@ -117,14 +119,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.warn(&warning);
         }
         // Later, nobody could type it.
-        if args.no_retry || session.globals.reads_typed_password() {
+        if args.no_retry || session.globals.takes_password_interactively() {
             session.connect()?;
         }
     }
     let kept = args
         .history
         .as_deref()
-        .map(read_writable_history)
+        .map(read_and_rewrite_history)
         .transpose()?;
     let listener = Listener::bind(&args.listen, access)?.accepting_posts();
     let place = format!("listening on {}{}/", listener.url(), args.base_path);
@@ -137,16 +139,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let server = WebServer::new(sessions.into_iter(), options, &run_command)?;
     if let (Some(first), Some(kept)) = (server.first_server(), kept) {
-        first.with_history(|history| *history = kept);
+        first.with_snapshot_history(|history| *history = kept);
     }
-    server.try_snapshots()?;
-    let interrupt = Interrupt::handle_signals();
-    interrupt.end_after_signal(PATIENCE)?;
+    server.require_readable_servers()?;
+    let interrupt = InterruptFlags::install_handlers_once();
+    interrupt.exit_process_after_signal(PATIENCE)?;
     let (saved, is_failing) = (Cell::new(Instant::now()), Cell::new(false));
     listener.serve(
         |request| server.respond(request),
         || {
-            let is_over = interrupt.kind_of_received_signal().is_some();
+            let is_over = interrupt.error_kind_of_received_signal().is_some();
             if let (Some(path), Some(first)) = (&args.history, server.first_server())
                 && (is_over || saved.get().elapsed() >= SAVED_EVERY)
             {
@@ -154,7 +156,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 let result = save_history(path, first);
                 // The page does not depend on it.
                 if let (Err(error), false) = (&result, is_failing.get()) {
-                    first.warn(error);
+                    first.warn_on_stderr(error);
                 }
                 is_failing.set(result.is_err());
             }
@@ -162,13 +164,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         },
     );
     Ok(interrupt
-        .kind_of_received_signal()
+        .error_kind_of_received_signal()
         .map_or(Exit::Ok, Kind::exit))
 }
 
 /// Reads the history and writes it back, so that a file that cannot be written is an error at the start. A missing
 /// file is an empty history.
-fn read_writable_history(path: &Path) -> Result<History, Error> {
+fn read_and_rewrite_history(path: &Path) -> Result<History, Error> {
     const ANOTHER: &str = "name a file in a directory that exists and that you may write to";
     let history = read_history(path)?;
     let text = serde_json::to_vec(&history).map_err(Error::internal)?;
@@ -177,9 +179,9 @@ fn read_writable_history(path: &Path) -> Result<History, Error> {
 }
 
 fn read_history(path: &Path) -> Result<History, Error> {
-    let shown = clean_line(path.as_os_str().as_bytes());
+    let shown = sanitize_to_line(path.as_os_str().as_bytes());
     let what = format!("cannot read `{shown}`");
-    let file = match open_to_read(path) {
+    let file = match open_to_read_unless_pipe(path) {
         Ok(file) => file,
         Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(History::default()),
         Err(why) => return Err(why.into_error(&what, Kind::File)),
@@ -197,17 +199,17 @@ fn read_history(path: &Path) -> Result<History, Error> {
 }
 
 fn save_history(path: &Path, server: &SnapshotServer) -> Result<(), Error> {
-    let text = server.with_history(|history| serde_json::to_vec(history));
+    let text = server.with_snapshot_history(|history| serde_json::to_vec(history));
     fs::write_private(path, &text.map_err(Error::internal)?)
 }
 
-/// A path that begins with `/` and does not end with one.
+/// Reads the value of `--base-path`: empty, or a path that begins with `/`. Removes slashes at its end.
 fn parse_base_path(given: &str) -> Result<String, Invalid> {
     let path = given.trim_end_matches('/');
     let is_plain = path
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));
-    // A browser takes the segments `.` and `..` out of a path before it asks for it.
+    // Refuse the segments `.` and `..`: a browser removes them from a path before it requests the path.
     let mut segments = path
         .strip_prefix('/')
         .into_iter()
@@ -223,7 +225,7 @@ fn parse_base_path(given: &str) -> Result<String, Invalid> {
 }
 
 /// Runs a command for a page, and returns its output instead of printing it.
-fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> CommandOutput {
+fn run_command(line: &CommandLine, mode: WebCommandMode, session: &mut Session) -> CommandOutput {
     let Some((leading, names)) = line.runnable_words_and_names() else {
         let why = "an empty name or a NUL byte cannot be given to a command";
         return CommandOutput {
@@ -233,16 +235,18 @@ fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> Comm
     };
     let word = |name: &Name| OsStr::from_bytes(name.as_bytes()).to_owned();
     let mut words: Vec<OsString> = leading.iter().map(word).collect();
-    // The names of a request are marked as plain, so that none of them means stdin, a file or a pattern.
+    // Mark the names of a request as plain, so that the command takes none of them for stdin, a file or a pattern.
     let names = names.iter().map(|name| plain::mark_as_plain(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
-    if matches!(mode, RunMode::DryRun) {
+    if matches!(mode, WebCommandMode::DryRun) {
         words.insert(0, "--dry-run".into());
     }
-    session.ui.begin_capture(matches!(mode, RunMode::Document));
-    if let RunMode::Confirmed { label } = mode {
-        session.ui.answer_yes(label);
+    session
+        .ui
+        .begin_capture(matches!(mode, WebCommandMode::Document));
+    if let WebCommandMode::Confirmed { label } = mode {
+        session.ui.answer_yes_to_all(label);
     }
     let result = match name.to_str() {
         Some("status") => parse_and_run(&status::SPEC, words, session),

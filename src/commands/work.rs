@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::value;
 use crate::core::call::rights;
 use crate::env;
@@ -20,7 +20,7 @@ use crate::text::format_count;
 use crate::work;
 use crate::work::machine::event::{DispatchMode, WorkLimit, WorkerRunResult};
 use crate::work::machine::rotation::QueueOrder;
-use crate::work::process::Directory;
+use crate::work::process::ProgramDirectory;
 use crate::work::{HookCommands, WorkOptions};
 
 /// An example program for `--persistent`, which the help shows and a test runs.
@@ -179,9 +179,9 @@ pub(crate) struct Args {
     access: AccessOptions,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run)
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
     .unpaged()
-    .member_dispatch(|_| MemberDispatch::Processes);
+    .context_member_dispatch(|_| MemberDispatch::Processes);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.refuse_whole_document("work")?;
@@ -190,8 +190,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let error = Error::usage("every queue is left out");
         return Err(error.hint("name a queue, or `*` for all others"));
     }
-    // Without `--persistent`, `crash` has no effect, and without `--time-limit`, `time-limit` has none: both are
-    // refused.
+    // `--retry-on crash` has no effect without `--persistent`, and `--retry-on time-limit` has none without
+    // `--time-limit`: refuse both.
     if args.retry_on.contains(&RetryCause::Crash) && !args.persistent {
         return Err(Error::usage("`--retry-on crash` requires `--persistent`"));
     }
@@ -227,9 +227,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         answers_on_stdout: args.answers.is_some(),
         heartbeat: args.heartbeat,
         directory: match (args.chdir, args.sandbox) {
-            (Some(directory), _) => Directory::Shared(directory),
-            (None, Some(directory)) => Directory::Sandbox(session.member_file_path(&directory)),
-            (None, None) => Directory::Inherited,
+            (Some(directory), _) => ProgramDirectory::Shared(directory),
+            (None, Some(directory)) => {
+                ProgramDirectory::Sandbox(session.member_file_path(&directory))
+            }
+            (None, None) => ProgramDirectory::Inherited,
         },
         hooks: HookCommands {
             on_start: args.on_start,
@@ -284,13 +286,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// The first part of the worker's name. Only UTF-8 is accepted, since the name of a channel contains it.
+/// The first part of the worker's name. It must be UTF-8, because the name of a channel contains it.
 fn worker_name_prefix(given: Option<Name>) -> Result<Name, Error> {
-    let name =
-        match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {
-            None => return Ok(Name::from(actor::host_name())),
-            Some(name) => name,
-        };
+    let name = match given
+        .or_else(|| env::nonempty_var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())))
+    {
+        None => return Ok(Name::from(actor::host_name())),
+        Some(name) => name,
+    };
     let refused = |why: &str| Error::usage(format!("the name of the worker {why}"));
     refuse_as_new_name(name.as_bytes()).map_err(|why| refused(&why))?;
     match name.as_str() {

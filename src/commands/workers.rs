@@ -1,6 +1,6 @@
 //! `qless workers`
 
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
@@ -9,7 +9,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::{Pattern, passes_filter};
+use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 use crate::select::nothing;
@@ -29,13 +29,13 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Only these workers (name or glob)
     #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::CandidateKind::Workers)]
-    workers: Vec<Pattern>,
+    workers: Vec<NamePattern>,
     #[command(flatten)]
     pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).watch_interval(|args| args.watch.every);
+    Spec::reads(HelpGroup::Inspect, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let one = match args.workers.as_slice() {
@@ -52,10 +52,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.check_columns::<List<Worker>>()?;
         }
     }
-    session.require_writable_raw()?;
+    session.require_writable_if_raw()?;
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
-        return print_raw(&args.workers, session);
+        return print_raw_core_reply(&args.workers, session);
     }
     let (core, out) = session.core_and_ui()?;
     if let Some(name) = one {
@@ -92,9 +92,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Prints the reply of the core's own `workers`, which also forgets workers not seen for long.
-fn print_raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
+fn print_raw_core_reply(workers: &[NamePattern], session: &mut Session) -> Result<Exit, Error> {
     let now = session.now();
-    let names: Option<Vec<&Name>> = workers.iter().map(Pattern::as_plain_name).collect();
+    let names: Option<Vec<&Name>> = workers.iter().map(NamePattern::as_plain_name).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
     let calls: Vec<Call> = if names.is_empty() {
         vec![Call::raw_call("workers")]
@@ -105,7 +105,7 @@ fn print_raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> 
             .collect()
     };
     for call in &calls {
-        let text = session.core()?.call_raw(now, call)?;
+        let text = session.core()?.call_for_raw_output(now, call)?;
         session.ui.write_verbatim_unless_terminal(&text)?;
     }
     Ok(Exit::Ok)

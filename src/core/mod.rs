@@ -1,4 +1,4 @@
-//! The only modules that know Redis. They return models or errors and print nothing.
+//! The only modules that talk to Redis. They return models or errors and print nothing.
 
 pub(crate) mod api;
 pub(crate) mod call;

@@ -1,8 +1,8 @@
-//! The steps to the server: settings, address, connection, TLS, login.
+//! The checks of `qless doctor` for the way to the server: settings, address, connection, TLS, login and prefix.
 
 use std::time::Duration;
 
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::args::globals::AddressOrigin;
 use crate::clock::moment::Moment;
 use crate::command_line::chmod_command;
@@ -15,13 +15,13 @@ use crate::session::{Session, hash_tag_warning_and_remedy};
 use crate::settings::ConfigSource;
 use crate::text::{Sanitized, comma_list, format_count, format_duration};
 
-/// How long before its expiry a certificate is a warning, in seconds.
+/// The number of seconds before the expiry of a certificate from which `qless doctor` warns about it.
 const CERTIFICATE_WARNING: f64 = 14.0 * 86_400.0;
 
 /// Maximum number of names of a certificate that are shown.
 const NAMES: usize = 5;
 
-/// Seconds as documents show them, to the microsecond.
+/// A duration in seconds for the JSON documents, rounded down to a microsecond.
 pub(super) fn seconds_number(elapsed: Duration) -> Number {
     Number(elapsed.as_micros() as f64 / 1e6)
 }
@@ -71,12 +71,12 @@ pub(super) fn config_item(session: &Session) -> DoctorItem {
 }
 
 /// The address, and what named it.
-pub(super) fn address_item(session: &Session, target: &Target) -> DoctorItem {
+pub(super) fn address_item(session: &Session, target: &ServerTarget) -> DoctorItem {
     let file = session.file.as_ref();
     let context = file.and_then(|file| file.context.as_ref());
     let origin = match (session.globals.origin, context) {
         (AddressOrigin::Typed, _) => "`--redis`".to_owned(),
-        (AddressOrigin::Environment, _) if env::var("QLESS_REDIS_URL").is_some() => {
+        (AddressOrigin::Environment, _) if env::nonempty_var("QLESS_REDIS_URL").is_some() => {
             "QLESS_REDIS_URL".to_owned()
         }
         (AddressOrigin::Environment, _) => "REDIS_URL".to_owned(),
@@ -94,14 +94,14 @@ pub(super) fn address_item(session: &Session, target: &Target) -> DoctorItem {
     })
 }
 
-/// The result of the connection to the server that has the data.
+/// The result of connecting to the server that has the data, with the time of each step.
 pub(super) fn connect_item(
-    target: &Target,
+    target: &ServerTarget,
     core: Option<&Core>,
     reached: &ReachReport,
 ) -> DoctorItem {
     let node = core.and_then(Core::reached_node).or(target.first_node());
-    let place = node.map_or_else(|| target.location(), ToString::to_string);
+    let place = node.map_or_else(|| target.host_port_or_socket(), ToString::to_string);
     let mut what = place.clone();
     if let (Some(_), Some(peer)) = (reached.resolved, reached.peer) {
         what.push_str(&format!(" ({})", peer.ip()));
@@ -116,7 +116,8 @@ pub(super) fn connect_item(
         what.push_str(&format!(", connected in {}", format_milliseconds(elapsed)));
     }
     let item = match &reached.error {
-        // Only a warning: the core is connected, although the second connection, for the measurement, failed.
+        // The first connection succeeded, and only the second one, which measures the steps, failed. So this is a
+        // warning, not an error.
         Some(error) if reached.connected.is_none() => {
             let hint = error.hint_text().unwrap_or("run the command again");
             DoctorItem::warning(DoctorCheck::Connect, error.message(), hint)
@@ -131,8 +132,12 @@ pub(super) fn connect_item(
     })
 }
 
-/// The result of the TLS handshake, for a connection to a port.
-pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> Option<DoctorItem> {
+/// The result of the TLS handshake and of the server's certificate. `None` for a Unix socket, which has no TLS.
+pub(super) fn tls_item(
+    target: &ServerTarget,
+    reached: &ReachReport,
+    now: Moment,
+) -> Option<DoctorItem> {
     let check = DoctorCheck::Tls;
     if matches!(target.address, Address::Unix(_) | Address::Local { .. }) {
         return None;
@@ -178,7 +183,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     }))
 }
 
-/// The result of connecting to the other servers that the address names.
+/// The result of trying each cluster node or Sentinel that the address names. `None` for an address of one server.
 pub(super) fn named_nodes_item(core: &Core) -> Option<DoctorItem> {
     let nodes = core.probe_named_nodes();
     let away = nodes
@@ -214,7 +219,7 @@ pub(super) fn named_nodes_item(core: &Core) -> Option<DoctorItem> {
 }
 
 /// The user and the database.
-pub(super) fn login_item(target: &Target) -> DoctorItem {
+pub(super) fn login_item(target: &ServerTarget) -> DoctorItem {
     let user = target.user.as_deref().unwrap_or("default");
     let what = format!("user {}, database {}", Sanitized(user), target.db);
     DoctorItem::ok(DoctorCheck::Login, what).with_evidence(DoctorEvidence {
@@ -224,7 +229,7 @@ pub(super) fn login_item(target: &Target) -> DoctorItem {
     })
 }
 
-/// The result for the prefix: whether it fits the server.
+/// The result for the prefix: a warning if the server is a cluster and the prefix has no hash tag.
 pub(super) fn prefix_item(prefix: &str, core: Option<&Core>) -> DoctorItem {
     let check = DoctorCheck::Prefix;
     let item = if core.is_some_and(Core::has_untagged_prefix_in_cluster) {

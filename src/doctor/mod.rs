@@ -1,6 +1,7 @@
-//! Whether this machine can use the queues of a server: each step of the connection, then the server itself.
+//! The checks of `qless doctor`: whether this machine can use the queues of a server. They test each step of the
+//! connection first, and then the server itself.
 //!
-//! Nothing is printed here, and no result has a password. Errors are worded as in the other commands.
+//! This module prints nothing. No result contains a password. Errors are worded as in the other commands.
 
 mod connection;
 mod safety;
@@ -11,17 +12,18 @@ use std::time::Duration;
 
 use strum::VariantArray;
 
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::core::call::Core;
 use crate::core::call::reach::{ReachReport, probe_server};
 use crate::error::{Cause, Error, Kind};
 use crate::model::doctor::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
 use crate::session::Session;
 
-/// The timeout of each step for a screen that shows why the server cannot be read.
+/// The timeout of each step if a screen, such as `qless top`, runs the checks to show why it cannot read the server.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Makes all checks with at most a second for each, for a screen that has already waited for Redis.
+/// Makes all checks with a timeout of at most a second for each step. This is for a screen that has already waited for
+/// the server in vain.
 pub(crate) fn diagnose_with_short_timeouts(session: &mut Session) -> Result<Diagnosis, Error> {
     let short = Some(session.timeout().min(SHORT_TIMEOUT));
     let timeout = mem::replace(&mut session.globals.timeout, short);
@@ -30,8 +32,8 @@ pub(crate) fn diagnose_with_short_timeouts(session: &mut Session) -> Result<Diag
     found
 }
 
-/// Makes all checks of the server and prefix in use. Goes on after a failure as far as that makes sense. An
-/// error only for a wrong flag or address.
+/// Makes all checks of the server and prefix in use. A failed check is a result, after which checks that depend on it
+/// are skipped. Only a wrong flag or address is an error of this function.
 pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
     let target = session.target_with_tls()?;
     let settings = match session.connection_settings_with_password(target.clone()) {
@@ -78,17 +80,18 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
         (None, Some((DoctorCheck::Server, error))) => checks.add_error(DoctorCheck::Server, error),
         (None, _) => {}
     }
-    Ok(checks.into_diagnosis())
+    Ok(checks.into_diagnosis_with_skipped())
 }
 
-/// Measures a connection to the server with the data, or to the first one that the address names.
-fn probe_data_server(target: &Target, core: Option<&Core>, session: &Session) -> ReachReport {
+/// Measures the steps of a connection to the server with the data. If no server was reached, this tries the first one
+/// that the address names.
+fn probe_data_server(target: &ServerTarget, core: Option<&Core>, session: &Session) -> ReachReport {
     let node = core.and_then(Core::reached_node).or(target.first_node());
     let server = node.map_or_else(|| target.clone(), |node| target.for_one_node(node));
     probe_server(&server, session.timeout())
 }
 
-/// The check to which an error of connecting belongs.
+/// The check of `qless doctor` that fails if connecting or logging in brought this error.
 fn check_of_error(error: &Error) -> DoctorCheck {
     match error.kind() {
         Kind::Tls | Kind::Config => DoctorCheck::Tls,
@@ -134,12 +137,12 @@ fn default_hint(kind: Kind) -> &'static str {
 #[derive(Default)]
 struct CheckResults {
     items: Vec<DoctorItem>,
-    /// The check after which nothing more can be checked.
+    /// The failed check because of which all later checks are skipped.
     stopped_by: Option<DoctorCheck>,
 }
 
 impl CheckResults {
-    /// Adds a result. After an error in the steps to the server, the checks of the server are skipped.
+    /// Adds the result of a check. If an earlier step to the server failed, this adds the check as skipped instead.
     fn add_or_skip(&mut self, item: DoctorItem) {
         match self.stopped_by {
             Some(by) if !is_made_despite_failure(by, item.check) => {
@@ -163,8 +166,8 @@ impl CheckResults {
         self.items.push(skipped_item(check, by));
     }
 
-    /// Adds a line for each check that was not made.
-    fn into_diagnosis(mut self) -> Diagnosis {
+    /// The diagnosis with all results. If a failed check stopped the others, each missing check is added as skipped.
+    fn into_diagnosis_with_skipped(mut self) -> Diagnosis {
         if let Some(by) = self.stopped_by {
             let made = |check: &DoctorCheck| self.items.iter().any(|item| item.check == *check);
             let missing = DoctorCheck::VARIANTS.iter().copied();
@@ -176,7 +179,7 @@ impl CheckResults {
                 self.add_skipped(check, by);
             }
         }
-        Diagnosis::of_items(self.items)
+        Diagnosis::from_items(self.items)
     }
 }
 
@@ -186,8 +189,8 @@ fn skipped_item(check: DoctorCheck, failed: DoctorCheck) -> DoctorItem {
     DoctorItem::skipped(check, why)
 }
 
-/// Whether `check` was made although `failed` has failed: that the address is of the wrong kind shows only at the
-/// login, so the steps before it were made.
+/// Whether `check` was made although the earlier check `failed` did not pass. This is so for an address of the wrong
+/// kind, such as of a cluster: only the login reveals that, so the steps through the login were made.
 fn is_made_despite_failure(failed: DoctorCheck, check: DoctorCheck) -> bool {
     failed == DoctorCheck::Address && (check as u8) <= DoctorCheck::Login as u8
 }

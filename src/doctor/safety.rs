@@ -1,4 +1,5 @@
-//! Whether the server accepts changes and keeps jobs: replication, eviction, memory, persistence, connections.
+//! The checks of `qless doctor` whether the server accepts changes and keeps jobs: replication, eviction, memory,
+//! persistence, connections.
 
 use super::default_hint;
 use crate::core::api::doctor::{ServerConfig, ServerReport};
@@ -59,7 +60,7 @@ pub(super) fn replication_item(
         let hint = error.hint_text().unwrap_or_default();
         let hint = format!("{hint}, `{primary}`, or add `--read-only`");
         DoctorItem::error(check, &error.hint(hint), "")
-    } else if let Some(lost) = report.facts.problem_sentence(ProblemCode::Replica) {
+    } else if let Some(lost) = report.facts.sentence_if_has_problem(ProblemCode::Replica) {
         DoctorItem::warning(check, lost, default_hint(Kind::Stale))
     } else if let Some(silence) = silent_primary_message(report.lag) {
         DoctorItem::warning(check, silence, default_hint(Kind::Stale))
@@ -104,7 +105,7 @@ pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
     };
     let item = if limit > 0 && used >= limit && !facts.evicts_jobs() {
         DoctorItem::error(check, &core.refusal_error("OOM"), default_hint(Kind::Oom))
-    } else if let Some(full) = facts.problem_sentence(ProblemCode::Memory) {
+    } else if let Some(full) = facts.sentence_if_has_problem(ProblemCode::Memory) {
         let hint = "raise `maxmemory`, or shorten `jobs-history`";
         DoctorItem::warning(check, full, hint)
     } else {
@@ -129,7 +130,7 @@ pub(super) fn persistence_item(
     let error = core.refusal_error("MISCONF");
     let item = if report.append_failed || facts.save_failed && refuses {
         DoctorItem::error(check, &error, default_hint(error.kind()))
-    } else if let Some(failed) = facts.problem_sentence(ProblemCode::Persistence) {
+    } else if let Some(failed) = facts.sentence_if_has_problem(ProblemCode::Persistence) {
         DoctorItem::warning(check, failed, error.hint_text().unwrap_or_default())
     } else if facts.append_only {
         append_only_item(config)
@@ -143,7 +144,7 @@ pub(super) fn persistence_item(
     })
 }
 
-/// The result for a server with an append-only file.
+/// The persistence result for a server with an append-only file: how much a crash can lose, by `appendfsync`.
 fn append_only_item(config: Option<&ServerConfig>) -> DoctorItem {
     let check = DoctorCheck::Persistence;
     match config.map_or("", |config| config.appendfsync.as_str()) {
@@ -161,10 +162,10 @@ fn append_only_item(config: Option<&ServerConfig>) -> DoctorItem {
     }
 }
 
-/// The result for a server without an append-only file.
+/// The persistence result for a server without an append-only file: a warning with the age of the last snapshot.
 fn snapshots_item(report: &ServerReport, config: Option<&ServerConfig>, core: &Core) -> DoctorItem {
     let last_save = report.facts.last_save;
-    // If the user may not read the setting `save`, an existing snapshot shows that snapshots are made.
+    // If the user may not read the setting `save`, conclude from an existing snapshot that the server makes snapshots.
     let has_snapshots = config.map_or(last_save.is_some(), |config| !config.save.is_empty());
     let what = if has_snapshots {
         let last = last_save.map_or_else(

@@ -1,11 +1,12 @@
-//! The server: what it is, whether the core runs there, its clock, and what is stored there.
+//! The checks of `qless doctor` that need a connection: the server's version, the user's rights, the core, the clock,
+//! the stored queues, and other scripts.
 
 use std::time::Duration;
 
 use super::connection::{format_milliseconds, seconds_number};
 use super::safety::{clients_item, eviction_item, memory_item, persistence_item, replication_item};
 use super::{CheckResults, default_hint, skipped_item};
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::clock::moment::Moment;
 use crate::command_line::flag_with_value;
 use crate::core::api::doctor::{ClockSkew, ServerReport};
@@ -21,7 +22,8 @@ use crate::select::nothing;
 use crate::session::Session;
 use crate::text::{comma_list, format_count, format_duration, short_jid};
 
-/// Maximum difference of the clocks without a warning, in seconds. Other clients go by the clock of their machine.
+/// Maximum difference in seconds between the clocks of this host and of the server without a warning. Clients other
+/// than `qless` use the clock of their host.
 const MAX_CLOCK_SKEW: f64 = 1.0;
 
 /// This program and its version.
@@ -31,7 +33,7 @@ const BINARY: &str = concat!("qless ", env!("CARGO_PKG_VERSION"));
 pub(super) fn add_server_items(
     checks: &mut CheckResults,
     core: &mut Core,
-    target: &Target,
+    target: &ServerTarget,
     session: &Session,
 ) {
     let now = core.now();
@@ -41,7 +43,7 @@ pub(super) fn add_server_items(
             checks.add_error(DoctorCheck::Server, &core.refusal_error("LOADING"));
             return;
         }
-        Err(error) if !is_not_reported(error) => {
+        Err(error) if !is_right_or_command_missing(error) => {
             checks.add_error(DoctorCheck::Server, error);
             return;
         }
@@ -59,8 +61,7 @@ pub(super) fn add_server_items(
     checks.add_or_skip(core_item(made, core.script_sha()));
     match &report {
         Ok(report) => {
-            // CONFIG is called only with the right to, since a refusal would leave an entry in the server's log of
-            // denied commands.
+            // Send CONFIG only if the user has the right to. The server would enter a refusal in its ACL log.
             let config = may_read_config.then(|| core.server_config(now)).flatten();
             let config = config.as_ref();
             let read_only = session.globals.read_only;
@@ -91,12 +92,12 @@ pub(super) fn add_server_items(
     checks.add_or_skip(if is_blocked {
         skipped_item(DoctorCheck::Scripts, DoctorCheck::Core)
     } else {
-        other_scripts_item(core, now)
+        other_cached_scripts_item(core, now)
     });
 }
 
-/// Whether this error shows that the server serves no call now, so that the next calls would also wait until the
-/// timeout.
+/// Whether this error of a call shows that the server serves no calls at present. Each further call would then wait for
+/// its whole timeout.
 fn would_block_next_calls(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -111,8 +112,8 @@ fn would_block_next_calls(error: &Error) -> bool {
     )
 }
 
-/// Whether the server replied but did not report the facts: the user lacks a right, or the service lacks the command.
-fn is_not_reported(error: &Error) -> bool {
+/// Whether the server refused a question because the user lacks the right or the server lacks the command.
+fn is_right_or_command_missing(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::NoPerm | Kind::Server | Kind::Unsupported
@@ -127,16 +128,16 @@ fn unreported_item(check: DoctorCheck, error: &Error) -> DoctorItem {
     .with_hint(error.hint_text().map(str::to_owned))
 }
 
-/// The result of a check that could not be made.
-fn failed_item(check: DoctorCheck, error: &Error) -> DoctorItem {
-    if is_not_reported(error) {
+/// The result of a check whose call failed: skipped if the server refuses to tell, an error otherwise.
+fn unreported_or_error_item(check: DoctorCheck, error: &Error) -> DoctorItem {
+    if is_right_or_command_missing(error) {
         unreported_item(check, error)
     } else {
         DoctorItem::error(check, error, default_hint(error.kind()))
     }
 }
 
-fn server_item(report: &ServerReport, target: &Target) -> DoctorItem {
+fn server_item(report: &ServerReport, target: &ServerTarget) -> DoctorItem {
     let facts = &report.facts;
     let uptime = format_duration(facts.uptime_s as f64);
     let is_replica = report.primary.is_some();
@@ -157,23 +158,23 @@ fn server_item(report: &ServerReport, target: &Target) -> DoctorItem {
 }
 
 fn unreported_server_item(core: &Core) -> DoctorItem {
-    let version = match core.version() {
+    let version = match core.server_version() {
         "" => "it does not tell its version".to_owned(),
         version => format!("Redis {version}"),
     };
     DoctorItem::ok(DoctorCheck::Server, version)
 }
 
-/// The rights of the user, and whether the configuration of the server may be read.
+/// The result about the user's rights, and whether the user may read the server's settings by CONFIG GET.
 fn rights_item_and_may_read_config(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     let check = DoctorCheck::Rights;
-    if !core.scripts_can_read_rights() {
+    if !core.scripts_can_check_user_rights() {
         let why = "the server does not tell: Redis before 7.0 has no test of rights";
         return (DoctorItem::skipped(check, why), true);
     }
     let missing = match core.test_rights(now) {
         Ok(missing) => missing,
-        // The test itself runs by EVAL: an error means that the user may run no script at all.
+        // The test of rights is itself a script. If it fails, the user may run no script at all.
         Err(error) => {
             let item = DoctorItem::error(check, &error, default_hint(error.kind()));
             return (item, false);
@@ -227,7 +228,7 @@ fn clock_item(skew: Result<ClockSkew, Error>, is_pinned: bool) -> DoctorItem {
         tolerance_s,
     } = match skew {
         Ok(skew) => skew,
-        Err(error) => return failed_item(check, &error),
+        Err(error) => return unreported_or_error_item(check, &error),
     };
     let amount = match ahead_s.abs() {
         less if less < MAX_CLOCK_SKEW => format!("{:.0} ms", less * 1000.0),
@@ -265,11 +266,11 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
     ) {
         (Ok(stored), Ok(empty), Ok(facts)) => (stored, empty, facts),
         (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
-            return failed_item(check, &error);
+            return unreported_or_error_item(check, &error);
         }
     };
     if let Some(damage) = look::wrong_key_types_problem(&facts) {
-        let fix = damage.command().unwrap_or_default();
+        let fix = damage.fix_command().unwrap_or_default();
         let hint = format!("`{fix}` names the keys");
         return DoctorItem {
             level: DoctorLevel::Error,
@@ -277,13 +278,15 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
         };
     }
     let item = match empty {
-        Some(empty) => match core.prefix_with_queues(now, &nothing::other_prefixes(session)) {
-            Some(other) => {
-                let flag = flag_with_value("--prefix", &other);
-                DoctorItem::warning(check, empty, format!("there are queues with `{flag}`"))
+        Some(empty) => {
+            match core.prefix_with_queues(now, &nothing::other_configured_prefixes(session)) {
+                Some(other) => {
+                    let flag = flag_with_value("--prefix", &other);
+                    DoctorItem::warning(check, empty, format!("there are queues with `{flag}`"))
+                }
+                None => DoctorItem::ok(check, empty),
             }
-            None => DoctorItem::ok(check, empty),
-        },
+        }
         None => {
             let queues = format_count(stored.queues, "queue", "queues");
             let workers = format_count(stored.workers, "known worker", "known workers");
@@ -297,12 +300,13 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
     })
 }
 
-/// The result for other scripts in the server's cache. The server does not report whose they are.
-fn other_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
+/// The result about scripts of other clients in the server's script cache. The server reports only the number of cached
+/// scripts, not their clients.
+fn other_cached_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Scripts;
-    if !core.scripts_can_read_rights() {
-        // Each command that writes caches the test of rights, also on a server where it tests nothing and fails: so
-        // does this one, to know how many scripts are its own.
+    if !core.scripts_can_check_user_rights() {
+        // Run the script that tests the rights, even where it can test nothing. Each command that writes caches this
+        // script, so afterwards the cache surely holds it, and its share of the count is known.
         _ = core.test_rights(now);
     }
     let cached = match core.cached_script_count(now) {
@@ -310,7 +314,7 @@ fn other_scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
         Ok(None) => {
             return DoctorItem::skipped(check, "the server does not tell how many it keeps");
         }
-        Err(error) => return failed_item(check, &error),
+        Err(error) => return unreported_or_error_item(check, &error),
     };
     // Subtract the scripts that this command itself cached: the core and the test of rights.
     let others = cached.saturating_sub(2);

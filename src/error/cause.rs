@@ -1,4 +1,4 @@
-//! Why something failed, as a fact for the code that acts on it. The sentence is for people.
+//! The cause of an error, for code that acts on it. People read the sentence of the error instead.
 
 use crate::name::Name;
 
@@ -7,30 +7,32 @@ use crate::name::Name;
 pub enum Cause {
     /// The core refused to change the job.
     Refused { jid: Name, refusal: Refusal },
-    /// The core refused an argument of the call. The reason does not name the call.
+    /// The core refused an argument of the call, for this reason. The text does not name the call.
     Argument(String),
-    /// The server has no password, and one was given.
+    /// The user gave a password, but the server has none set.
     NoPassword,
-    /// The server has as many clients as it allows.
+    /// The server has reached `maxclients`, its maximum number of connections.
     ClientLimit,
-    /// An argument of the call is longer than the server reads. Nothing was changed.
+    /// An argument of the call is longer than the server's `proto-max-bulk-len`. Nothing was changed.
     ArgumentTooLong,
-    /// The address is of another kind than the server. With these flags the command works.
+    /// The address or prefix does not suit the server, such as `redis://` for a cluster. With these values of `--redis`
+    /// and `--prefix` the command works.
     WrongAddressKind {
         redis: Option<String>,
         prefix: Option<String>,
     },
-    /// A limit of this process, user or machine: of threads, of open files.
+    /// The process, the user or the machine has reached a limit of the system, for threads or for open files.
     ProcessLimit,
-    /// Nothing listens where the address points.
+    /// No process listens at the address.
     NothingListens,
     /// Waiting does not help.
     Permanent,
-    /// The nodes of a cluster name each other: wrongly configured, or for a moment while slots or masters change.
+    /// The nodes of a cluster redirect a call to each other. Their configuration is wrong, or slots or masters are just
+    /// changing.
     CircularRedirection,
-    /// The replies to a request take more memory than they may.
+    /// The replies to a request need more memory than `qless` allows, or than is free.
     RepliesTooLarge,
-    /// A job that another one would depend on does not exist.
+    /// A dependency of the job to put does not exist.
     MissingDependency,
 }
 
@@ -42,13 +44,13 @@ pub enum Refusal {
     /// The job is not in the state that the command requires. The state is `None` if the core did
     /// not report it.
     State(Option<Name>),
-    /// Another worker holds the job. The name is empty if no worker does.
+    /// The worker that called does not hold the job. The name is the worker that does, empty if none does.
     Holder(Name),
     /// The job runs in another queue.
     Queue(Name),
 }
 
-/// The effect of a failed call on the data, if the server's error tells.
+/// What a failed call did to the stored data, as far as its error shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectOnData {
     Unchanged,

@@ -18,11 +18,11 @@ pub enum Kind {
     NotFound,
     /// The job's state, lock or dependents forbid the change.
     Conflict,
-    /// A job that was waited for failed or was cancelled.
+    /// A job for which the command waited has failed or was cancelled.
     JobFailed,
     /// A deadline passed before the work was done.
     Deadline,
-    /// The operator declined, or could not be asked.
+    /// The operator answered no to the confirmation prompt, or there was no terminal for the prompt.
     NotConfirmed,
     /// SIGINT.
     Interrupted,
@@ -39,7 +39,7 @@ pub enum Kind {
     Timeout,
     /// The other end does not speak the Redis protocol.
     Protocol,
-    /// There is no encrypted connection: a certificate is not accepted, or TLS is not spoken.
+    /// The connection could not be encrypted: one side refuses the other's certificate, or the server has no TLS.
     Tls,
     /// A file of the settings cannot be used.
     Config,
@@ -73,7 +73,7 @@ pub enum Kind {
     ClusterPrefix,
     /// A cluster serves no call, or its node with the data cannot be reached.
     ClusterDown,
-    /// The keys are on their way to another node of the cluster.
+    /// The cluster is moving the slot with the keys to another node.
     SlotMoving,
     /// No Sentinel leads to a master.
     NoMaster,

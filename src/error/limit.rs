@@ -1,12 +1,12 @@
-//! Errors of the system that come from a limit, each with its next step.
+//! Errors because of a limit of the operating system, such as open files, threads or disk space, each with a hint.
 
 use std::io;
 
 use rustix::io::Errno;
 
-use super::{Cause, Error, Kind, io_message};
+use super::{Cause, Error, Kind, io_message_without_errno};
 
-/// What to do first about an error of the system, if a limit or a full disk is the reason.
+/// The hint for an error of the operating system whose reason is a limit or a full disk; `None` for other reasons.
 pub(crate) fn limit_hint(fault: &io::Error) -> Option<&'static str> {
     match (Errno::from_io_error(fault), fault.kind()) {
         (Some(Errno::MFILE), _) => Some("raise `ulimit -n`, the number of open files"),
@@ -18,9 +18,9 @@ pub(crate) fn limit_hint(fault: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// The error for a thread that the system did not start.
+/// The error for a thread that the operating system refused to start.
 pub(crate) fn no_thread_error(fault: &io::Error) -> Error {
-    let why = io_message(fault);
+    let why = io_message_without_errno(fault);
     Error::new(Kind::Error, format!("cannot start a thread: {why}"))
         .caused_by(Cause::ProcessLimit)
         .hint(
@@ -29,11 +29,14 @@ pub(crate) fn no_thread_error(fault: &io::Error) -> Error {
         )
 }
 
-/// The error for a connection that was not opened since too many files are open.
+/// The error for a connection that the system refused to open because too many files are open; `None` for other faults.
 pub(crate) fn connection_limit_error(fault: &io::Error) -> Option<Error> {
     let errno = Errno::from_io_error(fault)?;
     let hint = limit_hint(fault).filter(|_| matches!(errno, Errno::MFILE | Errno::NFILE))?;
-    let message = format!("cannot open a connection: {}", io_message(fault));
+    let message = format!(
+        "cannot open a connection: {}",
+        io_message_without_errno(fault)
+    );
     let error = Error::new(Kind::Error, message);
     Some(error.caused_by(Cause::ProcessLimit).hint(hint))
 }

@@ -76,10 +76,11 @@ impl Error {
             .hint("please report this with what `qless version` prints")
     }
 
-    /// An error of the system about a file: `what` failed. The hint names the limit, if there is one.
+    /// The error for a file operation that failed, such as `what` = ``cannot write `F` ``, with the system's reason. If
+    /// that reason is a limit or a full disk, a hint says what to do.
     pub(crate) fn from_io(kind: Kind, what: &str, fault: &std::io::Error) -> Error {
         let hint = limit_hint(fault).map(str::to_owned);
-        Error::new(kind, format!("{what}: {}", io_message(fault))).hint_if(hint)
+        Error::new(kind, format!("{what}: {}", io_message_without_errno(fault))).hint_if(hint)
     }
 
     /// Adds the cause.
@@ -94,28 +95,28 @@ impl Error {
         self
     }
 
-    /// Puts before the sentence what the command had done before the error, and drops the claim that nothing was
-    /// changed.
+    /// Begins the sentence with what the command had done before the error. Drops the claim that nothing was changed.
     pub fn after_doing(mut self, done: &str) -> Error {
         self.reason = format!("{done}, and then: {}", self.reason);
-        self.after_changes()
+        self.without_unchanged_claim()
     }
 
-    /// Leaves out that the failed call changed nothing: the command had changed something before.
-    pub(crate) fn after_changes(mut self) -> Error {
+    /// Drops `nothing was changed` from the message, because the command has changed something before this error.
+    pub(crate) fn without_unchanged_claim(mut self) -> Error {
         self.effect = self
             .effect
             .filter(|effect| *effect != EffectOnData::Unchanged);
         self
     }
 
-    /// Says how many of all items were done before the error.
+    /// Adds to the sentence how many of all items the command had done before the error. Drops the claim that nothing
+    /// was changed.
     pub(crate) fn stopped_after(mut self, done: &str, all: &str) -> Error {
         self.reason = format!("{} after {done} of {all}", self.reason);
-        self.after_changes()
+        self.without_unchanged_claim()
     }
 
-    /// Adds a second step after the hint, or the first one if there is no hint.
+    /// Appends another step to the hint. If there is no hint, the step becomes the hint.
     pub(crate) fn further_hint(self, step: &str) -> Error {
         let hint = match &self.hint {
             Some(hint) => format!("{hint}; {step}"),
@@ -124,7 +125,7 @@ impl Error {
         self.hint(hint)
     }
 
-    /// Adds the next step, ideally a command to type.
+    /// Sets the hint: the next step for the operator, ideally a command to type.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
@@ -166,7 +167,7 @@ impl Error {
         self.cause.as_deref()
     }
 
-    /// Why the core refused to change this job, if that is the cause.
+    /// Why the core refused to change this job; `None` if this error has another cause or is about another job.
     pub fn refusal_of(&self, jid: &Name) -> Option<&Refusal> {
         match self.cause() {
             Some(Cause::Refused {
@@ -185,7 +186,7 @@ impl Error {
         }
     }
 
-    /// The sentence without the effect on the data, for a text that reports that effect itself.
+    /// The message without its last clause about the effect on the data, such as `; nothing was changed`.
     pub fn message_without_effect(&self) -> &str {
         &self.reason
     }
@@ -203,8 +204,8 @@ impl Error {
     }
 }
 
-/// The system's message without its number: `no space left on device`.
-pub(crate) fn io_message(error: &std::io::Error) -> String {
+/// The message of an error of the operating system, in lower case and without its number: `no space left on device`.
+pub(crate) fn io_message_without_errno(error: &std::io::Error) -> String {
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
     let mut letters = words.chars();

@@ -2,22 +2,22 @@
 
 use crate::error::Error;
 use crate::model::event::{Event, EventChannel, EventKind};
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::text::backtick_list;
 
-/// The channels to read and the events to show. An event is shown if it matches one value of each list that is not
-/// empty.
+/// The channels from which `qless events` reads, and the filter for the events that it shows. An event is shown if it
+/// matches at least one value of each list; an empty list matches every event.
 #[derive(Debug)]
 pub(crate) struct EventFilter {
     pub sources: Vec<EventChannel>,
     pub kinds: Vec<EventKind>,
-    pub queues: Vec<Pattern>,
+    pub queues: Vec<NamePattern>,
     pub jids: Vec<Name>,
 }
 
 impl EventFilter {
-    /// Whether an event is shown. A field that its message lacks matches no value.
+    /// Whether `qless events` shows an event. If the event has no queue or no jid, a filter by that does not match.
     pub(crate) fn matches(&self, event: &Event) -> bool {
         let names_queue = |queue: &Option<Name>| {
             let queue = queue.as_ref();
@@ -30,7 +30,7 @@ impl EventFilter {
             && (self.jids.is_empty() || names_jid(&event.jid) || names_jid(&event.into))
     }
 
-    /// Refuses filters that no event can satisfy, so that nobody waits for one.
+    /// Refuses a filter that no event can match, since the user would wait in vain.
     pub(crate) fn refuse_if_nothing_matches(&self) -> Result<(), Error> {
         let has = |source: &EventChannel, kind: EventKind| source.kinds().contains(&kind);
         for &kind in &self.kinds {

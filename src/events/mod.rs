@@ -1,4 +1,5 @@
-//! The stream of events: shows each as it comes, and says when some may have been missed.
+//! The stream of `qless events`: shows each event when it arrives, and reports when events may have been missed. If a
+//! context names several prefixes or servers (members), each member has a stream.
 
 pub(crate) mod filter;
 
@@ -15,11 +16,11 @@ use crate::core::api::event::{EventNotice, EventStream};
 use crate::core::call::{ConnectionLoss, may_answer_later};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::event::{Event, EventKind};
 use crate::name::Name;
-use crate::session::{Session, StreamLineCounts};
-use crate::text::{format_count, format_duration_with_fraction};
+use crate::session::{Session, SharedStreamState};
+use crate::text::{format_count, format_duration_tenths_below_second};
 
 use filter::EventFilter;
 
@@ -31,26 +32,27 @@ pub(crate) struct EventLimits {
     pub deadline: Option<TypedMoment>,
 }
 
-/// Time between two checks of the signals and of the deadline.
+/// Time between two checks whether a signal has arrived or the deadline has passed.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long the command may continue after a signal.
+/// The time that the command gets to end by itself after a signal. Then the process exits.
 const TIME_AFTER_SIGNAL: Duration = Duration::from_millis(500);
 
-/// Time until a member that was not reached at the start is tried again.
+/// Time between two attempts to reach the server of a member (one of several servers or prefixes) that was not reached
+/// at the start.
 const MEMBER_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The time that a server gets at the start, however near the deadline is.
+/// Minimum time for the first connection to a server, even if the deadline of the stream is nearer.
 const MIN_CONNECT_TIME: Duration = Duration::from_secs(1);
 
 /// Shows events until a limit is reached, or a signal comes.
-pub(crate) fn run(
+pub(crate) fn show_events_until_limit(
     filter: &EventFilter,
     limits: &EventLimits,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let interrupt = Interrupt::handle_signals();
-    interrupt.end_after_signal(TIME_AFTER_SIGNAL)?;
+    let interrupt = InterruptFlags::install_handlers_once();
+    interrupt.exit_process_after_signal(TIME_AFTER_SIGNAL)?;
     let mut watcher = EventWatcher {
         filter,
         count: limits.count,
@@ -58,7 +60,7 @@ pub(crate) fn run(
         deadline: None,
         interrupt,
         members_must_stop: session.members_must_stop_flag(),
-        line_counts: session.stream_line_counts(),
+        shared_stream: session.shared_stream_state(),
     };
     watcher.set_deadline(limits, session.now());
     let opened = session.open_within(watcher.time_to_subscribe(MIN_CONNECT_TIME));
@@ -67,11 +69,11 @@ pub(crate) fn run(
         watcher.set_deadline(limits, now);
     }
     let stream = connected.and_then(|_| watcher.subscribe(MIN_CONNECT_TIME, session));
-    let ended = watcher.watch(stream, session);
+    let ended = watcher.show_events_once_connected(stream, session);
     if let Err(error) = &ended
         && error.exit() == Exit::Server
     {
-        // Ends the streams of the other members, which would continue without this one.
+        // The server of this member failed for good: end the streams of the other members, too.
         watcher.members_must_stop.store(true, Ordering::Relaxed);
     }
     ended
@@ -81,25 +83,26 @@ pub(crate) fn run(
 struct EventWatcher<'e> {
     filter: &'e EventFilter,
     count: Option<u64>,
-    /// How far away the deadline was when the stream began.
+    /// The time from the start of the stream to its deadline.
     time_left_at_start: Option<Duration>,
     deadline: Option<Instant>,
-    interrupt: Interrupt,
-    /// Set when the streams of all members must end.
+    interrupt: InterruptFlags,
+    /// A flag that ends the streams of all members, which share it.
     members_must_stop: Arc<AtomicBool>,
-    line_counts: Arc<StreamLineCounts>,
+    shared_stream: Arc<SharedStreamState>,
 }
 
 /// A time for which events were missed.
 struct Gap {
     since: Moment,
-    /// How long the gap lasted before it was noticed.
+    /// The seconds from the start of the gap until `qless` noticed it.
     unnoticed_s: f64,
     noticed: Stopwatch,
 }
 
 impl EventWatcher<'_> {
-    /// Sets the deadline, counted from `now`: the clock of this host until the server has told its time.
+    /// Sets the deadline of the stream, counted from `now`. Before the first connection, `now` is the time of this
+    /// host; after it, the time of the server.
     fn set_deadline(&mut self, limits: &EventLimits, now: Moment) {
         self.time_left_at_start = limits.deadline.as_ref().map(|at| at.time_left(now));
         self.deadline = self
@@ -107,14 +110,15 @@ impl EventWatcher<'_> {
             .and_then(|left| Instant::now().checked_add(left));
     }
 
-    /// The time until the deadline, raised to `least` if it is shorter. It is unlimited without a deadline.
+    /// The time that an attempt to subscribe may take: until the deadline, but at least `least`. Without a deadline, it
+    /// is unlimited.
     fn time_to_subscribe(&self, least: Duration) -> Duration {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         self.deadline.map_or(Duration::MAX, left).max(least)
     }
 
-    /// Subscribes, and gives up at the deadline, but not before `least` has passed. The stream has a connection of
-    /// its own.
+    /// Subscribes to the channels, over a connection that only the stream uses. Gives up at the deadline, or after
+    /// `least` if that is later.
     fn subscribe(&self, least: Duration, session: &mut Session) -> Result<EventStream, Error> {
         let limit = self.time_to_subscribe(least);
         let end = Instant::now().checked_add(limit);
@@ -124,9 +128,9 @@ impl EventWatcher<'_> {
         core.subscribe_to_events(&self.filter.sources)
     }
 
-    /// Shows the events of the stream until it ends. A member that is not reached at the start is tried again if
-    /// others may be reached.
-    fn watch(
+    /// Shows the events of the stream until it ends. If the server was not reached, this reports a gap and tries again,
+    /// as long as the server of another member may be reached.
+    fn show_events_once_connected(
         &self,
         stream: Result<EventStream, Error>,
         session: &mut Session,
@@ -134,7 +138,7 @@ impl EventWatcher<'_> {
         let (stream, gap) = match stream {
             Ok(stream) => (stream, None),
             Err(error) if may_answer_later(&error) => {
-                session.note_unreached();
+                session.count_as_unreached();
                 if !session.is_any_member_reachable() {
                     return Err(error);
                 }
@@ -161,8 +165,8 @@ impl EventWatcher<'_> {
         self.show_events(&stream, session)
     }
 
-    /// Subscribes as soon as the server can be reached; `None` if the stream ends before. If no member can be
-    /// reached, the command ends with the error of the first attempt.
+    /// Tries to subscribe until the server can be reached; `None` if the stream ends before that. If the server of no
+    /// member can be reached any more, the result is `first`, the error of the first attempt.
     fn subscribe_again(
         &self,
         first: Error,
@@ -181,7 +185,7 @@ impl EventWatcher<'_> {
             }
             match self.subscribe(Duration::ZERO, session) {
                 Ok(stream) => {
-                    session.note_reached_again();
+                    session.count_as_reached_again();
                     return Ok(Some(stream));
                 }
                 Err(error) if may_answer_later(&error) => {}
@@ -218,17 +222,17 @@ impl EventWatcher<'_> {
         if !is_shown || !self.filter.matches(event) {
             return Ok(());
         }
-        let number = self.line_counts.count_line();
+        let number = self.shared_stream.next_line_number();
         if self.count.is_some_and(|count| number > count) {
             // Other members have shown all.
             return Ok(());
         }
-        session.ui.show_line(event)
+        session.ui.show_stream_line(event)
     }
 
     /// The exit code if the stream has ended.
     fn exit_if_ended(&self) -> Result<Option<Exit>, Error> {
-        let shown = self.line_counts.line_count();
+        let shown = self.shared_stream.shown_line_count();
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));
         }
@@ -240,7 +244,7 @@ impl EventWatcher<'_> {
             None => format_count(shown, "event", "events"),
         };
         let is_endless = self.count.is_none() && self.deadline.is_none();
-        match self.interrupt.kind_of_received_signal() {
+        match self.interrupt.error_kind_of_received_signal() {
             // An endless stream has no other end.
             Some(Kind::Interrupted) if is_endless => return Ok(Some(Exit::Ok)),
             Some(kind) if is_endless => return Ok(Some(kind.exit())),
@@ -253,7 +257,7 @@ impl EventWatcher<'_> {
             (Some(_), None) => Ok(Some(Exit::Ok)),
             (Some(_), Some(_)) => {
                 let time_left = self.time_left_at_start.unwrap_or_default();
-                let time = format_duration_with_fraction(time_left.as_secs_f64());
+                let time = format_duration_tenths_below_second(time_left.as_secs_f64());
                 let why = format!("the deadline of {time} passed after {}", so_far());
                 Err(Error::new(Kind::Deadline, why))
             }
@@ -287,14 +291,16 @@ impl EventWatcher<'_> {
         let Gap { since, .. } = gap;
         let options = session.ui.render_options();
         let (begun, ended) = (options.time_of_day(since), options.time_of_day(at));
-        let lasted = format_duration_with_fraction(gap.unnoticed_s + gap.noticed.seconds());
+        let lasted =
+            format_duration_tenths_below_second(gap.unnoticed_s + gap.noticed.elapsed_seconds());
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"
         ));
         self.show_own_event_in_documents(Event::new(at, EventKind::Resumed), since, session)
     }
 
-    /// Writes one of `qless`'s own events as a document. With tables, a note on stderr reports it.
+    /// Prints an event that `qless` itself made, such as a gap, in NDJSON output. Other formats have only the note on
+    /// stderr.
     fn show_own_event_in_documents(
         &self,
         mut event: Event,
@@ -303,7 +309,7 @@ impl EventWatcher<'_> {
     ) -> Result<(), Error> {
         event.since = Some(since);
         match session.ui.format() {
-            Format::Ndjson => session.ui.show_line(&event),
+            Format::Ndjson => session.ui.show_stream_line(&event),
             _ => Ok(()),
         }
     }

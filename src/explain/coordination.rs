@@ -4,8 +4,8 @@ use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::job::{Job, Neighbor, State};
-/// The jobs before a job in its lane, in order. `is_blocked_by_lane`: these jobs keep a pop from
-/// returning the job.
+/// The jobs that come before a job in its lane, in order. Empty if the job does not wait for them: its state
+/// is not `depends`, and the lane does not keep a pop from returning the job (`is_blocked_by_lane`).
 pub(super) fn lane_jobs_before(
     core: &mut Core,
     now: Moment,
@@ -19,7 +19,7 @@ pub(super) fn lane_jobs_before(
     let mut lane = core.lane_jobs(now, lane)?;
     match lane.iter().position(|other| other.jid == job.jid) {
         Some(place) => lane.truncate(place),
-        // A job that has ended has left its lane, so no job there blocks it.
+        // A complete or failed job is no longer in its lane, so no job of the lane blocks it.
         None if matches!(job.state, Some(State::Complete | State::Failed)) => lane.clear(),
         None => {}
     }

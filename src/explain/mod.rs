@@ -1,5 +1,5 @@
-//! Why jobs do not run: reads the facts in a number of calls that does not depend on the number of
-//! jobs, and derives the reasons. Nothing is popped or promoted.
+//! Finds out for `qless explain` why jobs do not run: reads facts about the jobs and their queues, and derives the
+//! reasons from the facts. The reads pop and promote no job.
 
 mod coordination;
 mod reasons;
@@ -19,14 +19,14 @@ use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
-/// Maximum number of jobs that are explained together.
+/// Maximum number of jobs whose facts are read together, in one batch of calls.
 const MAX_JOBS: usize = 200;
 
-/// The queue and the jid whose facts are read.
-struct PopSubject<'n> {
+/// The queue, and optionally a job in it, for which [`PopFacts`] are read.
+struct PopFactsQuery<'n> {
     /// A subject without a queue has no facts.
     queue: Option<&'n Name>,
-    /// The job whose place in the queue is read; `None` for the queue alone.
+    /// The job whose position in the queue is read, too; `None` for the facts about the queue alone.
     jid: Option<&'n Name>,
 }
 
@@ -44,7 +44,7 @@ impl JobOrTemplate {
         }
     }
 
-    /// The jid of a job, which has a position in its queue; `None` for a recurring job.
+    /// The jid of a job; `None` for a recurring job, which has no position among the jobs of its queue.
     fn jid_if_job(&self) -> Option<&Name> {
         match self {
             JobOrTemplate::Job(job) => Some(&job.jid),
@@ -53,7 +53,7 @@ impl JobOrTemplate {
     }
 }
 
-/// Why jobs and recurring jobs do not run, `None` for jids that do not exist.
+/// Explains for each jid why the job or recurring job does not run; `None` for a jid that does not exist.
 pub(crate) fn explain_jobs(
     core: &mut Core,
     now: Moment,
@@ -62,9 +62,9 @@ pub(crate) fn explain_jobs(
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
         let items = read_jobs_and_templates(core, now, jids)?;
-        let subjects: Vec<PopSubject> = items
+        let subjects: Vec<PopFactsQuery> = items
             .iter()
-            .map(|item| PopSubject {
+            .map(|item| PopFactsQuery {
                 queue: item.as_ref().and_then(JobOrTemplate::queue),
                 jid: item.as_ref().and_then(JobOrTemplate::jid_if_job),
             })
@@ -85,7 +85,7 @@ pub(crate) fn explain_jobs(
     Ok(explanations)
 }
 
-/// The jobs and the recurring jobs with these jids.
+/// Reads the job or recurring job with each jid; `None` for a jid that does not exist.
 fn read_jobs_and_templates(
     core: &mut Core,
     now: Moment,
@@ -116,7 +116,7 @@ pub(crate) fn explain_single_job(
     now: Moment,
     job: &Job,
 ) -> Result<Explanation, Error> {
-    let subject = PopSubject {
+    let subject = PopFactsQuery {
         queue: job.queue.as_ref(),
         jid: Some(&job.jid),
     };
@@ -147,8 +147,8 @@ fn explain_job_with_facts(
     })
 }
 
-/// Why a job that has used retries is scheduled: after a lost lock, as its newest history entry says, or after a
-/// retry, which leaves no entry if another client made it.
+/// Why a scheduled job that has used retries backs off. `LostLock` if its newest history entry is `timed-out`;
+/// otherwise `Retry` if the job has a back-off for retries, since a retry by another client leaves no history entry.
 fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);
@@ -180,7 +180,7 @@ pub(crate) fn explain_queue(
     now: Moment,
     name: &Name,
 ) -> Result<Explanation, Error> {
-    let subject = PopSubject {
+    let subject = PopFactsQuery {
         queue: Some(name),
         jid: None,
     };
@@ -214,12 +214,12 @@ fn build_explanation(
     }
 }
 
-/// For each subject, the facts about the queue and the place of the job in it. They are `None` without a queue or
-/// if it does not exist. The figures of a queue are read at one moment.
+/// Reads the facts about the queue, and about the job in it, for each query. `None` for a query without a queue, or
+/// whose queue does not exist. One call reads all facts about a queue, so they fit together.
 fn read_pop_facts(
     core: &mut Core,
     now: Moment,
-    subjects: &[PopSubject],
+    subjects: &[PopFactsQuery],
 ) -> Result<Vec<Option<PopFacts>>, Error> {
     let pops: Vec<(&Name, Option<&Name>)> = subjects
         .iter()

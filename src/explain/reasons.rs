@@ -1,4 +1,4 @@
-//! Derives the reasons from the facts, the most decisive one first. Reads nothing.
+//! Derives from facts the reasons why a job does not run, the most decisive one first. Makes no calls.
 
 use super::walk::DependencyWalk;
 use crate::clock::moment::Moment;
@@ -12,16 +12,17 @@ use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
-/// How many seconds the next job may wait while pops are possible before the reason is that no worker pops.
+/// If the next job of a queue has been ready for more than this number of seconds, the reason is that no worker pops.
 const MAX_NEXT_WAIT: f64 = 10.0;
 
-/// The seconds that take the place of [`MAX_NEXT_WAIT`] if any queue has workers, which may poll seldom.
+/// The limit in seconds in place of [`MAX_NEXT_WAIT`] if a worker of any queue was seen since the next job became
+/// ready. That worker may also poll this queue, but rarely.
 const MAX_NEXT_WAIT_WITH_WORKERS: f64 = 60.0;
 
-/// Maximum number of jobs that the evidence names.
+/// Maximum number of jobs that the evidence of a reason names, such as failed dependencies.
 const MAX_NAMED: usize = 10;
 
-/// Why a job does not run. `before` are the jobs before it in its lane.
+/// The reasons why a job does not run, the blocking ones first. `before` are the jobs before it in its lane.
 pub(super) fn job_reasons(
     job: &Job,
     facts: Option<&PopFacts>,
@@ -83,14 +84,14 @@ pub(super) fn job_reasons(
                 ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("workers").with_names(&worker);
-            reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).into_delay_only());
+            reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).into_non_blocking());
         }
         Some(State::Throttled) if full.is_empty() => {
             // The throttle has a free slot again, so the job is only delayed: one of the next pops returns it to the
             // queue.
             let fix = CommandLine::new("get").with_name(jid);
             let reason = DelayReason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
-            reasons.push(reason.into_delay_only());
+            reasons.push(reason.into_non_blocking());
         }
         Some(State::Depends) => {
             if let Some(walk) = walk {
@@ -126,11 +127,11 @@ pub(super) fn job_reasons(
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
         ) && !reasons.iter().any(DelayReason::blocks_pop);
         add_queue_reasons(facts, can_run, now, &mut reasons);
-        // Data that was read in part cannot be validated.
+        // Skip long data, of which only the first part was read: a part is no valid JSON.
         if job.data_length.is_none() && Json::parse(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").with_name(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
-            reasons.push(invalid.into_delay_only());
+            reasons.push(invalid.into_non_blocking());
         }
         if facts.ahead > 0 {
             reasons.push(jobs_ahead_reason(job, facts));
@@ -148,7 +149,7 @@ pub(super) fn job_reasons(
     reasons
 }
 
-/// The remaining retries of a job that has used some.
+/// The number of retries that remain for a job; `None` if the job has used no retry yet.
 fn remaining_retries_if_used(job: &Job) -> Option<u64> {
     let remaining = job.remaining_retries().filter(|_| job.has_used_retry())?;
     u64::try_from(remaining).ok()
@@ -162,7 +163,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     let gets_job = facts.next.is_some();
     let downgrade_if_job_is_available = |reason: DelayReason| {
         if gets_job {
-            reason.into_delay_only()
+            reason.into_non_blocking()
         } else {
             reason
         }
@@ -181,7 +182,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
         };
         let fix = CommandLine::new("recur list").with_name(&queue.name);
         let late = DelayReason::new(ReasonCode::RecurringNotPolled, evidence, fix);
-        reasons.push(late.into_delay_only());
+        reasons.push(late.into_non_blocking());
     }
     let count = |code, jobs: u64, state: State, until| {
         let evidence = ReasonEvidence {
@@ -194,7 +195,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
-        reasons.push(stalled.into_delay_only());
+        reasons.push(stalled.into_non_blocking());
     }
     if facts.renewed > 0 {
         let evidence = ReasonEvidence {
@@ -218,7 +219,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
         // The throttles of these jobs have free slots, so they are only delayed: each of the next pops checks some of
         // them.
         let code = ReasonCode::Throttled;
-        reasons.push(count(code, queue.throttled, State::Throttled, None).into_delay_only());
+        reasons.push(count(code, queue.throttled, State::Throttled, None).into_non_blocking());
     }
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons
@@ -246,7 +247,7 @@ pub(super) fn recurring_reasons(
         add_queue_reasons(facts, false, now, &mut reasons);
     }
     if recurring.is_paused() {
-        // A paused template has no further reason: neither its time nor a pop puts a job.
+        // Give no further reason for a paused recurring job: it puts no job, even when its next run is due.
         return reasons;
     }
     let (code, evidence, fix) = if is_late {
@@ -255,7 +256,7 @@ pub(super) fn recurring_reasons(
             owed: Some(recurring.owed_runs(now)),
             ..ReasonEvidence::default()
         };
-        // The fix is a worker that pops: `recur run` would put one more job and leave the owed ones.
+        // The fix is a worker that pops. `recur run` would put one more job, but not the jobs that are overdue.
         let fix = CommandLine::new("workers");
         (ReasonCode::RecurringNotPolled, evidence, fix)
     } else {
@@ -270,8 +271,8 @@ pub(super) fn recurring_reasons(
     reasons
 }
 
-/// Adds the reasons of a queue that keep each of its jobs from running. `can_run`: no other reason keeps the job
-/// from running.
+/// Adds the reasons that concern each job of a queue, such as a pause. That no worker pops is added only if nothing
+/// else keeps the job from running (`can_run`).
 fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<DelayReason>) {
     let queue = &facts.queue;
     if queue.paused {
@@ -299,7 +300,7 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
         reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
-        reasons.push(queue_broken_reason(&queue.name, Some(ghost)).into_delay_only());
+        reasons.push(queue_broken_reason(&queue.name, Some(ghost)).into_non_blocking());
     }
     if can_run {
         reasons.extend(no_consumer_reason(facts, now));
@@ -315,8 +316,8 @@ fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
     DelayReason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
-/// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
-/// asks would have got the next job, or extended an expired lock.
+/// The reason that no worker pops from the queue; `None` unless the facts allow that conclusion. If a worker had
+/// popped, it would have got the next job, or extended an expired lock.
 fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     let waited = now.since(facts.ready?);
     let not_seen_since_ready = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
@@ -349,7 +350,7 @@ fn jobs_ahead_reason(job: &Job, facts: &PopFacts) -> DelayReason {
     let fix = CommandLine::new("priority")
         .with_flag("--to", "N")
         .with_name(&job.jid);
-    DelayReason::new(ReasonCode::Ahead, evidence, fix).into_delay_only()
+    DelayReason::new(ReasonCode::Ahead, evidence, fix).into_non_blocking()
 }
 
 /// The reason that a throttle has no free slot.
@@ -372,7 +373,7 @@ fn throttle_full_reason(full: &FullThrottle) -> DelayReason {
     DelayReason::new(ReasonCode::Throttled, evidence, fix)
 }
 
-/// The reason that other jobs of the lane come first.
+/// The reason that other jobs of the job's lane come first; `None` if there are none.
 fn lane_occupied_reason(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
     let lane = job.key.as_ref()?;
     let evidence = ReasonEvidence {
@@ -450,8 +451,8 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         ));
     }
     if reasons.is_empty() && !walk.is_incomplete {
-        // The job depends on nothing, or only on completed jobs: its release was lost. A check of its queue alone
-        // does not repair this if only the other job lists the dependency.
+        // All dependencies of the job are complete, but its release was lost. The fix is a check without `--queue`,
+        // because a check of one queue misses a dependency that is listed only by a job of another queue.
         let fix = CommandLine::new("check --repair");
         reasons.push(DelayReason::new(
             ReasonCode::QueueBroken,

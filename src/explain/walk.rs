@@ -1,4 +1,4 @@
-//! The blocking jobs at the end of a chain of dependencies.
+//! Follows the dependencies of a job to the jobs at their ends, which block it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,20 +17,20 @@ const LIMITS: WalkLimits = WalkLimits {
 /// The result of a walk along the dependencies of a job.
 #[derive(Debug, Default)]
 pub(super) struct DependencyWalk {
-    /// The jobs that do not depend on others and block the rest, by jid.
+    /// The jobs at which the walk ended, since their state is not `depends`: complete, failed or still to run.
     pub roots: BTreeMap<Name, Neighbor>,
-    /// Dependencies that do not exist, each with a job that depends on it.
+    /// Pairs of a job and a dependency of that job that does not exist.
     pub missing: Vec<(Name, Name)>,
-    /// Dependencies that do not list a job that depends on them, and will not release it.
+    /// Dependencies that lack one of their dependents in their own list, so that they will never release it.
     pub unlisted: BTreeMap<Name, Neighbor>,
-    /// Jobs that depend on each other, the first one again at the end.
+    /// Jobs that depend on each other in a cycle; the first job stands again at the end. Empty without a cycle.
     pub cycle: Vec<Name>,
-    /// Whether the walk may lack jobs: there are too many, or the job has changed since it was read.
+    /// Whether the walk may have missed jobs: there were too many, or the first job's state has changed meanwhile.
     pub is_incomplete: bool,
 }
 
-/// The dependencies of a job in state `depends`; none for any other job, which does not wait for them.
-fn awaited_dependencies(job: &Job) -> &[Name] {
+/// The dependencies of a job in state `depends`. Empty for a job in another state, which waits for no dependency.
+fn dependencies_if_state_depends(job: &Job) -> &[Name] {
     if job.state == Some(State::Depends) {
         &job.dependencies
     } else {
@@ -46,7 +46,14 @@ pub(super) fn walk_dependencies(
 ) -> Result<DependencyWalk, Error> {
     let fields = "jid,klass,queue,state,shown,failure,worker,lock,since,dependencies,unlisted";
     let first = std::slice::from_ref(&job.jid);
-    let read = walk_jobs(core, now, first, fields, awaited_dependencies, LIMITS)?;
+    let read = walk_jobs(
+        core,
+        now,
+        first,
+        fields,
+        dependencies_if_state_depends,
+        LIMITS,
+    )?;
     // The dependencies of each blocked job.
     let mut edges: HashMap<Name, Vec<Name>> = HashMap::new();
     let mut owners: HashMap<Name, Name> = HashMap::new();
@@ -54,7 +61,7 @@ pub(super) fn walk_dependencies(
     for (jid, job) in &read.jobs {
         let Some(job) = job else { continue };
         unlisted.extend(job.unlisted.iter().cloned());
-        for dependency in awaited_dependencies(job) {
+        for dependency in dependencies_if_state_depends(job) {
             let owner = owners.entry(dependency.clone());
             owner.or_insert_with(|| jid.clone());
         }
@@ -88,11 +95,12 @@ pub(super) fn walk_dependencies(
     Ok(walk)
 }
 
-/// A cycle that can be reached from a job, if there is one.
+/// The jobs of a cycle of dependencies that can be reached from a job, the first one again at the end. Empty if there
+/// is no cycle.
 fn find_reachable_cycle(start: &Name, edges: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
     let none: Vec<Name> = Vec::new();
-    // A depth-first search: the path with its position in each job's dependencies, and the jobs that lead to no
-    // cycle.
+    // A depth-first search. `path` has the jobs on the current path, each with the index of the dependency to follow
+    // next. `done` has the jobs that lead to no cycle.
     let mut path: Vec<(&Name, usize)> = vec![(start, 0)];
     let mut on_path: HashMap<&Name, usize> = HashMap::from([(start, 0)]);
     let mut done: std::collections::HashSet<&Name> = std::collections::HashSet::new();

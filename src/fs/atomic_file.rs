@@ -1,4 +1,4 @@
-//! A file that is written piece by piece and appears only when it is complete.
+//! A file that a command writes piece by piece, and that gets its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,12 +13,12 @@ use super::trust::is_descriptor;
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
-/// A file that replaces another one only in [`AtomicFile::finish`]. Without that call, the old content stays and no
-/// new file remains.
+/// A file under construction. Only [`AtomicFile::finish`] puts it in place of an existing file with its path. Without
+/// that call, the existing file stays and nothing of the new one remains.
 pub(crate) struct AtomicFile {
     file: BufWriter<File>,
     path: PathBuf,
-    /// `None` for a pipe or a device, which is written directly.
+    /// The file that will replace the existing one. `None` for a pipe or a device, to which `file` writes directly.
     replacement: Option<Replacement>,
 }
 
@@ -27,7 +27,7 @@ impl AtomicFile {
         AtomicFile::create_with_mode(path, PRIVATE_FILE).map_err(|why| unwritable_error(path, why))
     }
 
-    /// A file with this mode, within the user's umask.
+    /// Begins a file at this path. The umask of the user removes rights from `mode`.
     pub(super) fn create_with_mode(path: &Path, mode: u32) -> Result<AtomicFile, OpenFailure> {
         let resolved = if path.is_symlink() {
             Some(ResolvedPath::resolve(path)?)
@@ -40,15 +40,18 @@ impl AtomicFile {
             resolved.refuse_foreign_links()?;
         }
         let (file, path, replacement) = match fs::metadata(path) {
-            // Refuse a file that is already open as a descriptor: replacing it would lose what else is written to it.
+            // Refuse a path such as `/dev/fd/3` that stands for an open regular file. A replacement would lose what
+            // other programs write to that file.
             Ok(found) if found.is_file() && is_descriptor(path) => {
                 let refused = OpenFailure::refused("it is a file that is open already");
                 return Err(refused.hint("name the file itself, or `>` it without the flag"));
             }
             // Write directly to a terminal, a pipe or another device: it cannot be replaced.
-            Ok(found) if !found.is_file() => (open::open_device(path)?, path.to_owned(), None),
+            Ok(found) if !found.is_file() => {
+                (open::open_device_to_write(path)?, path.to_owned(), None)
+            }
             _ => {
-                // The target of a link is replaced, not the link.
+                // If the path is a symbolic link, replace the link's target and keep the link.
                 let path = resolved.map_or_else(|| path.to_owned(), |resolved| resolved.target);
                 let (file, replacement) = Replacement::create(&path, mode)?;
                 (file, path, Some(replacement))
@@ -67,12 +70,12 @@ impl AtomicFile {
         written.map_err(|fault| unwritable_error(&self.path, fault.into()))
     }
 
-    /// Whether the old content stays until [`AtomicFile::finish`]. On a device it does not.
+    /// Whether the existing file keeps its content until [`AtomicFile::finish`]. False for a pipe or a device.
     pub(crate) fn replaces_at_finish(&self) -> bool {
         self.replacement.is_some()
     }
 
-    /// Writes the rest, and replaces the old content in one step.
+    /// Writes the buffered rest, and then replaces the existing file by the new one in one step.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         let finish = || {
             self.file.flush()?;

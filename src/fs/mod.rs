@@ -1,6 +1,5 @@
-//! Files that commands write: completely or not at all. Only their owner may read them, except files
-//! without job data. [`open`] opens files that exist already. [`trust`] says which paths others cannot
-//! change.
+//! Files of commands. A command writes a file completely or not at all. Only the owner may read the file, unless it
+//! contains no job data. [`open`] opens existing files. [`trust`] tells which paths other users cannot change.
 
 pub(crate) mod atomic_file;
 pub(crate) mod open;
@@ -17,39 +16,41 @@ use self::atomic_file::AtomicFile;
 use self::replacement::Replacement;
 use crate::error::Error;
 
-/// The mode of a file for its owner only.
+/// The mode of a file that only its owner may read and write.
 pub(crate) const PRIVATE_FILE: u32 = 0o600;
 
-/// The mode of a directory for its owner only.
+/// The mode of a directory that only its owner may use.
 pub(crate) const PRIVATE_DIRECTORY: u32 = 0o700;
 
-/// The mode of a file for all, within the user's umask.
+/// The mode of a file that all users may read and write, from which the user's umask removes rights.
 const ALL: u32 = 0o666;
 
-/// Writes a file for its owner only. The new content replaces the old one when it is complete.
+/// Writes a file that only its owner may read. An existing file is replaced once the new one is complete.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write(path, bytes, PRIVATE_FILE)
+    write_atomically(path, bytes, PRIVATE_FILE)
 }
 
-/// Writes a file that everybody may read. The new content replaces the old one when it is complete.
+/// Writes a file that all users may read, as far as the umask allows. An existing file is replaced once the new one is
+/// complete.
 pub(crate) fn write_public(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write(path, bytes, ALL)
+    write_atomically(path, bytes, ALL)
 }
 
-fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
+fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let file = AtomicFile::create_with_mode(path, mode);
     let mut file = file.map_err(|why| atomic_file::unwritable_error(path, why))?;
     file.write(bytes)?;
     file.finish()
 }
 
-/// Rewrites a file of the user, which appears when it is complete. An existing file keeps its mode and owner.
+/// Replaces a file by a new one once that is complete. The new file gets the mode and, if possible, the owner of the
+/// existing one. A file that did not exist is private.
 pub(crate) fn rewrite_keeping_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     let (mut file, replacement) = Replacement::create(path, PRIVATE_FILE)?;
     file.write_all(bytes)?;
     if let Some(existing) = existing {
-        // Only root can change the owner. Otherwise the file belongs to the current user.
+        // Ignore a failure: only root can set the owner. For other users, the new file belongs to the current user.
         _ = fchown(&file, Some(existing.uid()), Some(existing.gid()));
         file.set_permissions(existing.permissions())?;
     }

@@ -1,8 +1,8 @@
-//! Opening files that another user may have put in place: without waiting, and only what is expected.
+//! Opens files safely, even if another user may have created something else at their path.
 //!
-//! A named pipe is refused, since opening it or reading it waits for another process. Only an input may be one of
-//! this user. A path such as `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is
-//! accepted as it is.
+//! A named pipe is refused, because opening or reading it would wait for another process. The only exception is a named
+//! pipe of this user or of root as the input of a command. A path such as `/dev/fd/3` or `/dev/stdout` stands for a
+//! file that the caller of `qless` has opened, and is always accepted.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io;
@@ -20,14 +20,14 @@ use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
 /// Opens a file or a device to read it.
-pub(crate) fn open_to_read(path: &Path) -> Result<File, OpenFailure> {
+pub(crate) fn open_to_read_unless_pipe(path: &Path) -> Result<File, OpenFailure> {
     open_without_waiting(path, OpenOptions::new().read(true), OFlags::empty())
 }
 
-/// Refuses the file at a path as [`trust::refuse_untrusted_file`] does. A file that cannot be opened passes: its reader
-/// reports that.
+/// Refuses a path whose file another user may have written ([`trust::refuse_untrusted_file`]). A file that cannot be
+/// opened passes, since the code that reads it later reports that error.
 pub(crate) fn refuse_untrusted_path(path: &Path) -> Result<(), Error> {
-    let Ok(file) = open_to_read(path) else {
+    let Ok(file) = open_to_read_unless_pipe(path) else {
         return Ok(());
     };
     let shown = Sanitized(path.as_os_str().as_encoded_bytes());
@@ -35,18 +35,19 @@ pub(crate) fn refuse_untrusted_path(path: &Path) -> Result<(), Error> {
     refused.map_err(|why| why.into_error(&format!("cannot use `{shown}`"), Kind::Usage))
 }
 
-/// Opens the input of a command. A named pipe that this user or root made is waited for, as by cat(1).
+/// Opens the input file of a command. For a named pipe of this user or of root, this waits until a process writes to
+/// the pipe, as `cat` does. Other named pipes are refused.
 pub(crate) fn open_input_or_pipe(path: &Path) -> Result<File, OpenFailure> {
     let is_own_pipe =
         |about: &Metadata| about.file_type().is_fifo() && trust::is_own_or_root(about.uid());
     match fs::metadata(path) {
         Ok(about) if is_own_pipe(&about) => Ok(File::open(path)?),
-        _ => open_to_read(path),
+        _ => open_to_read_unless_pipe(path),
     }
 }
 
-/// Opens a private file as `options` say. Refuses one that another user could use or replace. A device is accepted:
-/// only root creates them.
+/// Opens a private file with these options. Refuses a file that another user could read, write or replace. A
+/// device is accepted, since only root can create devices.
 pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<File, OpenFailure> {
     if is_descriptor(path) {
         return open_without_waiting(path, options, OFlags::empty());
@@ -87,16 +88,17 @@ fn is_device(found: FileType) -> bool {
 }
 
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
-pub(super) fn open_device(path: &Path) -> Result<File, OpenFailure> {
+pub(super) fn open_device_to_write(path: &Path) -> Result<File, OpenFailure> {
     let file = open_without_waiting(path, OpenOptions::new().write(true), OFlags::empty())?;
-    // Refuse a regular file that has appeared in place of the device: such files are replaced, never opened to write.
+    // Refuse a regular file: it has taken the place of the device since the caller looked. Regular files are only
+    // replaced as a whole, never opened to write.
     if !is_descriptor(path) && file.metadata()?.is_file() {
         return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
     }
     Ok(file)
 }
 
-/// Opens a path without waiting, and refuses what only another process could make readable.
+/// Opens a file or a device without waiting for another process. Refuses named pipes and sockets.
 fn open_without_waiting(
     path: &Path,
     options: &mut OpenOptions,
@@ -123,7 +125,7 @@ fn open_without_waiting(
     match pipe_or_socket_refusal(file.metadata()?.file_type()) {
         Some(refused) => Err(refused),
         None => {
-            // Reads may wait again: a terminal has nothing to read before the user types.
+            // Let reads wait again, for a terminal, where the user may not have typed yet.
             make_blocking(&file)?;
             Ok(file)
         }

@@ -8,7 +8,7 @@ use crate::error::{Error, Kind};
 #[derive(Debug)]
 pub(crate) enum OpenFailure {
     Failed(io::Error),
-    /// The file is not of the expected kind, or not safe to use.
+    /// `qless` refused the file: it is not of the expected kind, or not safe to use.
     Refused {
         why: String,
         hint: Option<String>,
@@ -31,7 +31,7 @@ impl OpenFailure {
         }
     }
 
-    /// The kind of the system's error, if there was one.
+    /// The kind of the operating system's error; `None` for a file that `qless` refused.
     pub(crate) fn io_kind(&self) -> Option<io::ErrorKind> {
         match self {
             OpenFailure::Failed(fault) => Some(fault.kind()),
@@ -39,7 +39,8 @@ impl OpenFailure {
         }
     }
 
-    /// The error that begins with `what`, such as ``cannot write `F` ``. Its kind is `Usage` for a refused file.
+    /// The error for this failure, with a message that begins with `what`, such as ``cannot write `F` ``. Its kind is
+    /// `Usage` for a refused file, and `kind_if_failed` for an error of the operating system.
     pub(crate) fn into_error(self, what: &str, kind_if_failed: Kind) -> Error {
         match &self {
             OpenFailure::Failed(_) => self.into_error_of_kind(what, kind_if_failed),
@@ -47,7 +48,7 @@ impl OpenFailure {
         }
     }
 
-    /// The error that begins with `what` and has this kind, also for a refused file.
+    /// The error for this failure, of this kind, with a message that begins with `what`.
     pub(crate) fn into_error_of_kind(self, what: &str, kind: Kind) -> Error {
         let (why, hint) = match self {
             OpenFailure::Failed(fault) => return Error::from_io(kind, what, &fault),

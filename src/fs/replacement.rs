@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempPath};
 
-/// A file that has no name until it replaces another one, so that nothing of it remains if the process is killed.
-/// Where the system or the file system has no such files, it has a temporary name.
+/// A new file that will replace the file at a path. Until then it has no name, so that nothing of it remains if the
+/// process is killed. If the system or the file system does not support files without a name, it has a temporary name.
 pub(super) struct Replacement {
     path: PathBuf,
     temporary: Option<TempPath>,
 }
 
 impl Replacement {
-    /// Creates a file in the directory of the path that it is to replace. Its mode is within the user's umask.
+    /// Creates the new file in the directory of the path that it will replace. The umask removes rights from `mode`.
     pub(super) fn create(path: &Path, mode: u32) -> io::Result<(File, Replacement)> {
-        let dir = directory(path);
+        let dir = parent_or_current_directory(path);
         let (file, temporary) = if let Some(file) = open_unnamed(dir, mode) {
             (file, None)
         } else {
@@ -30,14 +30,17 @@ impl Replacement {
         Ok((file, Replacement { path, temporary }))
     }
 
-    /// Replaces the file at the path, once all of the new one is on the disk.
+    /// Waits until the new file is on the disk, and then puts it in place of the file at the path.
     pub(super) fn persist(self, file: &File) -> io::Result<()> {
         file.sync_all()?;
         let temporary = match self.temporary {
             Some(temporary) => temporary,
-            // Linux links no file over an existing one, so it gets a temporary name, to be renamed.
+            // Linux cannot link a file without a name over an existing file. So link it to a temporary name, and rename
+            // that.
             None => temporary_name()
-                .make_in(directory(&self.path), |name| link_unnamed(file, name))?
+                .make_in(parent_or_current_directory(&self.path), |name| {
+                    link_unnamed(file, name)
+                })?
                 .into_temp_path(),
         };
         temporary.persist(&self.path)?;
@@ -45,7 +48,7 @@ impl Replacement {
     }
 }
 
-fn directory(path: &Path) -> &Path {
+fn parent_or_current_directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         parent => parent.unwrap_or(path),
@@ -58,7 +61,7 @@ fn temporary_name() -> Builder<'static, 'static> {
     builder
 }
 
-/// Opens a file without a name that can get one later.
+/// Creates a file that has no name yet (O_TMPFILE); `None` if the file system does not support that.
 #[cfg(target_os = "linux")]
 fn open_unnamed(dir: &Path, mode: u32) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};

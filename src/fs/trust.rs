@@ -1,9 +1,10 @@
-//! Which paths other users cannot change: where `qless` takes settings from, and where it keeps files
-//! that it continues.
+//! Decides whether other users can change what a path leads to. `qless` takes settings only from such trusted paths,
+//! and keeps private files only there.
 //!
-//! A path is trusted if each directory above what it leads to can be changed only by this user or root:
-//! it belongs to one of them, and neither group nor others may write it, or it is sticky. A group with
-//! the number of this user or of root is theirs. Links on the path belong to this user or root, too.
+//! A path is trusted if only this user or root can change its directories and symbolic links. Each directory must
+//! belong to this user or root. Neither its group nor others may write it, unless its sticky bit is set. A group whose
+//! number is that of this user or of root counts as the owner's own. Each symbolic link must belong to this user or
+//! root, too.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -19,22 +20,22 @@ use super::open_failure::OpenFailure;
 use crate::command_line::chmod_command;
 use crate::text::Sanitized;
 
-/// All rights of the group and of others.
+/// The mode bits for all rights of the group and of others.
 const RIGHTS_OF_OTHERS: u32 = 0o077;
 
-/// The right of the group and of others to read.
+/// The mode bits that let the group and others read.
 const OTHERS_READ: u32 = 0o044;
 
-/// The right of the group and of others to write.
+/// The mode bits that let the group and others write.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// The right of others to write.
 const ALL_WRITE: u32 = 0o002;
 
-/// In a directory with this bit, a file can be removed or renamed only by its owner.
+/// The sticky bit of a directory's mode: each file there can be removed or renamed only by the file's owner.
 const STICKY: u32 = 0o1000;
 
-/// Maximum number of symbolic links on a path, as on Linux.
+/// Maximum number of symbolic links that a path may lead through. Linux has this limit, too.
 const MAX_LINKS: usize = 40;
 
 /// Whether this mode gives the group or others any right.
@@ -51,12 +52,12 @@ pub(crate) fn everybody_may_write(mode: u32) -> bool {
     mode & ALL_WRITE != 0
 }
 
-/// Whether the group or others can replace what is in a directory of this mode.
-pub(crate) fn others_may_replace(mode: u32) -> bool {
+/// Whether the group or others can replace files in a directory with this mode: they may write, without a sticky bit.
+pub(crate) fn others_may_replace_entries(mode: u32) -> bool {
     others_may_write(mode) && mode & STICKY == 0
 }
 
-/// Whether this is a file that the group or others may read.
+/// Whether this is a regular file that the group or others may read.
 pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
     about.is_file() && about.mode() & OTHERS_READ != 0
 }
@@ -65,7 +66,7 @@ pub(super) fn is_own_or_root(id: u32) -> bool {
     id == geteuid().as_raw() || id == 0
 }
 
-/// Whether a path stands for a descriptor that this program, or another one of this user, has.
+/// Whether a path stands for an open file descriptor of a process, such as `/dev/stdin` or `/proc/1/fd/3`.
 pub(crate) fn is_descriptor(path: &Path) -> bool {
     let names: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
     match names.as_deref() {
@@ -75,7 +76,7 @@ pub(crate) fn is_descriptor(path: &Path) -> bool {
     }
 }
 
-/// Refuses a file with settings that somebody besides this user and root can have written.
+/// Refuses a settings file if a user other than this one and root may have written or replaced it.
 pub(crate) fn refuse_untrusted_file(path: &Path, file: &File) -> Result<(), OpenFailure> {
     let about = file.metadata()?;
     if is_descriptor(path) || !about.is_file() {
@@ -92,18 +93,18 @@ pub(crate) fn refuse_untrusted_file(path: &Path, file: &File) -> Result<(), Open
     refuse_untrusted_parents(path)
 }
 
-/// Refuses a path on which another user can replace a directory, a link or what it leads to.
+/// Refuses a path if another user can replace one of its directories or symbolic links, or the file at its end.
 pub(crate) fn refuse_untrusted_parents(path: &Path) -> Result<(), OpenFailure> {
     ResolvedPath::resolve(path)?.refuse_untrusted_route()
 }
 
-/// A path with all its links followed, and the directories on the way.
+/// The file to which a path leads through all symbolic links, and the directories on the way there.
 pub(crate) struct ResolvedPath {
-    /// The directories in which the names of the path are looked up.
+    /// The directories in which the system looks up the names of the path, those of link targets included.
     directories: Vec<PathBuf>,
     /// A link that another user made.
     strange_link: Option<PathBuf>,
-    /// The end of the path, which need not exist.
+    /// The path of the file to which all symbolic links lead. The file need not exist.
     pub target: PathBuf,
 }
 
@@ -146,7 +147,7 @@ impl ResolvedPath {
         Ok(route)
     }
 
-    /// Refuses a link that another user made: its target is not what the caller means.
+    /// Refuses the path if it leads through a symbolic link of another user, who may have chosen a harmful target.
     pub(crate) fn refuse_foreign_links(&self) -> Result<(), OpenFailure> {
         match &self.strange_link {
             None => Ok(()),
@@ -158,12 +159,12 @@ impl ResolvedPath {
         }
     }
 
-    /// Refuses a route on which another user can replace a directory, a link or its target.
+    /// Refuses the path if another user can replace one of its directories or symbolic links, or the file at its end.
     pub(crate) fn refuse_untrusted_route(&self) -> Result<(), OpenFailure> {
         self.refuse_foreign_links()?;
         for directory in &self.directories {
             let about = match fs::metadata(directory) {
-                // A missing directory is safe: the directory above it is trusted, so no other user can create it.
+                // Accept a missing directory: its parent directory is trusted, so no other user can create it.
                 Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
                 about => about?,
             };
@@ -173,7 +174,7 @@ impl ResolvedPath {
                 let hint = "name a path on which all directories belong to you or root";
                 return Err(OpenFailure::refused(why).hint(hint));
             }
-            let is_replaceable = others_may_replace(about.mode());
+            let is_replaceable = others_may_replace_entries(about.mode());
             if is_replaceable && (everybody_may_write(about.mode()) || !is_own_or_root(about.gid()))
             {
                 let why = format!("other users may write the directory `{shown}`");

@@ -1,4 +1,5 @@
-//! Which jobs depend on which: reads the jobs around others, up to a limit, and joins them to a graph.
+//! Builds the graph of which jobs depend on which: reads the dependencies and dependents around given jobs, up to a
+//! limit. The jobs are the nodes; an edge leads from a job to a job on which it depends.
 
 pub(crate) mod walk;
 
@@ -12,12 +13,12 @@ use crate::error::Error;
 use crate::model::graph::{Graph, GraphEdge, GraphNode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
-use walk::{MAX_EDGES, Walk, WalkLimits, walk_jobs};
+use walk::{MAX_EDGES, WalkLimits, WalkedJobs, walk_jobs};
 
-/// The search of a queue reads one failure group per this number of jobs that it may find.
+/// The search for jobs of a queue also reads failure groups: one group for each `JOBS_PER_GROUP` jobs of its limit.
 const JOBS_PER_GROUP: usize = 10;
 
-/// Maximum number of edges of a graph for each job of the limit.
+/// Maximum number of edges in a graph, as a multiple of its maximum number of jobs.
 const EDGES_PER_JOB: usize = 2;
 
 /// The edges that a walk follows.
@@ -30,11 +31,11 @@ enum WalkDirection {
 /// Which jobs a graph contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphRequest {
-    /// Whether the graph has the jobs that the first jobs depend on.
+    /// Whether the graph includes the direct and indirect dependencies of the first jobs.
     pub dependencies: bool,
-    /// Whether the graph has the jobs that depend on the first jobs.
+    /// Whether the graph includes the direct and indirect dependents of the first jobs.
     pub dependents: bool,
-    /// Maximum number of edges between the first jobs and others; `None` without a limit.
+    /// Maximum number of edges on the way from a first job to any other job; `None` without a limit.
     pub depth: Option<u64>,
     /// Maximum number of jobs.
     pub limit: usize,
@@ -56,7 +57,7 @@ pub(crate) fn read_graph_of_jobs(
     Ok(graph)
 }
 
-/// The graph around the jobs of a queue that have edges.
+/// The graph around the jobs of a queue that have dependencies or dependents.
 pub(crate) fn read_graph_of_queue(
     core: &mut Core,
     now: Moment,
@@ -64,7 +65,7 @@ pub(crate) fn read_graph_of_queue(
     request: GraphRequest,
 ) -> Result<Graph, Error> {
     core.require_queue(now, queue)?;
-    // Half of the limit is left for the jobs at the other ends of their edges.
+    // Use half of the limit for jobs of the queue. The other half is for their dependencies and dependents.
     let max_found = request.limit.div_ceil(2);
     let search = find_jobs_with_edges(core, now, queue, max_found)?;
     let first = &search.with_edges[..max_found.min(search.with_edges.len())];
@@ -72,7 +73,7 @@ pub(crate) fn read_graph_of_queue(
     let listed: HashSet<&Name> = graph.nodes.iter().map(|node| &node.job.jid).collect();
     let left_out = search.with_edges.iter().filter(|jid| !listed.contains(jid));
     let left_out = left_out.count() as u64;
-    // The walks have read further jobs of the queue, which are not omitted.
+    // Do not count a job of the queue as omitted if only a walk has read it, and not the search.
     let further = graph.nodes.iter().map(|node| &node.job);
     let further =
         further.filter(|job| job.queue.as_ref() == Some(queue) && !search.read.contains(&job.jid));
@@ -83,16 +84,16 @@ pub(crate) fn read_graph_of_queue(
     Ok(graph)
 }
 
-/// The jobs of a queue that were searched for edges.
+/// The result of searching a queue for jobs that have dependencies or dependents.
 struct QueueSearch {
     with_edges: Vec<Name>,
     read: HashSet<Name>,
-    /// The number of jobs in all sets that may have jobs of the queue.
+    /// The number of jobs in all indexes that may hold jobs of the queue: its own five sets, and the failure groups.
     known: u64,
 }
 
-/// Searches for jobs of a queue that depend on others or that others depend on, until `limit` are found. No
-/// index has the failed jobs of one queue, so the oldest jobs of each failure group are read.
+/// Searches a queue for jobs that have dependencies or dependents, until `limit` of them are found. No index lists the
+/// failed jobs of one queue, so this reads the oldest jobs of several failure groups and picks those of the queue.
 fn find_jobs_with_edges(
     core: &mut Core,
     now: Moment,
@@ -113,7 +114,7 @@ fn find_jobs_with_edges(
     let failed = groups.members.into_iter();
     let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
     let groups_left = groups.total.saturating_sub(failed.len() as u64);
-    // Read as many jobs from all groups together as from the five sets of the queue.
+    // From all failure groups together, read up to the number of jobs that the five sets of the queue may give.
     let each = (queue_indexes.len() * limit).div_ceil(failed.len().max(1));
     slices.append(&mut core.index_ranges(now, &failed, each as u64)?);
     let listed: u64 = slices.iter().map(|slice| slice.total).sum();
@@ -140,7 +141,7 @@ fn find_jobs_with_edges(
     Ok(QueueSearch {
         with_edges: found,
         read: jids.into_iter().collect(),
-        // Each group that was not read has at least one job.
+        // Count one job for each failure group that was not read: it has at least one.
         known: listed + groups_left,
     })
 }
@@ -160,21 +161,21 @@ fn read_graph(
     let unread = first.iter().filter(|jid| !listed.contains(jid)).count();
     graph.omitted_jobs = unread as u64;
     graph.is_cut_by_limit |= unread > 0;
-    mark_failed_or_missing(&mut graph);
+    mark_failed_or_missing_dependencies(&mut graph);
     mark_cycle_closing_edges(&mut graph);
     Ok(graph)
 }
 
-/// Walks to what the first jobs depend on, and to what depends on them. What one direction leaves of the limit is
-/// for the other.
+/// Walks from the first jobs along their dependencies, and along their dependents. Each direction gets half of the job
+/// limit. If one direction finds fewer jobs, the other gets the rest.
 fn walk_both_ways(
     core: &mut Core,
     now: Moment,
     first: &[Name],
     request: GraphRequest,
-) -> Result<(Walk, Walk), Error> {
+) -> Result<(WalkedJobs, WalkedJobs), Error> {
     let others = request.limit - first.len();
-    let found = |walk: &Walk| walk.jobs.len().saturating_sub(first.len());
+    let found = |walk: &WalkedJobs| walk.jobs.len().saturating_sub(first.len());
     let mut walk = |along: WalkDirection, others: usize| {
         let limits = WalkLimits {
             jobs: first.len() + others,
@@ -182,7 +183,7 @@ fn walk_both_ways(
         };
         walk_along(core, now, first, along, limits)
     };
-    let (mut dependencies, mut dependents) = (Walk::default(), Walk::default());
+    let (mut dependencies, mut dependents) = (WalkedJobs::default(), WalkedJobs::default());
     if request.dependencies {
         let share = if request.dependents {
             others.div_ceil(2)
@@ -201,14 +202,14 @@ fn walk_both_ways(
     Ok((dependencies, dependents))
 }
 
-/// Walks in one direction, and reads what a graph shows of each job.
+/// Walks from the first jobs in one direction, and reads the fields of each job that a graph shows.
 fn walk_along(
     core: &mut Core,
     now: Moment,
     first: &[Name],
     along: WalkDirection,
     limits: WalkLimits,
-) -> Result<Walk, Error> {
+) -> Result<WalkedJobs, Error> {
     let (edges, edges_of): (_, fn(&Job) -> &[Name]) = match along {
         WalkDirection::Dependencies => ("dependencies,unlisted", |job| &job.dependencies),
         WalkDirection::Dependents => ("dependents", |job| &job.dependents),
@@ -218,8 +219,8 @@ fn walk_along(
     walk_jobs(core, now, first, &fields, edges_of, limits)
 }
 
-/// The jobs of both walks, and the edges between them.
-fn join_walks(dependencies: Walk, dependents: Walk, max_edges: usize) -> Graph {
+/// The graph of the jobs that the two walks read, with up to `max_edges` edges between them.
+fn join_walks(dependencies: WalkedJobs, dependents: WalkedJobs, max_edges: usize) -> Graph {
     let mut builder = GraphBuilder {
         graph: Graph::default(),
         positions: HashMap::new(),
@@ -240,7 +241,7 @@ fn join_walks(dependencies: Walk, dependents: Walk, max_edges: usize) -> Graph {
     builder.graph
 }
 
-/// The jobs at the other ends of a job's edges.
+/// The dependencies of a job, or its dependents.
 #[derive(Debug, Default)]
 struct NeighborJids {
     others: Vec<Name>,
@@ -253,16 +254,17 @@ struct GraphBuilder {
     graph: Graph,
     /// The position of each node.
     positions: HashMap<Name, usize>,
-    /// The position of each edge, by the nodes at its ends.
+    /// The index of each edge in the graph's list, by the indexes of the nodes at its two ends.
     edges: HashMap<(usize, usize), usize>,
     max_edges: usize,
 }
 
 impl GraphBuilder {
-    /// Adds the jobs of a walk that are not nodes yet. Returns the edges of each.
+    /// Adds the jobs of a walk to the graph, unless they are nodes already. Returns the node index of each job with its
+    /// dependencies or dependents.
     fn add_nodes(
         &mut self,
-        walk: Walk,
+        walk: WalkedJobs,
         take_neighbors: fn(&mut Job) -> NeighborJids,
     ) -> Vec<(usize, NeighborJids)> {
         let mut links = Vec::with_capacity(walk.jobs.len());
@@ -306,7 +308,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Adds an edge unless it is there. Returns its position, `None` if there are too many edges.
+    /// Adds an edge unless the graph has it already. Returns the index of the edge; `None` if the graph is full.
     fn add_edge_within_limit(&mut self, from: usize, to: usize) -> Option<usize> {
         let edges = &mut self.graph.edges;
         if let Some(&known) = self.edges.get(&(from, to)) {
@@ -328,15 +330,15 @@ impl GraphBuilder {
     }
 }
 
-/// Marks the jobs that others depend on and that never complete without an operator: failed and missing jobs.
-fn mark_failed_or_missing(graph: &mut Graph) {
+/// Sets `blocks` for each dependency that will not complete without an operator: a failed or missing job.
+fn mark_failed_or_missing_dependencies(graph: &mut Graph) {
     for edge in &graph.edges {
         let node = &mut graph.nodes[edge.ends.1];
         node.blocks = node.is_missing() || node.job.state == Some(State::Failed);
     }
 }
 
-/// How far the search for cycles is with a job.
+/// The state of a job in the depth-first search for cycles: not visited, on the current path, or finished.
 #[derive(Clone, Copy)]
 enum VisitState {
     New,
@@ -344,7 +346,7 @@ enum VisitState {
     Done,
 }
 
-/// Marks the edges that lead back to a job on the path to them.
+/// Sets `closes_cycle` for each edge that leads back to a job on the current path of a depth-first search.
 fn mark_cycle_closing_edges(graph: &mut Graph) {
     let edges_from = graph.edges_by_node(|edge| edge.ends.0);
     let mut visits = vec![VisitState::New; graph.nodes.len()];

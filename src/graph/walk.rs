@@ -1,4 +1,5 @@
-//! Walks along the edges between jobs, breadth first and in bounded slices.
+//! Walks from jobs to their dependencies or dependents and on from these, breadth first. Each call reads a limited
+//! number of jobs.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,7 @@ use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
 
-/// The number of edges after which no further jobs are read: some 16 MB of job ids.
+/// A walk ends when the jobs that it has read have this number of edges. Their job ids take about 16 MB.
 pub(super) const MAX_EDGES: usize = 200_000;
 
 /// How far a walk goes.
@@ -16,21 +17,21 @@ pub(super) const MAX_EDGES: usize = 200_000;
 pub(crate) struct WalkLimits {
     /// Maximum number of jobs that are read.
     pub jobs: usize,
-    /// Maximum number of edges between the first jobs and others; `None` without a limit.
+    /// Maximum number of edges on the way from a first job to any other job; `None` without a limit.
     pub depth: Option<u64>,
 }
 
 /// The jobs and edges that a walk read.
 #[derive(Debug, Default)]
-pub(crate) struct Walk {
-    /// The jobs, breadth first; `None` for one that does not exist.
+pub(crate) struct WalkedJobs {
+    /// The jobs in the order in which the walk reached them, breadth first. `None` is a job that does not exist.
     pub jobs: Vec<(Name, Option<Job>)>,
-    /// Whether there are more jobs or edges than a walk reads. Jobs beyond its depth do not count.
+    /// Whether the walk ended early because of its limit of jobs or edges. An end at the maximum depth does not count.
     pub has_more: bool,
 }
 
-/// Reads jobs, the jobs at the other ends of their edges, and so on. `fields` must include what `edges_of`
-/// takes the edges from.
+/// Reads the first jobs, then the jobs that `edges_of` names for them, and so on. `fields` are the fields to read of
+/// each job, and must include the field that `edges_of` uses.
 pub(crate) fn walk_jobs(
     core: &mut Core,
     now: Moment,
@@ -38,8 +39,8 @@ pub(crate) fn walk_jobs(
     fields: &str,
     edges_of: fn(&Job) -> &[Name],
     limits: WalkLimits,
-) -> Result<Walk, Error> {
-    let mut walk = Walk::default();
+) -> Result<WalkedJobs, Error> {
+    let mut walk = WalkedJobs::default();
     let (mut depth, mut edges) = (0, 0);
     let mut seen: HashSet<Name> = HashSet::new();
     let is_new = |jid: &Name, seen: &mut HashSet<Name>| seen.insert(jid.clone());

@@ -1,5 +1,5 @@
-//! The lines of an export, read and validated: written by `qless export` or `cancel --save`, and
-//! perhaps edited.
+//! Reads and validates the lines of an export file. `qless export` or `qless cancel --save` wrote the file, and the
+//! user may have edited it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,17 +14,17 @@ use strum::VariantArray;
 use crate::clock::moment::Moment;
 use crate::json::Json;
 use crate::json::object::{
-    CowText, ExactValue, FieldRules, ParsedObject, describe_found_value, string_text,
+    CowText, FieldEncoding, ParsedObject, RawJsonOrBytes, describe_found_value, string_text,
 };
 use crate::json::syntax::{SyntaxFault, first_nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::job::{HistoryEntry, State};
 use crate::name::{Name, reserved_jid_suffix};
 
-/// The version of the format that this module reads.
+/// The version of the export format that this module reads.
 const V: i64 = 1;
 
-/// Maximum depth of a history entry in the core.
+/// Maximum depth of nested JSON in a history entry that the core accepts.
 const DEEPEST_ENTRY: usize = 100;
 
 /// A line of an export.
@@ -43,7 +43,7 @@ pub(crate) enum ArchiveLine<'t> {
 pub(crate) struct ArchiveHead {
     /// The command line that wrote the file.
     command: Option<Name>,
-    /// The number of jobs that the file announces.
+    /// The number of jobs that the file should have, by its first line.
     #[serde(default, deserialize_with = "read_optional_whole_number")]
     pub jobs: Option<i64>,
 }
@@ -56,8 +56,8 @@ impl ArchiveHead {
     }
 }
 
-/// The line of a job in an export. It has fields that no new job has, and other names for some fields, so a
-/// [`NewJob`](super::line::NewJob) with a past is made of it to put it again.
+/// A job as its line in an export file describes it. An import converts it to a [`NewJob`](super::line::NewJob): some
+/// fields have other names there, and fields such as the state and the history become the job's past.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedJob<'t> {
     #[serde(deserialize_with = "read_new_jid")]
@@ -67,7 +67,7 @@ pub(crate) struct ArchivedJob<'t> {
     pub queue: Option<Name>,
     #[serde(deserialize_with = "read_state")]
     pub state: State,
-    #[serde(borrow, deserialize_with = "read_data")]
+    #[serde(borrow, deserialize_with = "read_exact_job_data")]
     pub data: Cow<'t, [u8]>,
     pub priority: Option<FiniteNumber<'t>>,
     pub retries: Option<FiniteNumber<'t>>,
@@ -90,16 +90,17 @@ pub(crate) struct ArchivedJob<'t> {
     /// The lane.
     pub key: Option<Name>,
     dup: Option<Name>,
-    #[serde(default, deserialize_with = "read_rescore")]
+    #[serde(default, deserialize_with = "read_rescore_option")]
     pub rescore: Option<Name>,
     pub hold: Option<bool>,
-    #[serde(default, deserialize_with = "read_backoff")]
+    #[serde(default, deserialize_with = "read_backoff_option")]
     pub backoff: Option<Name>,
     /// The payloads of a merge job.
     pub payloads: Option<Vec<ArchivedMergeData<'t>>>,
     history: Option<Vec<ArchivedHistoryEntry>>,
-    /// The entries as the core stores them, if `history` does not preserve them.
-    history_bytes: Option<Vec<Base64>>,
+    /// The history entries as the core stores them, in base64. The export has this field if JSON in `history` would
+    /// change them.
+    history_bytes: Option<Vec<DecodedBase64>>,
 }
 
 impl ArchivedJob<'_> {
@@ -113,10 +114,11 @@ impl ArchivedJob<'_> {
         dup.is_some_and(|dup| dup.as_bytes() == b"merge")
     }
 
-    /// The history entries as the core stores them, and the number of entries that it does not take.
+    /// The history entries in the form in which the core stores them, and the number of entries that the core would not
+    /// accept, which are left out.
     pub(crate) fn history_and_unreadable_count(&self) -> (Vec<&Name>, usize) {
         let exact = self.history_bytes.iter().flatten();
-        let exact = exact.map(|Base64(entry)| entry);
+        let exact = exact.map(|DecodedBase64(entry)| entry);
         let shown = self.history.iter().flatten();
         let shown = shown.filter(|_| self.history_bytes.is_none());
         let all = exact.chain(shown.map(|ArchivedHistoryEntry(entry)| entry));
@@ -129,7 +131,7 @@ impl ArchivedJob<'_> {
 /// Data of a merge job.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedMergeData<'t> {
-    #[serde(borrow, deserialize_with = "read_data")]
+    #[serde(borrow, deserialize_with = "read_exact_job_data")]
     pub data: Cow<'t, [u8]>,
     pub score: FiniteNumber<'t>,
 }
@@ -151,7 +153,7 @@ pub(crate) struct ArchivedRecurring<'t> {
     pub klass: Name,
     #[serde(deserialize_with = "read_nonempty_name")]
     pub queue: Name,
-    #[serde(borrow, deserialize_with = "read_data")]
+    #[serde(borrow, deserialize_with = "read_exact_job_data")]
     pub data: Cow<'t, [u8]>,
     #[serde(rename = "every_s", deserialize_with = "read_positive_interval")]
     pub every: FiniteNumber<'t>,
@@ -165,9 +167,13 @@ pub(crate) struct ArchivedRecurring<'t> {
     pub retries: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "read_names")]
     pub tags: Vec<Name>,
-    #[serde(default, rename = "options", deserialize_with = "read_coordination")]
+    #[serde(
+        default,
+        rename = "options",
+        deserialize_with = "read_recurring_job_options"
+    )]
     pub coordination: Coordination<'static>,
-    /// Since when the recurring job is paused, if it is paused.
+    /// When the recurring job was paused; `None` if it is not paused.
     #[serde(default, deserialize_with = "read_optional_time")]
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
@@ -224,22 +230,22 @@ pub(crate) struct ArchivedPause {
 }
 
 pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
-    let line = ParsedObject::parse(text, FieldRules::Document)?;
+    let line = ParsedObject::parse(text, FieldEncoding::Document)?;
     let kind = read_line_kind(&line)?;
     refuse_unknown_version(&line)?;
     Ok(match kind {
-        LineKind::Export => ArchiveLine::Head(line.read_all()?),
+        LineKind::Export => ArchiveLine::Head(line.read_all_fields()?),
         LineKind::Job => ArchiveLine::Job(Box::new(read_archived_job(line)?)),
-        LineKind::Recurring => ArchiveLine::Recurring(Box::new(line.read_all()?)),
-        LineKind::Config => ArchiveLine::Config(line.read_all()?),
-        LineKind::Limit => ArchiveLine::Limit(line.read_all()?),
-        LineKind::Paused => ArchiveLine::Paused(line.read_all()?),
+        LineKind::Recurring => ArchiveLine::Recurring(Box::new(line.read_all_fields()?)),
+        LineKind::Config => ArchiveLine::Config(line.read_all_fields()?),
+        LineKind::Limit => ArchiveLine::Limit(line.read_all_fields()?),
+        LineKind::Paused => ArchiveLine::Paused(line.read_all_fields()?),
     })
 }
 
-/// Whether the line is of an export in a version that this program does not read.
+/// Whether the text is a line of an export whose format version this program cannot read.
 pub(crate) fn has_unknown_version(text: &[u8]) -> bool {
-    let line = ParsedObject::parse(text, FieldRules::Document);
+    let line = ParsedObject::parse(text, FieldEncoding::Document);
     line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_unknown_version(&line).is_err())
 }
 
@@ -255,7 +261,7 @@ enum LineKind {
 }
 
 fn read_line_kind(line: &ParsedObject) -> Result<LineKind, SyntaxFault> {
-    line.read_required("kind")
+    line.read_required_field("kind")
 }
 
 fn refuse_unknown_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
@@ -271,10 +277,10 @@ fn refuse_unknown_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
 }
 
 fn read_archived_job<'t>(line: ParsedObject<'t>) -> Result<ArchivedJob<'t>, SyntaxFault> {
-    let mut job: ArchivedJob = line.read_all()?;
+    let mut job: ArchivedJob = line.read_all_fields()?;
     if job.state == State::Complete {
         job.queue = None;
-    } else if line.read_required::<Name>("queue")?.is_empty() {
+    } else if line.read_required_field::<Name>("queue")?.is_empty() {
         return Err(line.field_fault("queue", "is empty"));
     }
     job.key = job.key.filter(|key| !key.is_empty());
@@ -288,7 +294,7 @@ pub(crate) struct FiniteNumber<'t>(pub &'t str);
 impl<'de: 't, 't> Deserialize<'de> for FiniteNumber<'t> {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
         let raw = <&RawValue>::deserialize(value)?;
-        // Only a JSON number is accepted, and only a finite one: `1e999` is not.
+        // Accept only a JSON number that is finite as a double, which `1e999` is not.
         match raw.get().parse() {
             Ok(number) if f64::is_finite(number) => Ok(FiniteNumber(raw.get())),
             _ => Err(unexpected_value("a number", raw)),
@@ -303,7 +309,7 @@ fn unexpected_value<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
     ))
 }
 
-/// An integer that a double represents exactly.
+/// Reads a whole number up to 2^53, which a double represents exactly. `5.0` counts as one.
 fn read_whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
     let FiniteNumber(text) = FiniteNumber::deserialize(value)?;
     let number: f64 = text.parse().unwrap_or_default();
@@ -362,9 +368,9 @@ fn read_state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
     })
 }
 
-/// The text in the line, or the decoded `data_bytes`.
-fn read_data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
-    let ExactValue(data) = ExactValue::deserialize(value)?;
+/// Reads the exact bytes of a job's data: the JSON text as it stands in the line, or the decoded `data_bytes`.
+fn read_exact_job_data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
+    let RawJsonOrBytes(data) = RawJsonOrBytes::deserialize(value)?;
     if data.trim_ascii() == b"false" {
         return Err(D::Error::custom("must not be the bare document `false`"));
     }
@@ -386,7 +392,8 @@ fn read_optional_time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment
     }
 }
 
-/// The exact time, in seconds, or the time that the document shows beside it, if that was edited.
+/// The exact time from the number of seconds (`exact`). If the readable time (`shown`) is another one, the user has
+/// edited the readable time, which counts instead.
 fn exact_time_unless_edited(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
     let exact = exact.and_then(|exact| Moment::from_decimal(exact.0.as_bytes()));
     let same = |exact: &Moment| {
@@ -417,15 +424,15 @@ fn read_failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFail
     }))
 }
 
-fn read_rescore<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
+fn read_rescore_option<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
     read_coordination_option(value, CoordinationOption::Rescore)
 }
 
-fn read_backoff<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
+fn read_backoff_option<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
     read_coordination_option(value, CoordinationOption::Backoff)
 }
 
-/// Reads an option of a job, such as its back-off, in the form that the core takes.
+/// Reads and validates an option of a job, such as its back-off. The result has the form that the core expects.
 fn read_coordination_option<'t, D: Deserializer<'t>>(
     value: D,
     option: CoordinationOption,
@@ -440,21 +447,23 @@ fn read_coordination_option<'t, D: Deserializer<'t>>(
 }
 
 /// Reads the options of a recurring job.
-fn read_coordination<'t, D: Deserializer<'t>>(value: D) -> Result<Coordination<'static>, D::Error> {
+fn read_recurring_job_options<'t, D: Deserializer<'t>>(
+    value: D,
+) -> Result<Coordination<'static>, D::Error> {
     let options = <&RawValue>::deserialize(value)?;
     Ok(Coordination::from_json(&Json::from(options)))
 }
 
 /// Bytes as base64.
 #[derive(Debug)]
-struct Base64(Name);
+struct DecodedBase64(Name);
 
-impl<'de> Deserialize<'de> for Base64 {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Base64, D::Error> {
+impl<'de> Deserialize<'de> for DecodedBase64 {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<DecodedBase64, D::Error> {
         let raw = <&RawValue>::deserialize(value)?;
         let bytes = STANDARD.decode(string_text(raw).as_bytes());
         let bytes = bytes.map_err(|_| unexpected_value("base64", raw))?;
-        Ok(Base64(Name::from(bytes)))
+        Ok(DecodedBase64(Name::from(bytes)))
     }
 }
 
@@ -503,7 +512,7 @@ impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
     }
 }
 
-/// Whether the core takes these bytes as an entry.
+/// Whether the core accepts these bytes as a history entry: a JSON array of time, event name, and maybe an object.
 fn is_history_entry(entry: &[u8]) -> bool {
     let Some(parts) = Json::parse(entry).and_then(|entry| entry.array()) else {
         return false;

@@ -1,4 +1,5 @@
-//! A job's data: JSON text, a file, stdin, or pairs. It is validated before anything is sent.
+//! Reads the data of a job from an argument, a file or stdin, or builds it from `--arg` pairs. Checks that the data is
+//! JSON before a call is sent.
 
 use std::ffi::OsString;
 
@@ -9,8 +10,8 @@ use crate::json::quote::quote_string;
 use crate::json::syntax;
 use crate::json::syntax::JsonType;
 
-/// Reads data from an argument, `@FILE` or `-`, and validates that it is JSON. The bytes are not
-/// changed.
+/// Reads the data of a job from an argument, from a file (`@FILE`) or from stdin (`-`). Refuses data that is not JSON.
+/// The bytes stay as they are.
 pub(crate) fn read_json_data(
     source: &mut InputSource,
     given: &InputArg,
@@ -36,7 +37,8 @@ pub(crate) fn refuse_too_long(data: Vec<u8>, max_bytes: usize) -> Result<Vec<u8>
     Ok(data)
 }
 
-/// Builds an object from `key=text` and `key:=json`. Dots in a key nest objects.
+/// Builds a JSON object from the pairs of `--arg`: `key=text` or `key:=json`. A dot in a key nests objects: `a.b=c`
+/// gives `{"a":{"b":"c"}}`.
 pub(crate) fn build_object(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     let mut root = Vec::new();
     for pair in pairs {
@@ -71,13 +73,13 @@ pub(crate) fn build_object(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     }
 }
 
-enum ArgNode {
+enum ArgValueOrObject {
     Value(Vec<u8>),
-    Object(Vec<(String, ArgNode)>),
+    Object(Vec<(String, ArgValueOrObject)>),
 }
 
 fn insert_at_path<'k>(
-    object: &mut Vec<(String, ArgNode)>,
+    object: &mut Vec<(String, ArgValueOrObject)>,
     mut path: impl Iterator<Item = &'k str>,
     value: Vec<u8>,
 ) -> Result<(), String> {
@@ -91,17 +93,17 @@ fn insert_at_path<'k>(
         match (path.next(), place) {
             (None, Some(_)) => return Err(format!("`{}` is given twice", key)),
             (None, None) => {
-                object.push((key.to_owned(), ArgNode::Value(value)));
+                object.push((key.to_owned(), ArgValueOrObject::Value(value)));
                 return Ok(());
             }
             (Some(below), place) => {
                 let place = place.unwrap_or_else(|| {
-                    object.push((key.to_owned(), ArgNode::Object(Vec::new())));
+                    object.push((key.to_owned(), ArgValueOrObject::Object(Vec::new())));
                     object.len() - 1
                 });
                 object = match &mut object[place].1 {
-                    ArgNode::Object(inner) => inner,
-                    ArgNode::Value(_) => {
+                    ArgValueOrObject::Object(inner) => inner,
+                    ArgValueOrObject::Value(_) => {
                         return Err(format!("`{}` is a value already", key));
                     }
                 };
@@ -111,7 +113,7 @@ fn insert_at_path<'k>(
     }
 }
 
-fn write_object(object: &[(String, ArgNode)], into: &mut Vec<u8>) {
+fn write_object(object: &[(String, ArgValueOrObject)], into: &mut Vec<u8>) {
     into.push(b'{');
     for (at, (key, node)) in object.iter().enumerate() {
         if at > 0 {
@@ -120,8 +122,8 @@ fn write_object(object: &[(String, ArgNode)], into: &mut Vec<u8>) {
         into.extend(quote_string(key.as_bytes()));
         into.push(b':');
         match node {
-            ArgNode::Value(value) => into.extend(value),
-            ArgNode::Object(inner) => write_object(inner, into),
+            ArgValueOrObject::Value(value) => into.extend(value),
+            ArgValueOrObject::Object(inner) => write_object(inner, into),
         }
     }
     into.push(b'}');

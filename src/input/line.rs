@@ -1,4 +1,5 @@
-//! One line of a file of jobs: a JSON object, read without copies and validated as the core would.
+//! One line of a file of jobs: a JSON object. Texts without escapes are borrowed from the line, not copied. Each field
+//! is validated as the core validates it.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -18,22 +19,23 @@ use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PutCall;
 use crate::json::object;
-use crate::json::object::{CowText, ExactValue, describe_found_value, string_text};
+use crate::json::object::{CowText, RawJsonOrBytes, describe_found_value, string_text};
 use crate::json::quote::quote_array;
 use crate::json::syntax::{JsonType, SyntaxFault, UnknownField};
 use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFault};
 use crate::name;
 use crate::name::Name;
 
-/// Maximum number of tags of a job: the core refuses more, and with them the whole call.
+/// Maximum number of tags of a job. The core refuses a call with a job that has more.
 const MAX_TAGS: usize = 1000;
 
-/// Maximum number of options of a job without a past: five, and the ones that coordinate it with others.
+/// Maximum number of options of a put, unless an export adds more: `at`, `priority`, `retries`, `tags`, `depends` and
+/// all coordination options.
 const MAX_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
 
-/// A job to put: from the command line, from a line of `--from` or, with its past, from a line of an export. The
-/// command line has the fields that a line of `--from` lacks. Any other absent field means the default of the core or,
-/// for an existing job, the present value.
+/// A job to put: from the command line, from a line of `--from`, or from a line of an export. The command line supplies
+/// the fields that a line of `--from` lacks. A field that is absent in both means the core's default or, for an
+/// existing job, its present value.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NewJob<'l> {
@@ -48,7 +50,7 @@ pub(crate) struct NewJob<'l> {
     pub delay: Option<Duration>,
     #[serde(deserialize_with = "read_moment")]
     pub at: Option<TypedMoment>,
-    /// A number as it is written, as in `retries`.
+    /// The decimal text of the number, exactly as in the line. `retries` is such a text, too.
     #[serde(deserialize_with = "read_integer_text")]
     pub priority: Option<Cow<'l, [u8]>>,
     pub tags: Option<Cow<'l, [NewName<'l>]>>,
@@ -65,13 +67,13 @@ pub(crate) struct NewJob<'l> {
     pub rescore: Option<&'l RawValue>,
     pub hold: Option<&'l RawValue>,
     pub backoff: Option<&'l RawValue>,
-    /// The ten coordination fields above, in the form that the core takes.
+    /// The ten fields from `throttles` to `backoff`, in the form that the core takes.
     #[serde(skip)]
     pub coordination: Coordination<'l>,
-    /// The throttles whose maxima the line sets.
+    /// The throttles for which the line gives a maximum, as in `api=5`.
     #[serde(skip)]
     pub maxima: Vec<ThrottleArg>,
-    /// Further options of `guard.put`: where the job comes from, and what it had when it was exported.
+    /// Further options of `guard.put` for a job from an export: its origin, and the state that it had at the export.
     #[serde(skip)]
     pub past: Vec<(&'static str, Cow<'l, [u8]>)>,
 }
@@ -88,7 +90,7 @@ pub(crate) enum NewJid<'l> {
     /// The job gets a new jid when it is sent.
     #[default]
     Fresh,
-    /// A hash of the job's content: a second job with the same content is the same job.
+    /// A hash of the job's content, so that two puts of equal content make one job.
     Content([u8; 32]),
     Given(Cow<'l, [u8]>),
 }
@@ -110,7 +112,7 @@ impl NewJid<'_> {
     }
 }
 
-/// The jid of a job that exists, or stands in the file.
+/// The jid of a dependency: a job that exists, or another job in the file that is being read.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Dependency<'l>(
     #[serde(borrow, deserialize_with = "read_nonempty_text")] pub Cow<'l, [u8]>,
@@ -176,7 +178,7 @@ impl From<SyntaxFault> for LineFault {
 }
 
 impl<'l> NewJob<'l> {
-    /// Parses a line, whose data may have up to `max_data` bytes.
+    /// Parses a line of `--from`. The field `data` may have up to `max_data` bytes.
     pub(crate) fn parse_line(text: &'l [u8], max_data: usize) -> Result<NewJob<'l>, LineFault> {
         let mut job: NewJob = object::read_object(text)?;
         let wrong = |name: &str, what: String| {
@@ -205,7 +207,7 @@ impl<'l> NewJob<'l> {
             let wrong = |what| wrong(option.into_str(), what);
             let mut value = read_option_value(given, option).map_err(wrong)?;
             if option == CoordinationOption::Throttles {
-                let mut throttles = ThrottleArg::parse_array(&value).map_err(wrong)?;
+                let mut throttles = ThrottleArg::parse_json_array(&value).map_err(wrong)?;
                 if value.contains(&b'=') {
                     value = Cow::Owned(quote_array(throttles.iter().map(|one| &one.id)));
                 }
@@ -217,7 +219,8 @@ impl<'l> NewJob<'l> {
         Ok(job)
     }
 
-    /// Takes the values of `other` for absent fields. Delay and time are one value.
+    /// Takes the values of `other` for absent fields. `delay` and `at` exclude each other, so `other` fills them only
+    /// if both are absent.
     pub(crate) fn fill_absent<'s: 'l>(&mut self, other: &'s NewJob) {
         fn fill<T>(value: &mut Option<T>, default: impl FnOnce() -> Option<T>) {
             if value.is_none() {
@@ -251,7 +254,7 @@ impl<'l> NewJob<'l> {
         self.klass.as_ref().map_or(&[], |klass| &klass.0)
     }
 
-    /// The data; without any, the job has an empty object.
+    /// The data, by default an empty object.
     pub(crate) fn data(&self) -> &[u8] {
         self.data.as_deref().unwrap_or(b"{}")
     }
@@ -260,9 +263,9 @@ impl<'l> NewJob<'l> {
         self.depends.as_deref().unwrap_or_default()
     }
 
-    /// Adds the job to a call, under a jid. Relative times count from `now`.
+    /// Adds the job with this jid to a call of `guard.put`. Relative times count from `now`.
     pub(crate) fn add_to_call(&self, jid: &[u8], now: Moment, puts: &mut PutCall) {
-        let delay = self.delay.map(duration::format_seconds);
+        let delay = self.delay.map(duration::decimal_seconds_text);
         let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
         let (tags, depends) = (
             self.tags.as_deref().map(quote_array),
@@ -291,7 +294,7 @@ impl<'l> NewJob<'l> {
         );
     }
 
-    /// The fields that coordinate the job with others.
+    /// The ten coordination options, each with the field of the line.
     fn coordination_fields(&self) -> [(CoordinationOption, Option<&'l RawValue>); 10] {
         use CoordinationOption::*;
         [
@@ -309,7 +312,7 @@ impl<'l> NewJob<'l> {
     }
 }
 
-/// Refuses a jid that no new job may have. The reason follows the name of the field.
+/// Refuses a jid that no new job may have. The error is the reason, to be written after the name of the field.
 pub(crate) fn refuse_as_new_jid(jid: &[u8]) -> Result<(), String> {
     name::refuse_as_new_name(jid)?;
     match name::reserved_jid_suffix(jid) {
@@ -320,13 +323,13 @@ pub(crate) fn refuse_as_new_jid(jid: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The hint for an unknown field: the most similar field, or all fields.
+/// The hint for an unknown field: what to use instead, the most similar field, or all fields.
 fn unknown_field_hint(unknown: UnknownField) -> String {
     let UnknownField { name, known } = unknown;
     let name = name.to_lowercase();
     match name.as_str() {
         "kind" => return "what `qless export` wrote is read by `qless import`".into(),
-        // Flags of the command line, whose fields have other names.
+        // Flags of the command line, for which a line uses the field `dup`.
         "merge" => return "`\"dup\":\"merge\"` is what `--merge` does".into(),
         "unique" => return "`\"dup\":\"skip\"` is what `--unique` does".into(),
         _ => {}
@@ -370,9 +373,9 @@ pub(crate) fn into_bytes(text: Cow<str>) -> Cow<[u8]> {
     }
 }
 
-/// The data of a job: any document except `false`, which the core refuses.
+/// The data of a job: any JSON except a bare `false`, which the core refuses.
 fn read_data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    match ExactValue::deserialize(value)?.0 {
+    match RawJsonOrBytes::deserialize(value)?.0 {
         data if *data == *b"false" => {
             Err(D::Error::custom("must not be the bare document `false`"))
         }
@@ -386,7 +389,7 @@ fn read_delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::
     read_text_or_number(value, value::duration, seconds).map(Some)
 }
 
-/// A time, or seconds since the epoch as in the core.
+/// A time as text, or a number of seconds since the epoch.
 fn read_moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<TypedMoment>, D::Error> {
     let seconds = |text: &str| {
         let seconds = text.parse().ok();
@@ -394,13 +397,13 @@ fn read_moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<TypedMoment>,
         let moment = seconds.and_then(Moment::from_seconds).map(TypedMoment::At);
         moment.ok_or("expects seconds since the epoch")
     };
-    read_text_or_number(value, moment::moment_or_delay, seconds).map(Some)
+    read_text_or_number(value, moment::parse_moment_or_delay, seconds).map(Some)
 }
 
 /// The last second of the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
-/// Reads a text, or a number, as the command line reads them.
+/// Reads a JSON string with `text`, and a JSON number with `number`. The error shows the value that was found.
 fn read_text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     value: D,
     text: impl Fn(&str) -> Result<T, W>,
@@ -442,7 +445,7 @@ fn read_whole_number_text<'l, D: Deserializer<'l>, T, E: Display>(
     }
 }
 
-/// The value of an option that coordinates jobs, as the core takes it.
+/// The value of a coordination option, as the core takes it.
 fn read_option_value<'l>(
     given: &'l RawValue,
     option: CoordinationOption,

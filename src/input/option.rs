@@ -1,4 +1,4 @@
-//! Validation of an option of the core and its value.
+//! Validates options of the core and their values.
 
 use strum::VariantArray;
 
@@ -54,7 +54,7 @@ pub(crate) fn validate_option(
             Ok(duration) if known.spec.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
             }
-            Ok(duration) => Ok(duration::format_seconds(duration).into()),
+            Ok(duration) => Ok(duration::decimal_seconds_text(duration).into()),
             Err(_) => refuse("seconds, or a duration such as `5m`"),
         },
     }
@@ -88,7 +88,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                 b"due" => ("order", b"\"due\"".to_vec()),
                 _ => return expects("`due`"),
             },
-            (None, _) => return Err(unknown_default_error(&name)),
+            (None, _) => return Err(unknown_queue_default_error(&name)),
             (Some(option), _) => {
                 let is_text = text.is_some();
                 let given = match (option, plain.as_bytes()) {
@@ -110,7 +110,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     Err(OptionValueFault::Because(why)) => return refuse(why),
                 };
                 if option == CoordinationOption::Throttles
-                    && let Err(why) = ThrottleArg::parse_array(&checked)
+                    && let Err(why) = ThrottleArg::parse_json_array(&checked)
                 {
                     return refuse(why);
                 }
@@ -146,24 +146,25 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
     Ok(Name::from(defaults))
 }
 
-/// The first placeholder that the core would not replace, and why. The core takes it as plain text: all jobs of the
-/// queue would share one lane, lock or throttle.
+/// The first placeholder that the core would not replace, and why. The core would treat the placeholder as plain text:
+/// all jobs of the queue would share one lane, lock or throttle.
 fn wrong_placeholder_and_why(
     option: CoordinationOption,
     value: &[u8],
 ) -> Option<(Name, &'static str)> {
     match option {
-        CoordinationOption::Key | CoordinationOption::Lock => first_wrong_and_why(value),
+        CoordinationOption::Key | CoordinationOption::Lock => wrong_placeholder_in_template(value),
         CoordinationOption::Throttles => {
             let ids = Json::parse(value).and_then(|ids| ids.names())?;
-            ids.iter().find_map(|id| first_wrong_and_why(id.as_bytes()))
+            ids.iter()
+                .find_map(|id| wrong_placeholder_in_template(id.as_bytes()))
         }
         _ => None,
     }
 }
 
 /// The first wrong placeholder of a template, and why it is wrong.
-fn first_wrong_and_why(template: &[u8]) -> Option<(Name, &'static str)> {
+fn wrong_placeholder_in_template(template: &[u8]) -> Option<(Name, &'static str)> {
     let mut rest = template;
     while let Some(start) = rest.iter().position(|byte| *byte == b'{') {
         rest = &rest[start..];
@@ -187,7 +188,7 @@ fn first_wrong_and_why(template: &[u8]) -> Option<(Name, &'static str)> {
 }
 
 /// The error for an option that queues have no default for.
-fn unknown_default_error(name: &Name) -> Error {
+fn unknown_queue_default_error(name: &Name) -> Error {
     let others = ["retries", "priority", "order"].map(Name::from);
     let known = CoordinationOption::VARIANTS.iter();
     let known = known.map(|option| Name::from(option.into_str()));
@@ -218,11 +219,11 @@ fn unknown_option_error(key: &Name) -> Error {
     }
 }
 
-/// The hint for a key that ends in a misspelled option of a queue, after the name of the queue.
+/// The hint for a key that is a queue, a hyphen and a misspelled option of a queue.
 fn misspelled_queue_option_hint(key: &Name) -> Option<String> {
     let key = key.as_str()?;
     QUEUE_OPTIONS.iter().find_map(|option| {
-        // Splits the key by the hyphens of the option, because the name of the queue may have hyphens, too.
+        // The queue's name may have hyphens, too: count those of the option from the end of the key.
         let hyphens = option.key.matches('-').count();
         let (at, _) = key.rmatch_indices('-').nth(hyphens)?;
         let (queue, name) = (&key[..at], &key[at + 1..]);
@@ -231,7 +232,7 @@ fn misspelled_queue_option_hint(key: &Name) -> Option<String> {
     })
 }
 
-/// Whether the name is unknown and resembles a known one.
+/// Whether the key is unknown and resembles a known option.
 pub(crate) fn is_misspelled_option(key: &Name) -> bool {
     option_of_key(key).is_none() && unknown_option_error(key).hint_text().is_some()
 }

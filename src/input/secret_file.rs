@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::address::secret::Secret;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::{open, trust};
 use crate::text::Sanitized;
 
@@ -15,15 +15,21 @@ const LONGEST_LINE: u64 = 64 * 1024;
 /// `password file`. `warn` gets a warning if other users may read the file.
 ///
 /// It does not matter who may write the file: a wrong secret only makes a login fail.
-pub(crate) fn read_secret(
+pub(crate) fn read_secret_in_first_line(
     what: &str,
     path: &Path,
     warn: impl FnOnce(&str),
 ) -> Result<Secret, Error> {
     let shown = Sanitized(path.as_os_str().as_encoded_bytes());
     let unreadable = format!("cannot read {what} `{shown}`");
-    let failed = |fault: io::Error| Error::usage(format!("{unreadable}: {}", io_message(&fault)));
-    let file = open::open_to_read(path).map_err(|why| why.into_error(&unreadable, Kind::Usage))?;
+    let failed = |fault: io::Error| {
+        Error::usage(format!(
+            "{unreadable}: {}",
+            io_message_without_errno(&fault)
+        ))
+    };
+    let file = open::open_to_read_unless_pipe(path)
+        .map_err(|why| why.into_error(&unreadable, Kind::Usage))?;
     if trust::is_readable_by_others(&file.metadata().map_err(failed)?) {
         warn(&format!("other users may read the {what} `{shown}`"));
     }

@@ -11,30 +11,30 @@ use crate::error::{Error, Kind};
 use crate::fs::open;
 use crate::text::Sanitized;
 
-/// The inputs of one command. It can read stdin only once.
+/// The inputs of one command, which can read stdin only once.
 pub(crate) struct InputSource {
-    /// The name of the input that is read from stdin.
+    /// What the command reads from stdin, such as `job ids`.
     claimed_by: Option<&'static str>,
-    /// Whether a NUL ends each item of a list, and not a line end: `--null`.
+    /// Whether each item of a list ends in a NUL instead of a line end: `--null`.
     is_null_separated: bool,
-    /// The jids that the command is about, if they were read already.
+    /// The jids for the command, if another part of the program has read them already.
     pub(super) jids: Option<JidArgs>,
-    /// Whether several members of a context run the command, which cannot all read stdin.
+    /// Whether several members of a context run the command at the same time: stdin cannot serve all of them.
     shared: bool,
 }
 
-/// Whether a part of a command may read stdin.
+/// Whether the run of a command for one member of a context may read stdin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum StdinUse {
+pub(crate) enum StdinAvailability {
     #[default]
     Free,
-    /// The jids of the whole command were read from stdin.
+    /// `qless` has read the jids for all members from stdin.
     Jids,
     /// Several parts run at the same time.
     Shared,
 }
 
-/// A value that was read, with its name for messages.
+/// The bytes of an input, and its name for messages.
 pub(crate) struct InputText {
     pub bytes: Vec<u8>,
     /// `data`, or the file as it was given.
@@ -55,7 +55,7 @@ pub(crate) enum InputItem<'i> {
     Exact(&'i [u8]),
 }
 
-/// How long an input, or a line of one, may be.
+/// The maximum length of an input, or of one of its lines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteLimit {
     pub(super) bytes: usize,
@@ -91,7 +91,7 @@ impl ByteLimit {
     }
 }
 
-/// Maximum length of a line of a list: twice a job with the longest data.
+/// Maximum length of an item in a list, in bytes: twice that of a job with the longest data.
 const MAX_ITEM_BYTES: u64 = 64 << 20;
 
 impl InputSource {
@@ -104,17 +104,21 @@ impl InputSource {
         }
     }
 
-    /// The inputs of a part of the command: the jids were read already, and so perhaps was stdin.
-    pub(crate) fn for_part(self, jids: Option<JidArgs>, stdin: StdinUse) -> InputSource {
+    /// The inputs for the run of a command for one member. `jids` are its share of the jids if those were read already.
+    pub(crate) fn for_command_part(
+        self,
+        jids: Option<JidArgs>,
+        stdin: StdinAvailability,
+    ) -> InputSource {
         InputSource {
             jids,
-            claimed_by: (stdin == StdinUse::Jids).then_some("job ids"),
-            shared: stdin == StdinUse::Shared,
+            claimed_by: (stdin == StdinAvailability::Jids).then_some("job ids"),
+            shared: stdin == StdinAvailability::Shared,
             ..self
         }
     }
 
-    /// Reads `what` from the source `given`, up to a limit.
+    /// Reads the input `what` from the source `given`. Fails if the input exceeds the limit.
     pub(crate) fn read_input(
         &mut self,
         given: &InputArg,
@@ -137,14 +141,14 @@ impl InputSource {
         let size = match given {
             InputArg::Value(value) => Some(value.len() as u64),
             InputArg::Stdin => None,
-            // Other files than regular ones have the size 0.
+            // The size of a pipe or device is reported as 0: only a size above the limit is known to be right.
             InputArg::File(path) => path.metadata().ok().map(|file| file.len()),
         };
         let size = size.filter(|size| *size > max_bytes as u64);
         Err(too_long_error(&text.what, size, limit))
     }
 
-    /// Passes each item of a list in a file or on stdin to `take`. If `given` is a value instead, returns it.
+    /// Passes each item of a list in a file or on stdin to `take`. If `given` is a plain value, returns that value.
     pub(crate) fn for_each_item_unless_value<'g>(
         &mut self,
         given: &'g InputArg,
@@ -194,8 +198,7 @@ impl InputSource {
         })
     }
 
-    /// Claims stdin for the input `what`. An error if another input has claimed it, or if several members run the
-    /// command.
+    /// Claims stdin for the input `what`. Fails if another input has claimed it, or if several members run the command.
     pub(crate) fn claim_stdin_for(&mut self, what: &'static str) -> Result<(), Error> {
         if self.shared {
             let error = format!("several members cannot read {what} from stdin");
@@ -221,8 +224,7 @@ impl InputSource {
     }
 }
 
-/// The error for a text that is longer than it may be. The size of what is read from a pipe is not
-/// known.
+/// The error for a text that exceeds its limit. The size is unknown for a pipe.
 pub(super) fn too_long_error(what: &str, size: Option<u64>, limit: ByteLimit) -> Error {
     let max_bytes = limit.bytes;
     let message = match size {
@@ -232,7 +234,7 @@ pub(super) fn too_long_error(what: &str, size: Option<u64>, limit: ByteLimit) ->
     limit.exceeded_error(message)
 }
 
-/// Reads an input up to `max_bytes`, and one byte more, by which the caller sees that it is too long.
+/// Reads an input, but at most one byte more than `max_bytes`. That byte shows the caller that the input is too long.
 fn read_past_limit(mut input: OpenInput, max_bytes: usize) -> Result<InputText, Error> {
     let mut bytes = Vec::new();
     let more = (max_bytes as u64).saturating_add(1);

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use super::source::ByteLimit;
 use crate::args::input_arg::FileArg;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
 use crate::fs::open_failure::OpenFailure;
 use crate::text::Sanitized;
@@ -25,23 +25,24 @@ pub(crate) struct TwoPassFile {
     what: String,
     /// The file for the second pass.
     file: File,
-    /// The offsets where the lines start and end. The end is known after the first pass.
+    /// The offsets of the first line and of the end of the last one. The first pass finds out the end.
     start: u64,
     end: u64,
-    /// The source of the first pass, if it is not `file`.
+    /// The stream from which the first pass reads while it copies the lines to `file`. `None` if `file` itself is the
+    /// source.
     from: Option<File>,
-    /// The state of a file that other processes may change.
+    /// The length and time of change of the file, to detect a change by another process. `None` for a temporary copy.
     stamp: Option<FileStamp>,
     /// Maximum length of a line in bytes.
     longest: ByteLimit,
-    /// Which lines belong to this part of the file, if it was shared out.
+    /// The lines of one member of a context, if the lines were shared out to several. `None` for all lines.
     part: Option<LineShare>,
 }
 
-/// The lines that one of several members gets.
+/// Which of the lines one member of a context gets.
 #[derive(Debug)]
 struct LineShare {
-    /// The member of the context that gets each line, by the number of the line.
+    /// The index of the member that gets each line, by line number.
     owners: Arc<Vec<u8>>,
     member: u8,
 }
@@ -97,7 +98,7 @@ impl TwoPassFile {
                 if about.is_file() {
                     Ok(TwoPassFile::new(what, file, 0, max_line_bytes))
                 } else {
-                    TwoPassFile::copy_to_spool(what, file, max_line_bytes)
+                    TwoPassFile::spool_in_first_pass(what, file, max_line_bytes)
                 }
             }
         }
@@ -115,8 +116,7 @@ impl TwoPassFile {
             |fault: io::Error| Error::from_io(Kind::File, "cannot read jobs from stdin", &fault);
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
         let regular = file.metadata().is_ok_and(|about| about.is_file());
-        // Begins at the present position: another program may have read the beginning of a file that the shell
-        // opened.
+        // Start at the present position of stdin: another program may have read the beginning of the file.
         match io::Seek::stream_position(&mut &file) {
             Ok(start) if regular => Ok(TwoPassFile::new(
                 "stdin".into(),
@@ -124,7 +124,7 @@ impl TwoPassFile {
                 start,
                 max_line_bytes,
             )),
-            _ => TwoPassFile::copy_to_spool("stdin".into(), file, max_line_bytes),
+            _ => TwoPassFile::spool_in_first_pass("stdin".into(), file, max_line_bytes),
         }
     }
 
@@ -141,15 +141,16 @@ impl TwoPassFile {
         }
     }
 
-    /// Shares the lines out: reads them once and asks `owner` for the number of the member that gets each.
-    /// Returns the file once for each member, which reads only its own lines. An error of `owner` ends it.
+    /// Shares the lines out to the members of a context. Reads all lines once, and asks `owner` for the index of the
+    /// member that gets each. Returns one `TwoPassFile` per member, which reads only the lines of that member. Stops at
+    /// the first error of `owner`.
     pub(crate) fn share_lines(
         mut self,
         members: usize,
         owner: impl Fn(TextLine) -> Result<usize, Error>,
     ) -> Result<Vec<TwoPassFile>, Error> {
         let mut owners = Vec::new();
-        self.first_pass(|line| {
+        self.for_each_line_in_first_pass(|line| {
             let at = usize::try_from(line.number).unwrap_or(usize::MAX);
             owners.resize(at.saturating_add(1), u8::MAX);
             owners[at] = u8::try_from(owner(line)?).unwrap_or(u8::MAX);
@@ -176,7 +177,7 @@ impl TwoPassFile {
         (0..members).map(part).collect()
     }
 
-    fn copy_to_spool(
+    fn spool_in_first_pass(
         what: String,
         from: File,
         max_line_bytes: ByteLimit,
@@ -194,15 +195,15 @@ impl TwoPassFile {
         &self.what
     }
 
-    /// Makes the first pass: passes each line that is not empty to `take`.
-    pub(crate) fn first_pass(
+    /// Makes the first pass over the file, and passes each line that is not empty to `take`.
+    pub(crate) fn for_each_line_in_first_pass(
         &mut self,
         take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let end = match self.from.take() {
             None => {
                 let mut lines = self.line_reader();
-                self.pass_lines(&mut lines, take)?;
+                self.pass_nonempty_own_lines(&mut lines, take)?;
                 lines.offset
             }
             Some(from) => {
@@ -212,7 +213,7 @@ impl TwoPassFile {
                     write_fault: None,
                 };
                 let mut lines = OffsetLineReader::starting_at(copy, 0, self.longest.bytes);
-                let read = self.pass_lines(&mut lines, take);
+                let read = self.pass_nonempty_own_lines(&mut lines, take);
                 if let Some(fault) = lines.from.into_inner().write_fault {
                     return Err(spool_error(&self.what, &fault));
                 }
@@ -246,22 +247,22 @@ impl TwoPassFile {
         read.map_err(|fault| self.unreadable_error(&fault))
     }
 
-    /// Passes each line that is not empty to `take`.
+    /// Makes a further pass over the file, and passes each line that is not empty to `take`.
     pub(crate) fn for_each_line<R: Read>(
         &self,
         mut lines: OffsetLineReader<R>,
         take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.pass_lines(&mut lines, take)
+        self.pass_nonempty_own_lines(&mut lines, take)
     }
 
-    fn pass_lines<R: Read>(
+    fn pass_nonempty_own_lines<R: Read>(
         &self,
         lines: &mut OffsetLineReader<R>,
         mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         while lines
-            .read_next()
+            .read_next_line()
             .map_err(|fault| self.unreadable_error(&fault))?
         {
             let part = self.part.as_ref();
@@ -282,7 +283,7 @@ impl TwoPassFile {
         Ok(())
     }
 
-    /// Refuses a file that was changed since it was opened.
+    /// Refuses a file that was changed after it was opened.
     pub(crate) fn refuse_changed_file(&self) -> Result<(), Error> {
         if self.stamp == FileStamp::of_file(&self.file) || self.stamp.is_none() {
             Ok(())
@@ -317,19 +318,18 @@ impl FileStamp {
 fn spool_error(what: &str, fault: &io::Error) -> Error {
     let (dir, why) = (
         Sanitized(env::temp_dir().into_os_string().into_encoded_bytes()),
-        io_message(fault),
+        io_message_without_errno(fault),
     );
     Error::new(Kind::File, format!("cannot keep {what} in `{dir}`: {why}"))
         .hint("TMPDIR names another directory")
 }
 
-/// Reads lines of limited length, and keeps the number and the offset of each, so that the second pass
-/// can find it.
+/// Reads lines of limited length, and notes the number and offset of each, by which a line can be read again.
 pub(crate) struct OffsetLineReader<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     number: u64,
-    /// The offsets of the line and of the next one.
+    /// The offsets of the current line and of the next line.
     begin: u64,
     offset: u64,
     longest: usize,
@@ -347,8 +347,8 @@ impl<R: Read> OffsetLineReader<R> {
         }
     }
 
-    /// Reads the next line, up to the maximum length. Returns whether there was one.
-    fn read_next(&mut self) -> io::Result<bool> {
+    /// Reads the next line, but at most one byte beyond the maximum length. False at the end of the file.
+    fn read_next_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         self.number += 1;
         self.begin = self.offset;
@@ -375,7 +375,7 @@ impl<R: Read> OffsetLineReader<R> {
     }
 }
 
-/// A range of a file, read without moving the file's position.
+/// A reader of a range of a file. It does not move the file's position.
 struct FileRange<'f> {
     file: &'f File,
     at: u64,
@@ -425,7 +425,7 @@ mod tests {
             let path = dir.path().join("jobs");
             std::fs::write(&path, b"too long\n").unwrap();
             let mut file = TwoPassFile::open(&FileArg::Path(path), limit).unwrap();
-            let error = file.first_pass(|_| Ok(())).unwrap_err();
+            let error = file.for_each_line_in_first_pass(|_| Ok(())).unwrap_err();
             error.hint_text().map(str::to_owned)
         };
         assert!(hint(ByteLimit::from(3)).unwrap().contains("--max-data"));
@@ -445,7 +445,7 @@ mod tests {
             Ok(())
         };
         twice
-            .first_pass(|row| keep(&mut first, row))
+            .for_each_line_in_first_pass(|row| keep(&mut first, row))
             .map_err(message)?;
         twice
             .for_each_line(twice.line_reader(), |row| keep(&mut again, row))

@@ -1,4 +1,4 @@
-//! The data of a job as a document writes it.
+//! The data of a job in a document of `-o json`.
 
 use std::borrow::Cow;
 
@@ -12,24 +12,24 @@ use super::strip_white_space;
 
 /// The data of a job, byte for byte as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Data {
+pub struct JobData {
     bytes: Vec<u8>,
-    form: DataForm,
+    form: DataOutputForm,
 }
 
 /// How a document writes the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum DataForm {
+enum DataOutputForm {
     /// The value on one line.
     #[default]
     Line,
-    /// The text with its blanks, which preserves the stored bytes.
+    /// The stored text, with its white space.
     Whole,
-    /// The value, and beside it the bytes, which the value does not preserve.
+    /// The value on one line in `data`, and the stored bytes in `data_bytes`, because the value does not preserve them.
     Both,
 }
 
-impl Data {
+impl JobData {
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -40,53 +40,54 @@ impl Data {
         self.bytes.shrink_to_fit();
     }
 
-    /// The data in a form that preserves each byte in a document. `is_unchanged` decides whether a
-    /// document holds a text unchanged.
-    pub fn preserving_bytes(self, is_unchanged: impl Fn(&str) -> bool) -> Data {
+    /// The data in a form that preserves each byte in a document. `is_unchanged` says whether a document shows a text
+    /// without escaping any of it.
+    pub fn preserving_bytes(self, is_unchanged: impl Fn(&str) -> bool) -> JobData {
         let text = std::str::from_utf8(&self.bytes);
         let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && is_unchanged(text));
         let form = if unchanged {
-            DataForm::Whole
+            DataOutputForm::Whole
         } else {
-            DataForm::Both
+            DataOutputForm::Both
         };
-        Data { form, ..self }
+        JobData { form, ..self }
     }
 
     /// The JSON value; `None` if the stored bytes are not JSON.
     fn to_json_value(&self) -> Option<Box<RawValue>> {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
-            DataForm::Whole => text.to_owned(),
-            DataForm::Line | DataForm::Both => strip_white_space(text),
+            DataOutputForm::Whole => text.to_owned(),
+            DataOutputForm::Line | DataOutputForm::Both => strip_white_space(text),
         };
         RawValue::from_string(text).ok()
     }
 }
 
-impl From<Vec<u8>> for Data {
-    fn from(bytes: Vec<u8>) -> Data {
-        let form = DataForm::default();
-        Data { bytes, form }
+impl From<Vec<u8>> for JobData {
+    fn from(bytes: Vec<u8>) -> JobData {
+        let form = DataOutputForm::default();
+        JobData { bytes, form }
     }
 }
 
-/// The field `data` and, if the bytes are not JSON, `data_bytes`; for `serde(flatten)`.
-impl Serialize for Data {
+/// Writes the field `data` and, if `data` does not preserve the stored bytes, `data_bytes`. The document's struct
+/// includes both with `serde(flatten)`.
+impl Serialize for JobData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
 
         let mut fields = serializer.serialize_map(None)?;
         let json = self.to_json_value();
         fields.serialize_entry("data", &json)?;
-        if json.is_none() || self.form == DataForm::Both {
+        if json.is_none() || self.form == DataOutputForm::Both {
             fields.serialize_entry("data_bytes", &STANDARD.encode(&self.bytes))?;
         }
         fields.end()
     }
 }
 
-impl JsonSchema for Data {
+impl JsonSchema for JobData {
     fn schema_name() -> Cow<'static, str> {
         "Data".into()
     }

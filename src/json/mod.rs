@@ -33,11 +33,11 @@ impl Json {
     }
 
     /// A string: the text is not parsed.
-    pub(crate) fn from_text(text: &str) -> Json {
+    pub(crate) fn from_unquoted_text(text: &str) -> Json {
         Json(serde_json::Value::from(text).to_string())
     }
 
-    /// A number, without a point if it is whole.
+    /// A number, without a decimal point if it is whole.
     pub(crate) fn from_number(number: f64) -> Json {
         Json(format!("{number}"))
     }
@@ -46,7 +46,7 @@ impl Json {
         self.0 == "null"
     }
 
-    /// The elements of an array. The core writes an empty one as `{}`.
+    /// The elements of an array. The core writes an empty array as `{}`, so that is accepted, too.
     pub fn array(&self) -> Option<Vec<Json>> {
         if let Some(fields) = self.object() {
             return fields.is_empty().then(Vec::new);
@@ -82,7 +82,7 @@ impl Json {
     }
 
     /// The length of the text in bytes.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn byte_length(&self) -> usize {
         self.0.len()
     }
 
@@ -98,7 +98,7 @@ impl From<&RawValue> for Json {
     }
 }
 
-/// The value on one line, with its digits and key order. A byte that is not UTF-8 is written `\xff`.
+/// Writes the value on one line. Its digits and the order of its keys stay. A byte that is not UTF-8 becomes `\xff`.
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = strip_white_space(&self.0);
@@ -141,7 +141,7 @@ pub(crate) struct OrderedFields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 struct ObjectKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> OrderedFields<'a> {
-    /// Adds the fields up to the first fault, or all fields.
+    /// Adds the fields of the object `text` to `fields`, up to the first syntax error.
     fn read_fields_before_fault(
         text: &'a [u8],
         fields: &mut Vec<(Cow<'a, str>, &'a RawValue)>,
@@ -152,7 +152,7 @@ impl<'a> OrderedFields<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for OrderedFields<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OrderedFields<'a>, D::Error> {
-        // Room for as many fields as most objects have, because a list that grows is copied.
+        // Most objects have up to 16 fields, for which this list need not grow.
         let mut fields = Vec::with_capacity(16);
         deserializer.deserialize_map(OrderedFieldsVisitor(&mut fields))?;
         Ok(OrderedFields(fields))
@@ -169,7 +169,7 @@ impl<'de> Visitor<'de> for OrderedFieldsVisitor<'_, 'de> {
         f.write_str("an object")
     }
 
-    /// Adds each field, in order; a key that comes twice is added twice.
+    /// Adds each field, in order. A repeated key is added again.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some((ObjectKey(key), value)) = map.next_entry()? {
             self.0.push((key, value));
@@ -183,7 +183,7 @@ impl<'de> Visitor<'de> for OrderedFieldsVisitor<'_, 'de> {
 pub struct Number(pub f64);
 
 impl Number {
-    /// Reads the decimal text of a field. `inf` and `nan` are numbers, too.
+    /// Parses the decimal text of a stored field. `inf` and `nan` are numbers, too.
     pub fn from_decimal(text: &[u8]) -> Option<Number> {
         std::str::from_utf8(text)
             .ok()?
@@ -193,7 +193,7 @@ impl Number {
             .map(Number)
     }
 
-    /// The largest whole number that is not greater.
+    /// Rounds down to a whole number.
     pub fn floor(self) -> i64 {
         self.0.floor() as i64
     }
@@ -237,7 +237,7 @@ impl JsonSchema for Number {
 
 #[cfg(test)]
 mod tests {
-    use super::data::Data;
+    use super::data::JobData;
     use super::*;
 
     fn written(value: &impl Serialize) -> String {
@@ -249,21 +249,21 @@ mod tests {
         let text = r#"{"b":9007199254740993,"a":[],"c":1.10,"b":2}"#;
         assert_eq!(written(&Json::parse(text.as_bytes()).unwrap()), text);
         assert_eq!(
-            written(&Data::from(text.as_bytes().to_vec())),
+            written(&JobData::from(text.as_bytes().to_vec())),
             format!(r#"{{"data":{text}}}"#)
         );
     }
 
     #[test]
     fn values_are_on_one_line_and_strings_keep_their_spaces() {
-        let data = Data::from(b"{ \"a b\" :\n [ 1 , \"\\\" x\" ] }\n".to_vec());
+        let data = JobData::from(b"{ \"a b\" :\n [ 1 , \"\\\" x\" ] }\n".to_vec());
         assert_eq!(written(&data), r#"{"data":{"a b":[1,"\" x"]}}"#);
     }
 
     #[test]
     fn data_that_is_not_json_is_null_beside_its_bytes() {
         for (bytes, base64) in [(&b"NaN"[..], "TmFO"), (b"", ""), (b"\"\xff\"", "Iv8i")] {
-            let data = Data::from(bytes.to_vec());
+            let data = JobData::from(bytes.to_vec());
             assert_eq!(
                 written(&data),
                 format!(r#"{{"data":null,"data_bytes":"{base64}"}}"#)
@@ -275,7 +275,7 @@ mod tests {
     fn an_exact_document_preserves_blanks_or_has_the_bytes() {
         let exactly = |text: &str| {
             let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
-            written(&Data::from(text.as_bytes().to_vec()).preserving_bytes(plain))
+            written(&JobData::from(text.as_bytes().to_vec()).preserving_bytes(plain))
         };
         assert_eq!(exactly("{ \"a\": 1 }"), r#"{"data":{ "a": 1 }}"#);
         assert_eq!(
@@ -290,7 +290,7 @@ mod tests {
     fn deep_data_is_neither_refused_nor_overflows() {
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(
-            written(&Data::from(deep.clone().into_bytes())),
+            written(&JobData::from(deep.clone().into_bytes())),
             format!(r#"{{"data":{deep}}}"#)
         );
     }

@@ -1,5 +1,5 @@
-//! JSON objects of people and programs, read into structs by serde. Each error names the field that is
-//! wrong, its value, and its position in the text.
+//! JSON objects that people and programs write, which serde reads into structs. Each error names the wrong field, its
+//! value, and its position in the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,19 +14,19 @@ use serde_json::value::RawValue;
 
 use super::OrderedFields;
 use super::syntax::{JsonType, SyntaxFault, UnknownField, refuse_what_core_refuses};
-use crate::text::{Sanitized, cut};
+use crate::text::{Sanitized, cut_with_ellipsis};
 
 /// Reads an object that people write.
 pub(crate) fn read_object<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
-    ParsedObject::parse(text, FieldRules::Exact)?.read_all()
+    ParsedObject::parse(text, FieldEncoding::Exact)?.read_all_fields()
 }
 
 /// How the fields of an object are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum FieldRules {
+pub(crate) enum FieldEncoding {
     /// As they are.
     Exact,
-    /// `null` counts as missing, and `NAME_bytes` has the exact bytes of the texts of `NAME`, in base64.
+    /// `null` counts as missing. A field `NAME_bytes` has the exact bytes of `NAME` in base64, and replaces it.
     Document,
 }
 
@@ -35,19 +35,25 @@ pub(crate) enum FieldRules {
 pub(crate) struct ParsedObject<'t> {
     text: &'t [u8],
     fields: Vec<(Cow<'t, str>, &'t RawValue)>,
-    rules: FieldRules,
+    encoding: FieldEncoding,
 }
 
 impl<'t> ParsedObject<'t> {
     /// Parses a text that is an object.
     pub(crate) fn parse(
         text: &'t [u8],
-        rules: FieldRules,
+        encoding: FieldEncoding,
     ) -> Result<ParsedObject<'t>, SyntaxFault> {
         let start = text.len() - text.trim_ascii_start().len();
         match text.get(start) {
             Some(b'{') => {}
-            Some(_) => return Err(SyntaxFault::at_word(text, start, "expected an object, not")),
+            Some(_) => {
+                return Err(SyntaxFault::quoting_word_at(
+                    text,
+                    start,
+                    "expected an object, not",
+                ));
+            }
             None => {
                 return Err(SyntaxFault::at_offset(
                     text,
@@ -56,7 +62,7 @@ impl<'t> ParsedObject<'t> {
                 ));
             }
         }
-        // serde_json checks a `str` for UTF-8 once, but bytes again for each part.
+        // Parse a `str` if possible: for bytes, serde_json would validate the UTF-8 of each string again.
         let read = match std::str::from_utf8(text) {
             Ok(text) => serde_json::from_str(text),
             Err(_) => serde_json::from_slice(text),
@@ -66,7 +72,7 @@ impl<'t> ParsedObject<'t> {
         let object = ParsedObject {
             text,
             fields,
-            rules,
+            encoding,
         };
         object
             .refuse_duplicates()
@@ -74,14 +80,14 @@ impl<'t> ParsedObject<'t> {
         Ok(object)
     }
 
-    /// Parses the fields before the first fault.
-    pub(crate) fn parse_before_fault(text: &'t [u8], rules: FieldRules) -> ParsedObject<'t> {
+    /// Parses the fields before the first syntax error.
+    pub(crate) fn parse_before_fault(text: &'t [u8], encoding: FieldEncoding) -> ParsedObject<'t> {
         let mut fields = Vec::new();
         _ = OrderedFields::read_fields_before_fault(text, &mut fields);
         ParsedObject {
             text,
             fields,
-            rules,
+            encoding,
         }
     }
 
@@ -91,7 +97,7 @@ impl<'t> ParsedObject<'t> {
         let object = ParsedObject {
             text: json.as_bytes(),
             fields,
-            rules: value.rules,
+            encoding: value.encoding,
         };
         object.refuse_duplicates().map(|()| object)
     }
@@ -106,21 +112,21 @@ impl<'t> ParsedObject<'t> {
         Ok(())
     }
 
-    /// Reads one field; `None` if it is missing or `null`.
+    /// Reads one field. `None` if it is missing or, in a document, `null`.
     pub(crate) fn read_field<T: Deserialize<'t>>(
         &self,
         name: &str,
     ) -> Result<Option<T>, SyntaxFault> {
         let find = |name: &str| self.fields.iter().find(|(key, _)| key == name);
         let bytes_field = format!("{name}{BYTES_SUFFIX}");
-        let bytes_field =
-            find(&bytes_field).filter(|(_, raw)| raw.get() != "null" && self.has_document_form());
+        let bytes_field = find(&bytes_field)
+            .filter(|(_, raw)| raw.get() != "null" && self.has_document_encoding());
         let Some((key, raw)) = bytes_field.or_else(|| find(name)) else {
             return Ok(None);
         };
         let value = FieldValue {
             raw,
-            rules: self.rules,
+            encoding: self.encoding,
             is_base64: bytes_field.is_some(),
         };
         let read = Option::deserialize(value).map_err(|wrong| wrong.prepend_step(key, raw));
@@ -128,7 +134,7 @@ impl<'t> ParsedObject<'t> {
     }
 
     /// Reads one field that must not be missing.
-    pub(crate) fn read_required<T: Deserialize<'t>>(
+    pub(crate) fn read_required_field<T: Deserialize<'t>>(
         &self,
         name: &'static str,
     ) -> Result<T, SyntaxFault> {
@@ -137,7 +143,7 @@ impl<'t> ParsedObject<'t> {
     }
 
     /// Reads all fields.
-    pub(crate) fn read_all<T: Deserialize<'t>>(&self) -> Result<T, SyntaxFault> {
+    pub(crate) fn read_all_fields<T: Deserialize<'t>>(&self) -> Result<T, SyntaxFault> {
         T::deserialize(self).map_err(|wrong| wrong.into_syntax_fault(self.text))
     }
 
@@ -150,37 +156,38 @@ impl<'t> ParsedObject<'t> {
         }
     }
 
-    /// The fields in their order, with the text of their values.
+    /// The keys in their order, each with the JSON text of its value.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &'t RawValue)> {
         self.fields.iter().map(|(key, raw)| (&**key, *raw))
     }
 
-    fn has_document_form(&self) -> bool {
-        self.rules == FieldRules::Document
+    fn has_document_encoding(&self) -> bool {
+        self.encoding == FieldEncoding::Document
     }
 }
 
 use de::Error as _;
 
-/// The suffix of the name of a field that has the exact bytes of another one.
+/// The suffix of a field with the exact bytes of another field: `queue_bytes` has those of `queue`.
 const BYTES_SUFFIX: &str = "_bytes";
 
-/// The column of a field's value, or of the object if the field is missing.
+/// The column of a field's value. The column of the object if the field is missing.
 pub(crate) fn column_of_field(text: &[u8], name: &str) -> usize {
-    let object = ParsedObject::parse(text, FieldRules::Exact);
+    let object = ParsedObject::parse(text, FieldEncoding::Exact);
     let object = object.as_ref().map(|object| object.fields()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
     let at = value.and_then(|(_, raw)| offset_of(text, raw.get().as_bytes()));
     SyntaxFault::at_offset(text, at.unwrap_or(0), "").column
 }
 
-/// The offset of a part that was borrowed from a text.
+/// The offset at which `part`, a slice of `text`, begins. `None` if it is no slice of it.
 pub(crate) fn offset_of(text: &[u8], part: &[u8]) -> Option<usize> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     (start < text.len()).then_some(start)
 }
 
-/// The address of a key with its quote, or of the value if the key has escapes, and so is a copy.
+/// The memory address of the opening quote of a key. A key with escapes was copied out of the text; then it is the
+/// address of the value.
 fn address_of_key((key, value): (&Cow<'_, str>, &RawValue)) -> usize {
     match key {
         Cow::Borrowed(key) => key.as_ptr().addr() - 1,
@@ -191,9 +198,9 @@ fn address_of_key((key, value): (&Cow<'_, str>, &RawValue)) -> usize {
 /// Why an object is refused.
 #[derive(Debug)]
 pub(crate) struct ObjectFault {
-    /// The memory address of what is wrong, a pointer into the text; `None` for the whole value.
+    /// The memory address of the wrong part within the parsed text. `None` for the whole value.
     address: Option<usize>,
-    /// The fields that lead to what is wrong: `failure.group`, `tags[1]`.
+    /// The path to the wrong value: `failure.group`, `tags[1]`.
     path: String,
     reason: ObjectFaultReason,
 }
@@ -222,7 +229,7 @@ impl ObjectFault {
         self
     }
 
-    /// Prepends a step to the path of the fault.
+    /// Prepends a field or an index to the path of the fault, and sets the address if none is set.
     fn prepend_step(mut self, step: &str, value: &RawValue) -> ObjectFault {
         let dot = if self.path.is_empty() || self.path.starts_with('[') {
             ""
@@ -308,7 +315,7 @@ impl de::Error for ObjectFault {
     }
 }
 
-/// A description of a value that is not as expected: the value itself, if it is short.
+/// A wrong value for a message: a string, number or boolean itself, cut if it is long, or the name of any other type.
 pub(crate) fn describe_found_value(value: &RawValue) -> String {
     match JsonType::from_text(value.get().as_bytes()) {
         JsonType::String | JsonType::Number | JsonType::Bool => {
@@ -320,10 +327,10 @@ pub(crate) fn describe_found_value(value: &RawValue) -> String {
 
 /// A text of the file for a message.
 pub(crate) fn cut_for_message(text: &str) -> String {
-    cut(&Sanitized(text).to_string(), 60)
+    cut_with_ellipsis(&Sanitized(text).to_string(), 60)
 }
 
-/// The text of a JSON string that was checked.
+/// The text of a JSON string whose syntax was checked.
 pub(crate) fn string_text(string: &RawValue) -> Cow<'_, str> {
     let text = string.get();
     // The text of a string has its quotes.
@@ -362,35 +369,35 @@ impl<'de: 't, 't> Deserialize<'de> for CowText<'t> {
     }
 }
 
-/// The text of any value, or the exact bytes from the field `…_bytes` beside it.
-pub(crate) struct ExactValue<'t>(pub Cow<'t, [u8]>);
+/// The JSON text of any value or, if there is a field `NAME_bytes`, the bytes from there.
+pub(crate) struct RawJsonOrBytes<'t>(pub Cow<'t, [u8]>);
 
-impl ExactValue<'_> {
-    /// The name by which a [`FieldValue`] recognizes that an exact value is asked for.
-    const NAME: &'static str = "ExactValue";
+impl RawJsonOrBytes<'_> {
+    /// The name of the newtype struct. By this name, a [`FieldValue`] knows that the raw text is requested.
+    const NAME: &'static str = "RawJsonOrBytes";
 }
 
-impl<'de: 't, 't> Deserialize<'de> for ExactValue<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExactValue<'t>, D::Error> {
-        struct ExactVisitor;
+impl<'de: 't, 't> Deserialize<'de> for RawJsonOrBytes<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawJsonOrBytes<'t>, D::Error> {
+        struct RawJsonOrBytesVisitor;
 
-        impl<'de> Visitor<'de> for ExactVisitor {
-            type Value = ExactValue<'de>;
+        impl<'de> Visitor<'de> for RawJsonOrBytesVisitor {
+            type Value = RawJsonOrBytes<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("base64")
             }
 
-            fn visit_borrowed_bytes<E>(self, text: &'de [u8]) -> Result<ExactValue<'de>, E> {
-                Ok(ExactValue(Cow::Borrowed(text)))
+            fn visit_borrowed_bytes<E>(self, text: &'de [u8]) -> Result<RawJsonOrBytes<'de>, E> {
+                Ok(RawJsonOrBytes(Cow::Borrowed(text)))
             }
 
-            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<ExactValue<'de>, E> {
-                Ok(ExactValue(Cow::Owned(bytes)))
+            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<RawJsonOrBytes<'de>, E> {
+                Ok(RawJsonOrBytes(Cow::Owned(bytes)))
             }
         }
 
-        deserializer.deserialize_newtype_struct(ExactValue::NAME, ExactVisitor)
+        deserializer.deserialize_newtype_struct(RawJsonOrBytes::NAME, RawJsonOrBytesVisitor)
     }
 }
 
@@ -429,14 +436,14 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
 struct FieldAccess<'o, 't> {
     object: &'o ParsedObject<'t>,
     fields: &'static [&'static str],
-    /// The index of the field whose key is read next. A value that is read belongs to the field before it.
+    /// The index of the field that follows the one whose key was read last.
     next: usize,
-    /// The field whose exact bytes the key read last stands for: `queue` after `queue_bytes`.
+    /// The field to which the key that was read last refers, if that is a bytes field: `queue` after `queue_bytes`.
     bytes_of: Option<&'static str>,
 }
 
 impl FieldAccess<'_, '_> {
-    /// The field whose exact bytes stand under `key`: `queue` for `queue_bytes`.
+    /// The field to which a bytes field refers: `queue` for `queue_bytes`. `None` if `key` is no bytes field.
     fn field_of_bytes_key(&self, key: &str) -> Option<&'static str> {
         let name = key.strip_suffix(BYTES_SUFFIX)?;
         let is_bytes = !self.fields.contains(&key);
@@ -444,7 +451,7 @@ impl FieldAccess<'_, '_> {
         fields.find(|field| is_bytes && **field == name).copied()
     }
 
-    /// Whether another field has the exact bytes of the field `key`.
+    /// Whether another field of the object has the exact bytes of the field `key`.
     fn has_exact_bytes_field(&self, key: &str) -> bool {
         let has_its_bytes = |(other, raw): &(Cow<str>, &RawValue)| {
             raw.get() != "null" && self.field_of_bytes_key(other) == Some(key)
@@ -463,7 +470,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
         while let Some((key, raw)) = self.object.fields.get(self.next) {
             self.next += 1;
             let mut is_replaced = false;
-            if self.object.has_document_form() {
+            if self.object.has_document_encoding() {
                 self.bytes_of = self.field_of_bytes_key(key);
                 is_replaced = match self.bytes_of {
                     Some(_) => raw.get() == "null",
@@ -489,7 +496,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
         let (key, raw) = field.ok_or_else(|| ObjectFault::custom("has no key"))?;
         let read = seed.deserialize(FieldValue {
             raw,
-            rules: self.object.rules,
+            encoding: self.object.encoding,
             is_base64: self.bytes_of.is_some(),
         });
         read.map_err(|wrong| wrong.prepend_step(key, raw))
@@ -500,8 +507,8 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
 #[derive(Clone, Copy)]
 struct FieldValue<'t> {
     raw: &'t RawValue,
-    rules: FieldRules,
-    /// Whether the texts of the value are read as base64.
+    encoding: FieldEncoding,
+    /// Whether the strings in the value are base64 of the exact bytes.
     is_base64: bool,
 }
 
@@ -533,20 +540,20 @@ impl<'t> Deserializer<'t> for FieldValue<'t> {
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
-        if self.raw.get() == "null" && self.rules == FieldRules::Document {
+        if self.raw.get() == "null" && self.encoding == FieldEncoding::Document {
             visitor.visit_none()
         } else {
             visitor.visit_some(self)
         }
     }
 
-    /// A `RawValue` asks for its text by the name of a newtype struct, which `serde_json` knows.
+    /// `RawJsonOrBytes` and serde_json's `RawValue` request the raw text by the name of a newtype struct.
     fn deserialize_newtype_struct<V: Visitor<'t>>(
         self,
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ObjectFault> {
-        if name == ExactValue::NAME {
+        if name == RawJsonOrBytes::NAME {
             return if self.is_base64 {
                 self.deserialize_any(visitor)
             } else {

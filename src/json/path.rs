@@ -13,7 +13,7 @@ use crate::name::lossless_text;
 pub(crate) struct JsonPath(Vec<String>);
 
 impl JsonPath {
-    /// Parses a path. The error names the form that is expected.
+    /// Parses a path. The error is the text that follows `expects` in a message.
     pub(crate) fn parse(input: &[u8]) -> Result<JsonPath, &'static str> {
         let text = lossless_text(input);
         if let Some(pointer) = text.strip_prefix('/') {
@@ -36,7 +36,8 @@ impl JsonPath {
         JsonPath(vec![name.to_owned()])
     }
 
-    /// The path within a field of the root; `None` if it leads elsewhere.
+    /// The rest of the path after its first step, if that is `field`. `None` if the path begins otherwise or has no
+    /// rest.
     pub(crate) fn within_field(&self, field: &str) -> Option<JsonPath> {
         match self.0.split_first() {
             Some((first, rest)) if first == field && !rest.is_empty() => {
@@ -46,8 +47,8 @@ impl JsonPath {
         }
     }
 
-    /// The value at this path; `None` if there is none, or if the text is not JSON up to
-    /// there. If two fields have the same name, the last one counts.
+    /// The value at this path. `None` if there is no value, or if a syntax error comes before it. Of several fields
+    /// with one name, the last one counts.
     pub(crate) fn find_value<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
         for step in &self.0 {
@@ -81,7 +82,7 @@ impl fmt::Display for JsonPath {
     }
 }
 
-/// Replaces the escapes in a step of a JSON pointer.
+/// Replaces the escapes `~0` and `~1` in a step of a JSON pointer by `~` and `/`.
 fn unescape_step(step: &str) -> Result<String, &'static str> {
     let mut parts = step.split('~');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -97,7 +98,7 @@ fn unescape_step(step: &str) -> Result<String, &'static str> {
     Ok(text)
 }
 
-/// The index in a list that a step stands for.
+/// The list index that a step of a path means. `None` if the step is not a plain decimal number.
 fn list_index(step: &str) -> Option<usize> {
     let plain = step == "0" || !step.starts_with(['0', '+']);
     step.parse().ok().filter(|_| plain)

@@ -1,4 +1,4 @@
-//! Names and texts as JSON for the core, byte for byte.
+//! Quotes names and texts as JSON for the core, byte for byte.
 
 /// `text` as a JSON string. Bytes that are not UTF-8 stay as they are; the core's decoder
 /// preserves them.

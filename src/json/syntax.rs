@@ -1,7 +1,7 @@
 //! Checks that a text is JSON before it is sent, and reports the position of the first fault.
 //!
-//! `serde_json` knows the grammar. What it does not check, such as a lone surrogate, is checked beside it: the
-//! core's decoder does not take it, or takes it for something else.
+//! `serde_json` checks the grammar. The nesting depth and lone surrogates are checked here, because the core's decoder
+//! refuses or misreads them.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ use crate::text::Sanitized;
 /// The maximum depth that the core decodes.
 pub(crate) const DEEPEST: usize = 1000;
 
-/// The position at which a text stops being JSON, or what is expected of it, and why. Lines and columns
-/// start at 1; a column is a character, not a byte.
+/// Why a text is not valid JSON, or has the wrong value, and at which position. Lines and columns start at 1. A column
+/// counts characters, not bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxFault {
     pub line: usize,
     pub column: usize,
     pub what: String,
-    /// The field that is unknown, if that is the fault.
+    /// The unknown field, if the fault is that the object has one.
     pub unknown: Option<UnknownField>,
 }
 
-/// The name of an unknown field, and the names that are known.
+/// The name of an unknown field, and the names of all known fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownField {
     pub name: String,
@@ -46,7 +46,7 @@ impl SyntaxFault {
         }
     }
 
-    /// Why `serde_json` refuses a text, with the character there.
+    /// The fault for an error of `serde_json`. Its text quotes the word at which the error occurred.
     pub(super) fn from_serde(text: &[u8], error: &serde_json::Error) -> SyntaxFault {
         if let Err(error) = std::str::from_utf8(text) {
             let at = error.valid_up_to();
@@ -66,11 +66,11 @@ impl SyntaxFault {
         if error.classify() == Category::Eof {
             return SyntaxFault::at_offset(text, text.len(), why);
         }
-        SyntaxFault::at_word(text, at, &format!("{why} at"))
+        SyntaxFault::quoting_word_at(text, at, &format!("{why} at"))
     }
 
-    /// A fault at this offset, whose text ends in the word or the character there.
-    pub(super) fn at_word(text: &[u8], offset: usize, problem: &str) -> SyntaxFault {
+    /// A fault at this offset. Its text is `problem` and then, in backticks, the word at the offset.
+    pub(super) fn quoting_word_at(text: &[u8], offset: usize, problem: &str) -> SyntaxFault {
         let rest = String::from_utf8_lossy(&text[offset..text.len().min(offset + 80)]);
         let word = rest.chars().take_while(char::is_ascii_alphanumeric).count();
         let found: String = rest.chars().take(word.clamp(1, 20)).collect();
@@ -87,7 +87,7 @@ impl fmt::Display for SyntaxFault {
     }
 }
 
-/// The offset of a position of `serde_json`, whose columns are bytes.
+/// The byte offset of a line and column that `serde_json` reports.
 fn offset_of_position(text: &[u8], line: usize, column: usize) -> usize {
     let before = text.split_inclusive(|&byte| byte == b'\n').take(line - 1);
     let start: usize = before.map(<[u8]>::len).sum();
@@ -106,7 +106,7 @@ pub(crate) enum JsonType {
 }
 
 impl JsonType {
-    /// The type of a value, which its first character tells.
+    /// The type of a value that is valid JSON, by its first character.
     pub(crate) fn from_text(json: &[u8]) -> JsonType {
         match json.trim_ascii_start().first() {
             Some(b'{') => JsonType::Object,
@@ -131,7 +131,7 @@ impl JsonType {
     }
 }
 
-/// The type of the value, or where and why the text is not JSON.
+/// Checks that a text is JSON. The result is the type of its value, or the first fault.
 pub(crate) fn check_syntax(text: &[u8]) -> Result<JsonType, SyntaxFault> {
     match serde_json::from_slice::<&RawValue>(text) {
         Ok(_) => refuse_what_core_refuses(text).map(|()| JsonType::from_text(text)),
@@ -139,7 +139,7 @@ pub(crate) fn check_syntax(text: &[u8]) -> Result<JsonType, SyntaxFault> {
     }
 }
 
-/// Refuses what the grammar allows and the core does not: deep nesting, and halves of surrogate pairs.
+/// Refuses valid JSON that the core's decoder refuses or misreads: deep nesting and lone surrogates.
 pub(super) fn refuse_what_core_refuses(json: &[u8]) -> Result<(), SyntaxFault> {
     if let Some(at) = first_nested_deeper(json, DEEPEST) {
         return Err(SyntaxFault::at_offset(
@@ -179,8 +179,8 @@ pub(crate) fn first_nested_deeper(json: &[u8], max_depth: usize) -> Option<usize
     })
 }
 
-/// The offset of the first escape in a JSON text that is half of a surrogate pair. `serde_json` accepts it in a string
-/// that it skips.
+/// The offset of the first `\u` escape that is half of a surrogate pair and stands alone. `serde_json` does not check
+/// the escapes in a string that it skips.
 pub(crate) fn first_lone_surrogate(json: &[u8]) -> Option<usize> {
     // Most texts have no escape at all.
     if !json.contains(&b'\\') {
@@ -202,7 +202,7 @@ pub(crate) fn first_lone_surrogate(json: &[u8]) -> Option<usize> {
     None
 }
 
-/// The value of an escape `\u0041` at the start of a text.
+/// The code unit of an escape such as `\u0041` at the start of a text.
 fn parse_code_unit(text: &[u8]) -> Option<u16> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()

@@ -1,5 +1,5 @@
-//! Writing documents: a name that is not UTF-8 gets a field with its bytes, and what a terminal
-//! would act on is escaped.
+//! Writes documents. A name that is not UTF-8 also gets a field with its bytes. Characters that a terminal would act on
+//! are escaped.
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use serde_json::Serializer;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
 use crate::name::escape_invalid_utf8;
-use crate::text::is_harmful;
+use crate::text::is_harmful_to_terminal;
 
-/// Writes a value over several lines, sanitized.
-pub(crate) fn write_pretty<T: Serialize + ?Sized>(
+/// Writes a value over several lines, with the characters escaped that a terminal would act on.
+pub(crate) fn write_sanitized_pretty<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
@@ -22,7 +22,7 @@ pub(crate) fn write_pretty<T: Serialize + ?Sized>(
 }
 
 /// Writes a value on one line, sanitized.
-pub(crate) fn write_compact<T: Serialize + ?Sized>(
+pub(crate) fn write_sanitized_compact<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
@@ -30,8 +30,8 @@ pub(crate) fn write_compact<T: Serialize + ?Sized>(
     value.serialize(&mut Serializer::with_formatter(into, formatter))
 }
 
-/// Writes a value on one line for programs: embedded JSON stays as it is stored.
-pub(crate) fn write_exact<T: Serialize + ?Sized>(
+/// Writes a value on one line for programs, and escapes nothing beyond JSON: embedded JSON keeps its bytes.
+pub(crate) fn write_unsanitized_compact<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
@@ -39,16 +39,16 @@ pub(crate) fn write_exact<T: Serialize + ?Sized>(
     value.serialize(&mut Serializer::with_formatter(into, formatter))
 }
 
-/// A formatter for documents. [`Name`](crate::name::Name) serializes itself as bytes if it is not UTF-8;
-/// here these become text with `\xff`, and the field `queue` is followed by `queue_bytes`, the bytes in
-/// base64. A list of names with such a name is followed by the bytes of all its names.
+/// A formatter for documents. [`Name`](crate::name::Name) serializes itself as bytes if it is not UTF-8. The formatter
+/// writes such a name as text with `\xff`, and adds a field: after `queue` comes `queue_bytes`, with the bytes in
+/// base64. After a list with such a name comes a list with the bytes of all its names.
 struct DocumentFormatter<F> {
     inner: F,
-    /// Whether characters that JSON allows but a terminal would act on are escaped: DEL, C1 and
-    /// bidirectional controls, for example.
+    /// Whether to escape characters that JSON allows but a terminal would act on, such as DEL, C1 and bidirectional
+    /// controls.
     sanitizes: bool,
     in_key: bool,
-    /// The field that is written in each open object, innermost last.
+    /// For each object that is being written, outermost first, the field that is being written.
     fields: Vec<CurrentField>,
 }
 
@@ -56,7 +56,7 @@ struct DocumentFormatter<F> {
 struct CurrentField {
     key: String,
     is_list: bool,
-    /// The value if it is a name, or the strings of the list.
+    /// The value of the field if it is a name that is not UTF-8, or all strings of its list.
     names: Vec<Vec<u8>>,
     /// Whether one of the names is not UTF-8.
     needs_bytes: bool,
@@ -72,7 +72,7 @@ impl<F: Formatter> DocumentFormatter<F> {
         }
     }
 
-    /// Notes a part of a key, or of a string in a list.
+    /// Adds a part of a string to the key of the field, or to the last string of its list.
     fn note_string_part(&mut self, part: &str) {
         let Some(field) = self.fields.last_mut() else {
             return;
@@ -88,13 +88,13 @@ impl<F: Formatter> DocumentFormatter<F> {
 
     fn write_sanitized<W: ?Sized + Write>(&self, w: &mut W, text: &str) -> io::Result<()> {
         if self.sanitizes {
-            write_escaped(w, text)
+            write_with_harmful_escaped(w, text)
         } else {
             w.write_all(text.as_bytes())
         }
     }
 
-    /// Writes the field with the bytes of the names.
+    /// Writes the field `NAME_bytes` after the field `NAME`.
     fn write_bytes_field<W: ?Sized + Write>(
         &mut self,
         w: &mut W,
@@ -172,11 +172,11 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         self.write_sanitized(w, &serde_json::to_string(&escape_invalid_utf8(name))?)
     }
 
-    /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line
-    /// stays one line.
+    /// Writes embedded JSON. If the formatter sanitizes, control characters between tokens become blanks, so that the
+    /// document stays on one line.
     fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
         if self.sanitizes && text.bytes().any(|byte| byte < b' ') {
-            write_escaped(w, &text.replace(|c: char| c < ' ', " "))
+            write_with_harmful_escaped(w, &text.replace(|c: char| c < ' ', " "))
         } else {
             self.write_sanitized(w, text)
         }
@@ -244,10 +244,13 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
     }
 }
 
-/// Writes the text with harmful characters as `\uXXXX`.
-fn write_escaped<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
+/// Writes a text, with the characters that a terminal would act on as `\uXXXX`.
+fn write_with_harmful_escaped<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
     let mut start = 0;
-    for (at, c) in text.char_indices().filter(|(_, c)| is_harmful(*c)) {
+    for (at, c) in text
+        .char_indices()
+        .filter(|(_, c)| is_harmful_to_terminal(*c))
+    {
         w.write_all(&text.as_bytes()[start..at])?;
         let mut units = [0; 2];
         for unit in c.encode_utf16(&mut units) {
@@ -279,7 +282,7 @@ mod tests {
             plain: vec![Name::from("x")],
         };
         let mut text = Vec::new();
-        write_compact(&document, &mut text).unwrap();
+        write_sanitized_compact(&document, &mut text).unwrap();
         assert_eq!(
             String::from_utf8(text).unwrap(),
             concat!(

@@ -1,7 +1,7 @@
-//! Which requests are answered: their `Host` and their token decide.
+//! Which requests are answered. Their `Host`, the site that sent them and their token decide.
 //!
-//! A web page of a stranger can send requests to this machine from a browser, and read the responses if a name of
-//! the stranger leads to this machine. Such a request names the stranger's host.
+//! A web page of a stranger can make a browser send requests to this machine. The page can even read the responses, if
+//! the stranger's host name resolves to this machine. Such a request has the stranger's host name as its `Host`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,22 +12,22 @@ use super::address::split_port;
 use super::request::RequestHead;
 use super::response::{Response, Status};
 use crate::address::secret::Secret;
-use crate::text::{Sanitized, cut};
+use crate::text::{Sanitized, cut_with_ellipsis};
 
-/// The longest part of a refused host that is repeated, in columns.
+/// Maximum width of a refused host name in the error message, in columns.
 const LONGEST_HOST: usize = 100;
 
-/// The host and token that a request must name to be answered.
+/// Which requests are answered: the host names that they may use, and the token that they must have.
 #[derive(Debug, Default)]
 pub struct Access {
-    /// The host names that requests may use, besides addresses and `localhost`.
+    /// The host names that requests may use. IP addresses and `localhost` are always allowed.
     pub hosts: Vec<Host>,
-    /// The token that requests must have, if any.
+    /// The token that each request must have. `None` if no token is required.
     pub token: Option<Secret>,
 }
 
 impl Access {
-    /// Refuses a request for another host, or without the token.
+    /// Refuses a request for another host, from a page of another site, or without the token.
     pub(super) fn verify_request(&self, head: &RequestHead) -> Result<(), Response<'static>> {
         self.verify_host(head)?;
         verify_fetch_site(head)?;
@@ -55,7 +55,7 @@ impl Access {
         if is_known && port.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit())) {
             return Ok(());
         }
-        let host = cut(&Sanitized(&*host).to_string(), LONGEST_HOST);
+        let host = cut_with_ellipsis(&Sanitized(&*host).to_string(), LONGEST_HOST);
         let why = format!(
             "`{host}` is not a name of this listener: start it with `--allow-host` and the name"
         );
@@ -66,7 +66,9 @@ impl Access {
         let Some(token) = &self.token else {
             return Ok(());
         };
-        let given = head.header("authorization")?.and_then(token_in_header);
+        let given = head
+            .header("authorization")?
+            .and_then(bearer_token_or_basic_password);
         if given.is_some_and(|given| given.ct_eq(token.reveal()).into()) {
             return Ok(());
         }
@@ -77,8 +79,8 @@ impl Access {
     }
 }
 
-/// Refuses what a page of another site requests, such as an image: it cannot read the response, but can cause its cost.
-/// A link that a user follows is answered.
+/// Refuses a request that a page of another site makes, for example for an image. That page could not read the
+/// response, but would make this program compute one. A link that a user follows is answered.
 fn verify_fetch_site(head: &RequestHead) -> Result<(), Response<'static>> {
     let is_own = matches!(
         head.header("sec-fetch-site")?,
@@ -93,8 +95,9 @@ fn verify_fetch_site(head: &RequestHead) -> Result<(), Response<'static>> {
     Err(Response::text(Status::Forbidden, why))
 }
 
-/// The token of a request: a bearer token, or the password that a browser asked for.
-fn token_in_header(authorization: &[u8]) -> Option<Vec<u8>> {
+/// The token in an `Authorization` header: a bearer token, or the password that the user typed into the browser's
+/// prompt.
+fn bearer_token_or_basic_password(authorization: &[u8]) -> Option<Vec<u8>> {
     let end = authorization.iter().position(|byte| *byte == b' ')?;
     let (scheme, given) = authorization.split_at(end);
     let given = given.trim_ascii();

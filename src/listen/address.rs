@@ -17,14 +17,14 @@ const FORMS: &str = "an address such as `127.0.0.1:9123`, `[::1]:9123`, `:9123` 
 /// Where a listener answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
-    /// An address or a name of this machine. Port 0 is any free one.
+    /// A host name or address of this machine. With port 0, the system chooses a free port.
     Tcp { host: Host, port: u16 },
     /// A socket in the file system, for this user only.
     Unix(PathBuf),
 }
 
 impl ListenAddress {
-    /// Parses an address. A port without a host is one of 127.0.0.1. The error says what is expected.
+    /// Parses an address. A port without a host means 127.0.0.1. The error is the list of expected forms.
     pub fn parse(input: &OsStr) -> Result<ListenAddress, String> {
         match input.as_bytes().strip_prefix(b"unix:") {
             Some(b"") => Err(FORMS.into()),
@@ -54,7 +54,7 @@ fn parse_tcp(input: &str) -> Option<ListenAddress> {
     })
 }
 
-/// A host and its port, if it has one. The brackets of an IPv6 address stay.
+/// Splits a text into the host and the port. `None` if there is no port. An IPv6 address keeps its brackets.
 pub(super) fn split_port(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),

@@ -1,32 +1,32 @@
-//! A value that many clients share, so that ten of them cost what one does.
+//! A value that many callers share, so that one read serves all of them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest interval is this many times the first one.
+/// Maximum factor by which the interval grows.
 const MAX_DOUBLED: u32 = 64;
 
-/// The longest time for which other callers get the result of a failed read.
+/// Maximum time after a failed read before the next read begins.
 const FAILURE: Duration = Duration::from_secs(5);
 
 /// Time between two attempts to get a lock that another thread holds.
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A value that is read at most once per interval. After two reads in a row that took longer than the
-/// interval, the interval doubles. A read within the first interval restores it.
+/// A value that is read at most once per interval. After two reads in a row that took longer than the interval, the
+/// interval doubles. A read that takes no longer than the first interval restores that interval.
 ///
-/// After a failed read, only the caller that makes the next one waits for it.
+/// After a failed read, one caller waits for the next read. The others get the failure immediately.
 #[derive(Debug)]
 pub struct CachedValue<T> {
-    /// Whether a value comes from a read that succeeded. Only the duration of such a read changes the interval.
+    /// Whether the read of a value succeeded. Only the duration of a successful read changes the interval.
     is_success: fn(&T) -> bool,
     state: Mutex<CacheState<T>>,
     /// Held during a read.
     reading: Mutex<()>,
 }
 
-/// The last value, and how often it is read.
+/// The last value, and the interval at which values are read.
 #[derive(Debug)]
 struct CacheState<T> {
     pace: ReadPace,
@@ -37,14 +37,15 @@ struct CacheState<T> {
 struct LastValue<T> {
     value: T,
     has_failed: bool,
-    /// When the read of this value began: the value lacks changes made after that.
+    /// When the read of this value began. Later changes are missing in the value.
     begun: Instant,
     elapsed: Duration,
 }
 
 impl<T> LastValue<T> {
-    /// A value that took long to read is used for longer than the interval: so all callers that waited share it, and the
-    /// server rests for as long as the read took. After a failure, the next read begins an interval after its end.
+    /// Whether the value can still be used. A value that took long to read is used for twice that time, if that is
+    /// longer than the interval: callers that waited share the value, and the server rests for as long as the read
+    /// took. After a failed read, the next read waits for one interval, but at most 5 seconds.
     fn is_fresh(&self, interval: Duration, now: Instant) -> bool {
         let stands_for = if self.has_failed {
             self.elapsed + interval.min(FAILURE)
@@ -56,8 +57,7 @@ impl<T> LastValue<T> {
 }
 
 impl<T: Clone> CachedValue<T> {
-    /// A value that is read at most once per `interval`. `is_success` says whether a value comes from a read that
-    /// succeeded.
+    /// A value that is read at most once per `interval`. `is_success` says whether the read of a value succeeded.
     pub fn new(interval: Duration, is_success: fn(&T) -> bool) -> CachedValue<T> {
         let pace = ReadPace::new(interval);
         CachedValue {
@@ -77,8 +77,9 @@ impl<T: Clone> CachedValue<T> {
         self.last_value_if(|last, _, _| last.has_failed).is_some()
     }
 
-    /// The last value, or a new one if that is not fresh any more. Waits for a read under way, but no longer than
-    /// `patience`, and shares its result. If the last value was a failure, it is returned until the read ends.
+    /// The last value, or a new one if the last is too old. Waits up to `patience` for a read of another caller, and
+    /// shares its value. `None` if that read takes longer. If the last read failed, returns the failure instead of
+    /// waiting.
     pub fn get(&self, patience: Duration, read: impl FnOnce() -> T) -> Option<T> {
         if let Some(value) = self.last_value_if(LastValue::is_fresh) {
             return Some(value);
@@ -88,7 +89,7 @@ impl<T: Clone> CachedValue<T> {
         let Some(_reading) = lock_within(&self.reading, wait) else {
             return known;
         };
-        // Another thread may have read a value before this one had the lock.
+        // Another caller may have read a value while this one waited for the lock.
         if let Some(value) = self.last_value_if(LastValue::is_fresh) {
             return Some(value);
         }
@@ -109,7 +110,7 @@ impl<T: Clone> CachedValue<T> {
         Some(value)
     }
 
-    /// The last value, if `fits` accepts it at the present interval and moment.
+    /// The last value, if `fits` accepts it. `fits` also gets the interval and the present moment.
     fn last_value_if(&self, fits: impl Fn(&LastValue<T>, Duration, Instant) -> bool) -> Option<T> {
         let state = self.lock_state();
         let last = state.last.as_ref();
@@ -122,7 +123,7 @@ impl<T: Clone> CachedValue<T> {
     }
 }
 
-/// Waits for a lock, but no longer than `patience`.
+/// Waits for a lock, but no longer than `patience`. `None` if another thread still holds it.
 pub(crate) fn lock_within<T>(mutex: &Mutex<T>, patience: Duration) -> Option<MutexGuard<'_, T>> {
     let begun = Instant::now();
     loop {
@@ -152,12 +153,12 @@ impl ReadPace {
         }
     }
 
-    /// Whether reads took so long that the interval was doubled.
+    /// Whether the interval is longer than the first one, because reads were slow.
     pub(crate) fn is_interval_doubled(&self) -> bool {
         self.interval > self.first
     }
 
-    /// Adjusts the interval to the duration of a read.
+    /// Doubles or restores the interval, depending on the duration of a read.
     pub(crate) fn adjust_to_read(&mut self, elapsed: Duration) {
         if elapsed <= self.first {
             self.interval = self.first;

@@ -1,4 +1,4 @@
-//! One connection: its requests in turn, each with its response.
+//! One connection: reads its requests one after another, and sends the response to each.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use super::request_reader::{NoRequest, RequestReader};
 use super::response::{Body, Response};
 use super::server_sent_events::ServerSentEvents;
 
-/// Maximum number of requests of one connection.
+/// Maximum number of requests on one connection.
 const MAX_REQUESTS: usize = 100;
 
 #[derive(Debug)]
@@ -28,8 +28,8 @@ impl<'l> Connection<'l> {
         Connection { entry, reader }
     }
 
-    /// Answers requests until either side ends the connection.
-    pub(super) fn run<'a>(mut self, respond: impl Fn(&Request) -> Response<'a>) {
+    /// Answers requests until the client, the listener or the maximum number of requests ends the connection.
+    pub(super) fn answer_requests<'a>(mut self, respond: impl Fn(&Request) -> Response<'a>) {
         for number in 1..=MAX_REQUESTS {
             let request = match self.reader.read_request(&self.entry.socket) {
                 Ok(request) => request,

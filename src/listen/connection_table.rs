@@ -1,4 +1,5 @@
-//! The connections that are open, at most 64, and which of them makes room for another one.
+//! The table of open connections, at most 64. In a full table, the connection that has waited longest for a request is
+//! closed for a new one.
 
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +11,13 @@ use super::socket::ClientSocket;
 /// Maximum number of connections at the same time.
 pub const MAX_CONNECTIONS: usize = 64;
 
-/// Maximum number of threads of connections. A thread whose connection was closed counts until it has ended.
+/// Maximum number of connection threads. The thread of a closed connection counts until it ends.
 const MAX_THREADS: usize = 2 * MAX_CONNECTIONS;
 
-/// How long responses may be sent after the listener was asked to stop.
+/// How long connections may go on sending their responses after the listener was asked to stop.
 const MAX_TIME_TO_FINISH: Duration = Duration::from_secs(5);
 
-/// How long a closed connection may take to leave the table.
+/// How long a new connection waits, if there are too many threads, for one of them to end.
 const MAX_TIME_TO_LEAVE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -34,14 +35,14 @@ struct ConnectionRow {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ConnectionPhase {
-    /// Since this moment, the connection has waited for a complete request or sent a stream.
+    /// Since this moment, the connection has waited for a complete request, or has sent a stream.
     Waiting(Instant),
     Responding,
-    /// The connection was closed to make room for another one. Its thread is about to end.
+    /// The table has closed the connection to make room for another one. The connection's thread is about to end.
     Closed,
 }
 
-/// The place of a connection in the table. Dropping it frees the place.
+/// The entry of a connection in the table. Dropping it removes the connection from the table.
 #[derive(Debug)]
 pub(super) struct TableEntry<'t> {
     table: &'t ConnectionTable,
@@ -49,9 +50,10 @@ pub(super) struct TableEntry<'t> {
 }
 
 impl ConnectionTable {
-    /// Adds a connection. In a full table, the one that has waited longest for its request is closed, so
-    /// that slow clients do not lock out others. Returns the socket if all are being answered.
-    pub(super) fn add_connection(
+    /// Adds a connection. If the table is full, closes the connection that has waited longest for a request, so that
+    /// slow clients do not lock out others. Returns the socket if no connection waits, or if too many threads have not
+    /// ended yet.
+    pub(super) fn add_evicting_longest_waiting(
         &self,
         socket: ClientSocket,
     ) -> Result<TableEntry<'_>, ClientSocket> {
@@ -78,9 +80,9 @@ impl ConnectionTable {
         })
     }
 
-    /// Closes the connection that has waited longest for its request. Waits until a connection has ended, but not
-    /// longer than `patience`.
-    pub(super) fn close_one_and_wait(&self, patience: Duration) {
+    /// Closes the connection that has waited longest for a request. Waits up to `patience` until a connection leaves
+    /// the table.
+    pub(super) fn close_longest_waiting_and_wait(&self, patience: Duration) {
         let mut rows = self.lock_rows();
         close_longest_waiting_if_any(&mut rows);
         drop(self.wait_for_departure(rows, patience));
@@ -90,7 +92,8 @@ impl ConnectionTable {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Ends the connections that only wait for requests. The others finish their responses first.
+    /// Ends all connections. Those that wait for a request end immediately. The others get 5 seconds to finish their
+    /// responses.
     pub(super) fn stop_connections(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         let deadline = Instant::now() + MAX_TIME_TO_FINISH;
@@ -112,7 +115,7 @@ impl ConnectionTable {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a connection leaves the table.
+    /// Waits up to `patience` until a connection leaves the table.
     fn wait_for_departure<'t>(
         &self,
         rows: MutexGuard<'t, Vec<ConnectionRow>>,
@@ -140,18 +143,20 @@ fn close_longest_waiting_if_any(rows: &mut [ConnectionRow]) -> bool {
 }
 
 impl TableEntry<'_> {
-    /// Notes that a whole request has arrived. False if the connection was closed meanwhile.
+    /// Marks the connection as responding, because a complete request has arrived. False if the table has closed the
+    /// connection.
     pub(super) fn begin_response_if_open(&self) -> bool {
         self.set_phase_if_open(ConnectionPhase::Responding)
     }
 
-    /// Notes that a stream begins. A full table may close it like a connection that waits for a request: its client
-    /// connects again. False if the connection was closed meanwhile.
+    /// Marks the connection as waiting, because it begins to send a stream. So a full table may close it, and its
+    /// client connects again. False if the table has already closed the connection.
     pub(super) fn begin_stream_if_open(&self) -> bool {
         self.set_phase_if_open(ConnectionPhase::Waiting(Instant::now()))
     }
 
-    /// Notes that the response was sent. False if no further request may follow.
+    /// Marks the connection as waiting, because its response was sent. False if the connection may not read another
+    /// request.
     pub(super) fn end_response_and_may_continue(&self) -> bool {
         self.set_phase_if_open(ConnectionPhase::Waiting(Instant::now())) && !self.is_stopping()
     }

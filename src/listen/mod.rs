@@ -1,8 +1,8 @@
-//! The HTTP server of `--listen`: a thread per connection, at most 64, and no runtime.
+//! The HTTP server of `--listen`. It has one thread per connection, at most 64 connections, and no async runtime.
 //!
-//! [`Listener::bind`] opens the address and [`Listener::serve`] answers until it is asked to stop. The
-//! caller turns each [`Request`] into a [`Response`]. This module reads, limits and refuses: see
-//! `docs/security.md`. It knows neither Redis nor what is served.
+//! [`Listener::bind`] opens the address, and [`Listener::serve`] answers requests until it is asked to stop. The caller
+//! makes a [`Response`] for each [`Request`]. This module reads requests, limits their size and time, and refuses bad
+//! ones: see `docs/security.md`. It uses no other part of the program, such as Redis.
 
 mod access;
 mod address;
@@ -39,7 +39,7 @@ use self::socket::ClientSocket;
 use crate::error::Error;
 use crate::threads;
 
-/// Time between two checks of whether to stop.
+/// How often the listener checks whether to stop.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An address that is open for requests.
@@ -51,7 +51,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Opens the address. An address that other machines can reach needs a token.
+    /// Opens the address. Refuses an address that other machines can reach if `access` has no token.
     pub fn bind(address: &ListenAddress, mut access: Access) -> Result<Listener, Error> {
         let socket = ServerSocket::bind(address, access.token.is_some())?;
         if let ListenAddress::Tcp { host, .. } = address {
@@ -72,15 +72,15 @@ impl Listener {
         }
     }
 
-    /// The address with the port that was opened, to print: `http://127.0.0.1:9123`.
+    /// The URL of the listener, with the port that was opened: `http://127.0.0.1:9123`.
     pub fn url(&self) -> String {
         self.socket.url()
     }
 
-    /// Answers requests until `stop` is true, and finishes the responses under way. A client that does not
-    /// read its response is left after 5 seconds. A response that is still being made is waited for.
+    /// Answers requests until `stop` returns true. Then gives the open responses 5 seconds to be sent, and waits until
+    /// each call of `respond` has returned.
     ///
-    /// `respond` runs in many threads at the same time.
+    /// `respond` runs in several threads at the same time.
     pub fn serve<'a>(
         &self,
         respond: impl Fn(&Request) -> Response<'a> + Sync,
@@ -92,17 +92,17 @@ impl Listener {
                 let socket = match self.socket.accept(STOP_CHECK_INTERVAL) {
                     Ok(Some(socket)) => socket,
                     Ok(None) => continue,
-                    // The system has no descriptors or memory left: closing one connection frees some.
+                    // The system has no file descriptors or memory left. Closing one connection frees some.
                     Err(_) => {
-                        table.close_one_and_wait(STOP_CHECK_INTERVAL);
+                        table.close_longest_waiting_and_wait(STOP_CHECK_INTERVAL);
                         continue;
                     }
                 };
-                match table.add_connection(socket) {
+                match table.add_evicting_longest_waiting(socket) {
                     Ok(entry) => {
                         let connection = Connection::new(entry, &self.access, self.takes_posts);
-                        let run = || connection.run(&respond);
-                        // Without a thread, the connection is dropped, which closes it.
+                        let run = || connection.answer_requests(&respond);
+                        // If no thread can be started, the connection is dropped and so closed.
                         _ = threads::spawn_scoped(scope, run);
                     }
                     Err(socket) => refuse_busy(&socket),
@@ -113,7 +113,7 @@ impl Listener {
     }
 }
 
-/// Says that all connections are being answered. Does not wait for the client.
+/// Sends a client the response that too many requests are being answered. Does not wait for the client to read it.
 fn refuse_busy(socket: &ClientSocket) {
     let busy = Response::text(
         Status::ServiceUnavailable,

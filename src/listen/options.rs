@@ -23,8 +23,8 @@ pub struct ListenOptions {
     pub access: AccessOptions,
 }
 
-/// Which requests are answered. For a command whose flag for the address has another name than `--listen` but the clap
-/// id `listen`.
+/// The flags that say which requests are answered. A command uses them alone if its own flag for the address is not
+/// called `--listen`; that flag has the clap id `listen`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct AccessOptions {
     /// Answer requests for this host name, too; may be repeated
@@ -36,13 +36,17 @@ pub struct AccessOptions {
 }
 
 impl AccessOptions {
-    /// Reads the token. `warn` gets a warning if other users may read it, too.
+    /// Reads the token file. `warn` gets a warning if other users may read the file.
     pub fn read_access(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
         let token = match &self.token_file {
             Some(path) => {
                 // A file that another user may write is refused: that user would choose the token.
                 open::refuse_untrusted_path(path)?;
-                Some(secret_file::read_secret("token file", path, warn)?)
+                Some(secret_file::read_secret_in_first_line(
+                    "token file",
+                    path,
+                    warn,
+                )?)
             }
             None => None,
         };

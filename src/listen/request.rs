@@ -15,13 +15,13 @@ pub enum Method {
     Post,
 }
 
-/// A complete request, with its body, of a client that was not refused.
+/// A complete request with its body, after the access checks.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: Method,
     /// The path as it was sent, from its `/` on: percent-encoded ASCII.
     pub path: String,
-    /// The names and values of the query, decoded.
+    /// The names and values in the query string, decoded.
     pub query: Vec<(String, String)>,
     /// The names in lower case.
     pub headers: Vec<(String, Vec<u8>)>,
@@ -32,24 +32,24 @@ pub struct Request {
 }
 
 impl Request {
-    /// The first value of the query with this name.
+    /// The first value with this name in the query string.
     pub fn query_value(&self, name: &str) -> Option<&str> {
         let mut values = self.query.iter().filter(|(key, _)| key == name);
         values.next().map(|(_, value)| value.as_str())
     }
 
-    /// The first header with this name, in lower case.
+    /// The first header with this name, which must be in lower case.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
         let found = self.headers.iter().find(|(found, _)| found == name);
         found.map(|(_, value)| value.as_slice())
     }
 }
 
-/// The first part of a request, with all its headers.
+/// The request line and the headers of a request.
 #[derive(Debug)]
 pub(super) struct RequestHead {
     pub method: String,
-    /// A path and perhaps a query: ASCII without blanks.
+    /// The path and the query string as they were sent: ASCII without blanks.
     target: String,
     pub is_http_1_0: bool,
     /// The names in lower case.
@@ -57,10 +57,11 @@ pub(super) struct RequestHead {
 }
 
 impl RequestHead {
-    /// Parses the beginning of a request, and returns it with its length. `None` if it is not whole.
+    /// Parses the request line and the headers, and returns them with their length in bytes. `None` if they are
+    /// incomplete.
     ///
-    /// What two programs could read in two ways is refused, so that a proxy in front of this one never sees
-    /// another request.
+    /// Refuses what two programs could parse differently: a proxy in front of this server must never see other requests
+    /// than this server does.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, usize)>, Response<'static>> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
@@ -90,7 +91,7 @@ impl RequestHead {
         Ok(Some((head, length)))
     }
 
-    /// The value of a header. Refuses a request that has it more than once.
+    /// The value of a header. Refuses a request that has the header more than once.
     pub(super) fn header(&self, name: &str) -> Result<Option<&[u8]>, Response<'static>> {
         let mut values = self.header_values(name);
         match (values.next(), values.next()) {
@@ -124,7 +125,7 @@ impl RequestHead {
             let why = "`Content-Length` is not a number";
             return Err(Response::text(Status::BadRequest, why));
         }
-        // A number of more digits than the type holds is too large in any case.
+        // A number that does not fit the type is too large in any case.
         let length = str::from_utf8(length)
             .ok()
             .and_then(|text| text.parse().ok());
@@ -138,7 +139,7 @@ impl RequestHead {
         }
     }
 
-    /// Whether the client waits for a go-ahead before it sends the body.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) fn expects_continue(&self) -> Result<bool, Response<'static>> {
         match self.header("expect")? {
             None => Ok(false),
@@ -151,7 +152,7 @@ impl RequestHead {
         }
     }
 
-    /// Whether the client keeps the connection after the response.
+    /// Whether the client wants to send further requests on this connection.
     fn keeps_connection(&self) -> bool {
         let has_option = |wanted: &[u8]| {
             let mut options = self

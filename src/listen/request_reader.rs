@@ -11,10 +11,10 @@ use super::socket::ClientSocket;
 /// How long a request may take to arrive.
 const ARRIVAL: Duration = Duration::from_secs(5);
 
-/// How long a connection may be idle before a request.
+/// How long a connection may wait for a request to begin.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(5);
 
-/// The longest first line with all headers, in bytes.
+/// Maximum length of the request line with all headers, in bytes.
 const LONGEST_HEAD: usize = 8 * 1024;
 
 /// The longest body, in bytes.
@@ -24,7 +24,7 @@ const LONGEST_BODY: usize = 64 * 1024;
 pub(super) struct RequestReader<'l> {
     access: &'l Access,
     takes_posts: bool,
-    /// The bytes that have arrived and belong to no request yet.
+    /// The received bytes that belong to no request yet.
     buffer: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ impl<'l> RequestReader<'l> {
         }
     }
 
-    /// Reads the next request. What is wrong with its head is refused before its body is read.
+    /// Reads the next request. If its first line or headers are wrong, refuses the request without reading the body.
     pub(super) fn read_request(&mut self, socket: &ClientSocket) -> Result<Request, NoRequest> {
         if self.buffer.is_empty() {
             let arrived = socket.receive(LONGEST_HEAD, Instant::now() + MAX_IDLE_TIME);
@@ -70,7 +70,7 @@ impl<'l> RequestReader<'l> {
             sent.map_err(|_| NoRequest::Ended)?;
         }
         while self.buffer.len() < length {
-            self.fill_buffer(socket, length, deadline)?;
+            self.receive_into_buffer(socket, length, deadline)?;
         }
         let rest = self.buffer.split_off(length.min(self.buffer.len()));
         let body = std::mem::replace(&mut self.buffer, rest);
@@ -100,12 +100,12 @@ impl<'l> RequestReader<'l> {
                 let why = format!("{what} is longer than {LONGEST_HEAD} bytes");
                 return Err(Response::text(status, why).into());
             }
-            self.fill_buffer(socket, LONGEST_HEAD, deadline)?;
+            self.receive_into_buffer(socket, LONGEST_HEAD, deadline)?;
         }
     }
 
-    /// Reads more of the request, until the buffer has up to `max_bytes` bytes.
-    fn fill_buffer(
+    /// Receives more bytes of the request, up to a buffer of `max_bytes` bytes.
+    fn receive_into_buffer(
         &mut self,
         socket: &ClientSocket,
         max_bytes: usize,

@@ -9,7 +9,7 @@ use strum::IntoStaticStr;
 use super::server_sent_events::ServerSentEvents;
 use crate::text;
 
-/// The status of a response, with its number.
+/// The status of a response, with its HTTP code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "title_case")]
 pub enum Status {
@@ -36,7 +36,7 @@ pub enum Status {
     HttpVersionNotSupported = 505,
 }
 
-/// The function that makes the parts of a stream: it sends them and waits in between.
+/// The function that sends the parts of a stream, and waits between them.
 type Producer<'a> = Box<dyn FnOnce(&mut ServerSentEvents<'_>) -> io::Result<()> + 'a>;
 
 pub(super) enum Body<'a> {
@@ -47,7 +47,7 @@ pub(super) enum Body<'a> {
 }
 
 impl Body<'_> {
-    /// The number of bytes. `None` for a stream, which is as long as it lasts.
+    /// The number of bytes. `None` for a stream, whose length is not known.
     fn length(&self) -> Option<usize> {
         match self {
             Body::Bytes(bytes) => Some(bytes.len()),
@@ -79,7 +79,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// A response whose bytes are not copied for each client.
+    /// A response whose bytes are shared with other responses, not copied.
     pub fn shared(
         status: Status,
         content_type: &'static str,
@@ -91,13 +91,13 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// A response of one sanitized line, such as the reason of a refusal.
+    /// A response of one line of text, such as the reason of a refusal. The line is sanitized.
     pub fn text(status: Status, line: impl fmt::Display) -> Response<'a> {
-        let line = text::clean_line(line.to_string());
+        let line = text::sanitize_to_line(line.to_string());
         Response::new(status, "text/plain; charset=utf-8", line + "\n")
     }
 
-    /// A response of server-sent events. It ends when `produce` returns, and the connection with it.
+    /// A response of server-sent events. When `produce` returns, the response and the connection end.
     pub fn events(
         produce: impl FnOnce(&mut ServerSentEvents<'_>) -> io::Result<()> + 'a,
     ) -> Response<'a> {
@@ -109,7 +109,8 @@ impl<'a> Response<'a> {
         stream.with_header("X-Accel-Buffering", "no")
     }
 
-    /// Adds a header. What is not printable ASCII in its value becomes `?`, so that it stays one line.
+    /// Adds a header. Each character of the value that is not printable ASCII becomes `?`, so that the value stays on
+    /// one line.
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Response<'a> {
         let is_printable = |c: char| c == ' ' || c.is_ascii_graphic();
         let value = value.into().replace(|c| !is_printable(c), "?");

@@ -1,14 +1,14 @@
-//! A response without an end, such as server-sent events.
+//! The client's end of a response without an end, such as server-sent events.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use super::connection_table::TableEntry;
 
-/// Bytes that a client may send after its request while it is sent a stream. They are dropped.
+/// Maximum number of bytes that are dropped if a client sends them during a stream. More of them end the stream.
 const MAX_IGNORED: usize = 64 * 1024;
 
-/// The longest wait for the next part: beyond it, a clock could overflow.
+/// The longest wait for the next part. Adding a longer one to a time could overflow.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The client of a stream.
@@ -23,7 +23,7 @@ impl<'t> ServerSentEvents<'t> {
         ServerSentEvents { entry, ignored: 0 }
     }
 
-    /// Sends a part. Fails if the client has left or reads too slowly, or if the listener stops.
+    /// Sends a part. Fails if the client has left or reads too slowly, or if the listener is stopping.
     pub fn send_part(&mut self, part: &[u8]) -> io::Result<()> {
         if self.entry.is_stopping() {
             return Err(io::ErrorKind::ConnectionAborted.into());
@@ -31,7 +31,7 @@ impl<'t> ServerSentEvents<'t> {
         self.entry.socket.send(part)
     }
 
-    /// Waits, up to a day. Fails as soon as the client leaves or the listener stops.
+    /// Waits, up to a day. Fails as soon as the client leaves or sends too much, or the listener stops.
     pub fn wait(&mut self, duration: Duration) -> io::Result<()> {
         let deadline = Instant::now() + duration.min(LONGEST_WAIT);
         while self.ignored < MAX_IGNORED {

@@ -13,7 +13,7 @@ use rustix::net::listen;
 use super::address::{self, ListenAddress};
 use super::socket::ClientSocket;
 use super::unix_socket::{BACKLOG, SocketFile, bind_unix};
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 
 #[derive(Debug)]
 pub(super) enum ServerSocket {
@@ -22,7 +22,7 @@ pub(super) enum ServerSocket {
 }
 
 impl ServerSocket {
-    /// Opens the address. One that other machines can reach is refused without a token.
+    /// Opens the address. Refuses an address that other machines can reach if no token is required.
     pub(super) fn bind(address: &ListenAddress, has_token: bool) -> Result<ServerSocket, Error> {
         match address {
             ListenAddress::Tcp { host, port } => {
@@ -52,7 +52,7 @@ impl ServerSocket {
         }
     }
 
-    /// The next connection. `None` if there is none for this long.
+    /// Waits up to `patience` for the next connection. `None` if none comes, or if the client has left already.
     pub(super) fn accept(&self, patience: Duration) -> io::Result<Option<ClientSocket>> {
         let timeout = Timespec::try_from(patience).map_err(io::Error::other)?;
         let mut polled = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
@@ -93,7 +93,7 @@ impl AsFd for ServerSocket {
     }
 }
 
-/// Whether a fault says nothing about the next connection: the client has left, or a signal came.
+/// Whether an error of `accept` concerns one connection only, or a signal: then the next `accept` may succeed.
 fn concerns_one_connection(fault: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
 
@@ -113,7 +113,7 @@ fn bind_tcp(found: &[SocketAddr]) -> io::Result<ServerSocket> {
 }
 
 fn bind_error(address: &ListenAddress, fault: &io::Error) -> Error {
-    let why = io_message(fault);
+    let why = io_message_without_errno(fault);
     let error = Error::new(Kind::Error, format!("cannot listen on `{address}`: {why}"));
     error.hint(match fault.kind() {
         io::ErrorKind::AddrInUse => {

@@ -1,25 +1,25 @@
-//! A connection to a client: every wait on it has an end.
+//! A connection to a client. Each wait for the client has a time limit.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// A response is sent in parts of this size, in bytes. A smaller part counts as no progress: a system takes
-/// a few bytes now and then for a client that does not read.
+/// Responses are sent in parts of this size, in bytes. The time limit applies to each part, because a system accepts a
+/// few bytes now and then for a client that does not read.
 const WRITE_SIZE: usize = 16 * 1024;
 
-/// How long a client may take to read enough for the next part.
+/// How long a client may take to receive one part of a response.
 const MAX_PART_WAIT: Duration = Duration::from_secs(5);
 
-/// How long a client may take to read what it is sent.
+/// How long a client may take to receive a whole response.
 const MAX_SEND_TIME: Duration = Duration::from_secs(30);
 
-/// How long the rest of a request is read after the response. Closing a connection with unread bytes would
-/// make the client's system drop the response.
+/// How long to read the rest of a request after its response was sent. If a connection is closed with unread bytes, the
+/// client's system may drop the response.
 const MAX_DRAIN_TIME: Duration = Duration::from_secs(1);
 
-/// How many bytes of that rest are read at most.
+/// Maximum number of bytes of a request that are read after its response was sent.
 const MAX_DRAIN_BYTES: usize = 256 * 1024;
 
 #[derive(Debug)]
@@ -43,7 +43,8 @@ impl ClientSocket {
         Ok(ClientSocket::Unix(stream))
     }
 
-    /// Reads up to `max_bytes` bytes. No bytes mean the end of the stream. Fails with `TimedOut` at the deadline.
+    /// Reads up to `max_bytes` bytes. An empty result means that the client has ended the stream. Fails with `TimedOut`
+    /// at the deadline.
     pub(super) fn receive(&self, max_bytes: usize, deadline: Instant) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; max_bytes];
         loop {
@@ -66,7 +67,7 @@ impl ClientSocket {
                     bytes.truncate(count);
                     return Ok(bytes);
                 }
-                // The deadline ends the loop, not this fault.
+                // Try again: the check of the deadline above ends the loop.
                 Err(fault) if may_retry(&fault) => {}
                 Err(fault) => return Err(fault),
             }
@@ -90,7 +91,7 @@ impl ClientSocket {
             match self.write(part) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(sent) => part = part.get(sent..).unwrap_or_default(),
-                // The deadline ends the loop, not this fault.
+                // Try again: the check of the deadline above ends the loop.
                 Err(fault) if may_retry(&fault) => {}
                 Err(fault) => return Err(fault),
             }
@@ -98,7 +99,7 @@ impl ClientSocket {
         Ok(())
     }
 
-    /// Sends what the system takes immediately, in the hope that the client reads it.
+    /// Sends only the bytes that the system accepts immediately, then ends the sending direction.
     pub(super) fn send_without_waiting(&self, bytes: &[u8]) {
         _ = match self {
             ClientSocket::Tcp(stream) => stream.set_nonblocking(true),
@@ -115,7 +116,7 @@ impl ClientSocket {
         }
     }
 
-    /// Ends one or both directions, also for a thread that waits.
+    /// Ends one or both directions of the connection. A thread that waits for the client wakes up.
     pub(super) fn shut_down(&self, how: Shutdown) {
         _ = match self {
             ClientSocket::Tcp(stream) => stream.shutdown(how),
@@ -123,7 +124,7 @@ impl ClientSocket {
         };
     }
 
-    /// Ends the sending direction, and waits a moment until the client has closed its end.
+    /// Ends the sending direction, then reads for a moment until the client closes its end.
     pub(super) fn end_sending_and_drain(&self) {
         self.shut_down(Shutdown::Write);
         let deadline = Instant::now() + MAX_DRAIN_TIME;
@@ -137,7 +138,7 @@ impl ClientSocket {
     }
 }
 
-/// Whether to try again: a signal came, or the system, which rounds time limits, ended the wait early.
+/// Whether to try again: a signal interrupted the wait, or the system ended it a little too early.
 fn may_retry(fault: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
 

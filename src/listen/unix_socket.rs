@@ -14,11 +14,11 @@ use rustix::process::geteuid;
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open_failure::OpenFailure;
 
-/// Connections that the system keeps until they are accepted. If there are more, a client tries again
-/// after a second.
+/// Maximum number of connections that the system keeps until they are accepted. A client beyond that tries again after
+/// a second.
 pub(super) const BACKLOG: i32 = 1024;
 
-/// The file of a socket. Dropping it removes the file, unless another one has its name by then.
+/// The file of a socket. Dropping the value removes the file, unless another file has its path by then.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     pub path: PathBuf,
@@ -39,7 +39,8 @@ fn file_identity(about: &Metadata) -> (u64, u64) {
     (about.dev(), about.ino())
 }
 
-/// Opens a socket for this user only. A socket that this user's process left behind is replaced.
+/// Opens a socket that only this user can connect to. Replaces a socket file that an ended process of this user left
+/// behind.
 pub(super) fn bind_unix(path: &Path) -> Result<(UnixListener, SocketFile), OpenFailure> {
     let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
     remove_stale_socket(path, &address)?;
@@ -63,7 +64,7 @@ fn new_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Removes a socket of this user at which nobody listens. Refuses everything else with this name.
+/// Removes the file of this user's socket if no process listens on it. Refuses any other file at this path.
 fn remove_stale_socket(path: &Path, address: &SocketAddrUnix) -> Result<(), OpenFailure> {
     let found = match fs::symlink_metadata(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -78,7 +79,7 @@ fn remove_stale_socket(path: &Path, address: &SocketAddrUnix) -> Result<(), Open
     }
     match connect(&new_socket()?, address) {
         Err(Errno::CONNREFUSED) => Ok(fs::remove_file(path)?),
-        // A full queue of connections means that somebody listens, too.
+        // A process with a full queue of connections listens, too.
         Ok(()) | Err(Errno::AGAIN | Errno::INPROGRESS) => refused("another process listens there"),
         Err(errno) => Err(io::Error::from(errno).into()),
     }

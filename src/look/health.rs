@@ -1,13 +1,14 @@
-//! Judges the health of the system by the problems of `status`, or by given limits.
+//! Judges the health of the system by the problems that `status` shows, or by given limits.
 
 use crate::clock::moment::Moment;
 use crate::model::health::{Health, HealthItem, HealthLevel, LimitKind, Limits, SubjectLimit};
-use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts, SystemList};
-use crate::model::pattern::Pattern;
+use crate::model::overview::{OmittedCounts, ProblemCode, StatusProblem, SystemFacts, SystemList};
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::text::nearest_spelling;
 
-/// Judges the health of the system by the given limits. Without limits, the problems that `status` shows decide.
+/// Judges the health of the system by the given limits. Without limits, the problems that `status` shows decide. Keys
+/// of a wrong type count in both cases.
 pub(crate) fn judge_health(
     facts: &SystemFacts,
     problems: &[StatusProblem],
@@ -17,7 +18,7 @@ pub(crate) fn judge_health(
     let omitted = if limits.cover_whole_system() {
         facts.omitted()
     } else {
-        Omitted::default()
+        OmittedCounts::default()
     };
     if limits.0.is_empty() {
         return Health::new(problems.iter().map(problem_item).collect(), omitted);
@@ -47,7 +48,8 @@ pub(crate) fn judge_health(
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
     let groups: Vec<Name> = groups.map(|group| group.group.clone()).collect();
     for subject in unknown_subjects(limits.patterns(true), &groups) {
-        // A group disappears with its last job, so an unknown group is no warning: only note a similar name.
+        // A group disappears with its last job, so an unknown group is no warning. Only add the most similar name, if
+        // there is one.
         let items = items.iter_mut();
         let mut items = items.filter(|item| item.group.as_ref() == subject.as_plain_name());
         let near = nearest_spelling(subject.as_typed(), &groups);
@@ -65,7 +67,7 @@ pub(crate) fn judge_health(
     Health::new(items, omitted)
 }
 
-/// The values that a kind of limit is about, each with its queue or group. `None` for an unknown value.
+/// The measured values for a kind of limit, each with its queue or group. `None` if a value is unknown.
 fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Option<f64>)> {
     let queues = facts.queues.iter().map(|queue| &queue.counts);
     match kind {
@@ -101,13 +103,14 @@ fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Na
             let alive = alive.count() as f64;
             vec![(
                 Name::default(),
-                facts.knows_list(SystemList::Workers).then_some(alive),
+                facts.is_list_readable(SystemList::Workers).then_some(alive),
             )]
         }
     }
 }
 
-/// Adds an item for each value that has a limit: the last limit that names its subject, else the limit for all.
+/// Adds an item for each value with a limit. The last limit whose pattern matches the queue or group applies, else the
+/// last limit for all.
 fn add_limit_items(
     kind: LimitKind,
     values: &[(Name, Option<f64>)],
@@ -148,12 +151,13 @@ fn problem_item(problem: &StatusProblem) -> HealthItem {
     }
 }
 
-/// Names and globs that match no known queue or group, each once: a misspelt one would count as healthy for ever.
+/// The patterns that match no known queue or group, each once. A misspelled name would otherwise count as healthy for
+/// ever.
 fn unknown_subjects<'a>(
-    subjects: impl Iterator<Item = &'a Pattern>,
+    subjects: impl Iterator<Item = &'a NamePattern>,
     known: &[Name],
-) -> Vec<&'a Pattern> {
-    let mut unknown: Vec<&Pattern> = Vec::new();
+) -> Vec<&'a NamePattern> {
+    let mut unknown: Vec<&NamePattern> = Vec::new();
     for subject in subjects {
         let is_new = || {
             !unknown
@@ -167,7 +171,7 @@ fn unknown_subjects<'a>(
     unknown
 }
 
-fn unknown_queue_item(subject: &Pattern, known: &[Name]) -> HealthItem {
+fn unknown_queue_item(subject: &NamePattern, known: &[Name]) -> HealthItem {
     let name = subject.as_plain_name();
     let fact = match name {
         None => format!("no queue matches {}", subject.as_typed()),

@@ -1,20 +1,20 @@
-//! The state of the system as metrics, for monitoring systems.
+//! The state of the system as metrics for Prometheus.
 
 use crate::clock::moment::Moment;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts, SystemList};
-use crate::model::pattern::{Pattern, passes_filter};
+use crate::model::pattern::{NamePattern, passes_filter};
 use crate::name::Name;
 
-/// Which time series the metrics have: how many failure groups, and which queues.
+/// Which time series the metrics include: how many failure groups, and which queues.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesChoice {
-    /// Maximum number of groups of failures that are named.
+    /// Maximum number of failure groups with a series of their own.
     pub max_groups: usize,
     /// Only these queues, if any are given.
-    pub queues: Vec<Pattern>,
+    pub queues: Vec<NamePattern>,
 }
 
 impl SeriesChoice {
@@ -22,9 +22,9 @@ impl SeriesChoice {
         passes_filter(&self.queues, Some(queue))
     }
 
-    /// The request that reads the facts for the metrics.
+    /// Which facts a snapshot must read for the metrics.
     pub(crate) fn snapshot_request(&self) -> SnapshotRequest {
-        let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
+        let queues = self.queues.iter().filter_map(NamePattern::as_plain_name);
         SnapshotRequest {
             spreads: true,
             queues: queues.cloned().collect(),
@@ -32,16 +32,16 @@ impl SeriesChoice {
         }
     }
 
-    /// The patterns of queue names that are globs, not plain names.
-    pub(crate) fn queue_globs(&self) -> Vec<Pattern> {
+    /// The patterns of queues that are globs.
+    pub(crate) fn queue_globs(&self) -> Vec<NamePattern> {
         let queues = self.queues.iter();
         let globs = queues.filter(|pattern| pattern.as_plain_name().is_none());
         globs.cloned().collect()
     }
 }
 
-/// The figures of a system that was read in `took_s` seconds, with the wanted series. `core` is the SHA of the
-/// script.
+/// The metrics of a system whose snapshot took `took_s` seconds to read. `choice` says which groups and queues they
+/// include. `core` is the SHA of the Lua script.
 pub(crate) fn system_metrics(
     facts: &SystemFacts,
     choice: &SeriesChoice,
@@ -55,7 +55,7 @@ pub(crate) fn system_metrics(
         gauge(
             "qless_up",
             "Whether the queues could be read",
-            f64::from(u8::from(facts.knows_list(SystemList::Queues))),
+            f64::from(u8::from(facts.is_list_readable(SystemList::Queues))),
         ),
         gauge("qless_redis_up", "Whether Redis answered", 1.0),
         MetricFamily::build_info(core),
@@ -72,7 +72,7 @@ pub(crate) fn system_metrics(
         MetricKind::Gauge,
         "Workers seen within this time",
     );
-    if facts.knows_list(SystemList::Workers) {
+    if facts.is_list_readable(SystemList::Workers) {
         workers.add_value(&[("seen", "1h")], facts.workers_within_hour as f64);
         families.push(workers);
     }
@@ -89,7 +89,7 @@ pub(crate) fn system_metrics(
             omitted.workers as f64,
         ),
     ]);
-    if facts.knows_list(SystemList::Complete) {
+    if facts.is_list_readable(SystemList::Complete) {
         families.push(gauge(
             "qless_complete_jobs",
             "Complete jobs that are still kept",
@@ -136,7 +136,7 @@ pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec
     ]
 }
 
-/// A figure of a queue: its name, its kind, its help, and the function that reads it.
+/// A metric of a queue: its name, its kind, its help text, and the function that computes it.
 type QueueFigure = (
     &'static str,
     MetricKind,
@@ -242,7 +242,7 @@ fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec
     for (name, queue) in &queues {
         for (family, spread) in [(&mut waits, &queue.wait), (&mut runs, &queue.run)] {
             if let Some(spread) = spread {
-                family.add_duration_spread(&[("queue", name)], spread);
+                family.add_spread_as_histogram(&[("queue", name)], spread);
             }
         }
     }
@@ -250,7 +250,7 @@ fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec
     families
 }
 
-/// The largest groups by name, the rest as `other`.
+/// The number of failed jobs in each of the largest groups. The rest are one series, `other`.
 fn group_metrics(facts: &SystemFacts, choice: &SeriesChoice) -> Vec<MetricFamily> {
     let mut groups: Vec<&RecentFailures> = facts.groups.iter().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.jobs));

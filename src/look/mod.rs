@@ -1,5 +1,5 @@
-//! The state of the system, for `status`, `metrics` and `health`: one call reads it, and the three commands share the
-//! rules about what is a problem.
+//! The state of the system for `status`, `metrics` and `health`. One call reads it. The three commands share the rules
+//! of what counts as a problem.
 
 pub(crate) mod health;
 pub(crate) mod metrics;
@@ -12,26 +12,25 @@ use crate::core::api::index::Index;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::model::overview::{
-    LateRecurring, Overview, OverviewTotals, PausedQueueSummary, QueueFacts, SystemFacts,
+    Overview, OverviewTotals, PausedQueueSummary, QueueFacts, QueueWithLateRecurring, SystemFacts,
     TodayCounts,
 };
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::queue::QueuedCounts;
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::session::Session;
 
 pub(crate) use problems::{find_problems, wrong_key_types_problem};
 
-/// The age up to which failures count as a problem by default, in seconds.
+/// How old a failure may be to count as recent by default, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;
 
-/// Reads a snapshot of the system as `request` says. Sets the moment in `request` from which failures count to
-/// `since_s` seconds before the snapshot. If there are more queues than one call reads, queues that match a glob are
-/// read before all others.
+/// Reads a snapshot of the system. Failures count as recent if they are up to `since_s` seconds old. If there are more
+/// queues than one call reads, reads a second time with the queues first that match `priority_globs`.
 pub(crate) fn read_snapshot(
     since_s: f64,
     mut request: SnapshotRequest,
-    priority_globs: &[Pattern],
+    priority_globs: &[NamePattern],
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
     let now = session.connect()?;
@@ -47,7 +46,7 @@ pub(crate) fn read_snapshot(
     Ok((facts, now))
 }
 
-/// The overview of facts that were read at `now`. Failures count as recent for `since_s` seconds.
+/// The overview of `status`, from facts that were read at `now`. Failures count as recent for `since_s` seconds.
 pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> Overview {
     let problems = find_problems(&facts, since_s, now);
     let omitted = facts.omitted();
@@ -91,7 +90,7 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
     let paused = queues.iter().map(|queue| &queue.counts);
     let paused = paused.filter(|queue| queue.paused).map(summarize_pause);
     let late = queues.iter().filter(|queue| queue.late > 0);
-    let late_recurring = late.map(|queue| LateRecurring {
+    let late_recurring = late.map(|queue| QueueWithLateRecurring {
         queue: queue.counts.name.clone(),
         jobs: queue.late,
         due: queue.due,
@@ -102,7 +101,7 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
     failures.sort_by_key(|group| std::cmp::Reverse(group.recent));
     let (mut stalled_workers, mut silent_workers) = (facts.workers.clone(), facts.workers);
     stalled_workers.retain(|worker| worker.stalled > 0);
-    silent_workers.retain(|worker| worker.overdue_silence(now).is_some());
+    silent_workers.retain(|worker| worker.silence_if_overdue(now).is_some());
     Overview {
         server: facts.server,
         totals,

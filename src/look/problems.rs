@@ -3,50 +3,50 @@
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::overview::{
-    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, SystemList,
-    at_least_prefix,
+    OldestQueueWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts,
+    SystemList, at_least_prefix,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
 use crate::model::worker::{SILENT_AFTER, Worker};
 use crate::name::Name;
-use crate::text::{comma_list, format_duration, format_plain_count};
+use crate::text::{comma_list, format_count_without_separators, format_duration};
 
-/// How long a recurring job may be due before it counts as late, in seconds.
+/// How long a recurring job may be overdue before that is a problem, in seconds.
 const LATE_RECURRING: f64 = 60.0;
 
-/// How long a worker that holds a lock may be silent before it is a problem, in seconds, if that is more than half of
-/// the lock's time.
+/// How long a worker that holds a lock may be silent before that is a problem, in seconds. With a lock of more than
+/// twice this time, the worker may be silent for half of the lock's time.
 const LONG_SILENCE: f64 = 3600.0;
 
-/// Maximum number of groups, queues or workers that are named for one kind of problem. The others are only counted.
+/// Maximum number of groups, queues or workers that are named for one kind of problem. Further ones are only counted.
 const MAX_NAMED: usize = 3;
 
-/// The problems that need attention. First come dangers to data, then whatever keeps the most jobs from
-/// running. Last come states that an operator chose.
+/// The problems that need attention. First come dangers to data, then whatever keeps the most jobs from running, and
+/// last the queues that an operator paused.
 pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
     let mut problems: Vec<StatusProblem> = wrong_key_types_problem(facts).into_iter().collect();
     if let Some(server) = &facts.server {
         add_server_problems(server, &mut problems);
     }
     problems.extend(missing_workers_problem(facts, now));
-    add_throttle_lane_problems(facts, &mut problems);
+    add_blocking_throttles_and_lanes(facts, &mut problems);
     add_failing_groups(&facts.groups, since_s, &mut problems);
     problems.extend(stalled_jobs_problem(facts, now));
-    add_late_queues(facts, now, &mut problems);
+    add_long_waiting_queues(facts, now, &mut problems);
     problems.extend(silent_holders_problem(facts, now));
     problems.extend(late_recurring_problem(facts, now));
     add_pauses(facts, now, &mut problems);
     problems
 }
 
-/// Keys of wrong types, which keep queues or workers from being read.
+/// The problem that keys of a wrong type keep queues, or lists such as the workers, from being read.
 pub(crate) fn wrong_key_types_problem(facts: &SystemFacts) -> Option<StatusProblem> {
     let named = facts.damaged_queues.iter().take(MAX_NAMED);
     let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
     let more = facts.damaged_queues.len().saturating_sub(MAX_NAMED);
     if more > 0 {
-        parts.push(format_plain_count(
+        parts.push(format_count_without_separators(
             more as u64,
             "other queue",
             "other queues",
@@ -76,7 +76,7 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
         ProblemCode::Persistence,
         ProblemCode::Replica,
     ] {
-        if let Some(what) = server.problem_sentence(code) {
+        if let Some(what) = server.sentence_if_has_problem(code) {
             problems.push(StatusProblem::new(code, what));
         }
     }
@@ -84,10 +84,10 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 
 /// Jobs wait, and nobody comes for them.
 fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    if !facts.knows_list(SystemList::Workers) {
+    if !facts.is_list_readable(SystemList::Workers) {
         return None;
     }
-    // Leave out paused queues: their jobs wait for the end of the pause, not for a worker.
+    // Jobs in a paused queue wait for the end of the pause, not for a worker.
     let unpaused_queues = || {
         let queues = facts.queues.iter().map(|queue| &queue.counts);
         queues.filter(|queue| !queue.paused)
@@ -97,7 +97,8 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
         .map(|queue| queue.throttled + queue.stalled)
         .sum();
     let least = at_least_prefix(facts.omitted().queues);
-    // Recently completed jobs show that there is a worker, even if it ended and was forgotten: no problem.
+    // A recently completed job shows that there is a worker, even one that has ended since and was removed from the
+    // list.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
         return None;
@@ -106,13 +107,13 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
     if waiting > 0 && facts.worker_count == 0 {
         let jobs = format!(
             "{least}{}",
-            format_plain_count(waiting, "job waits", "jobs wait")
+            format_count_without_separators(waiting, "job waits", "jobs wait")
         );
         let what = format!("{jobs}, and no worker was seen");
         let problem = StatusProblem::new(ProblemCode::NoWorkers, what);
         return Some(problem.with_jobs(waiting).with_fix(list));
     }
-    // Only idle workers count here: a worker that holds a lock may be silent because it is busy.
+    // Consider only idle workers. A worker that holds a lock may be silent because it is busy.
     let idle = facts.workers.iter().filter(|worker| worker.running == 0);
     let shortest_idle_silence = now.since(idle.filter_map(|worker| worker.last_seen).max()?);
     if waiting + throttled_or_stalled == 0 || shortest_idle_silence <= SILENT_AFTER {
@@ -134,7 +135,11 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
         format_duration(shortest_idle_silence),
         format!(
             "{least}{}",
-            format_plain_count(waiting + throttled_or_stalled, "job waits", "jobs wait")
+            format_count_without_separators(
+                waiting + throttled_or_stalled,
+                "job waits",
+                "jobs wait"
+            )
         ),
     );
     let what = format!("{which} has been seen for {time}, and {jobs}");
@@ -147,8 +152,8 @@ fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusPro
     )
 }
 
-/// Throttles that let no job run, and lanes whose first job has an expired lock.
-fn add_throttle_lane_problems(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
+/// Adds a problem for each throttle that lets no job run, and for each lane whose first job has lost its lock.
+fn add_blocking_throttles_and_lanes(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
     let mut known: Vec<&Name> = Vec::new();
     for queue in &facts.queues {
         let Some(id) = queue.throttle.as_ref().filter(|id| !known.contains(id)) else {
@@ -156,10 +161,14 @@ fn add_throttle_lane_problems(facts: &SystemFacts, problems: &mut Vec<StatusProb
         };
         known.push(id);
         let held = queue.waiting.unwrap_or(0);
-        // Only pops make a throttle hold jobs: before the first pop the number is 0 although jobs need the throttle.
+        // A throttle holds a job only after a pop has met it. Before that, this number is 0 even if jobs need the
+        // throttle.
         let jobs = match held {
             0 => "at least one job needs it".to_owned(),
-            held => format!("it holds {}", format_plain_count(held, "job", "jobs")),
+            held => format!(
+                "it holds {}",
+                format_count_without_separators(held, "job", "jobs")
+            ),
         };
         let what = format!("throttle {id} lets no job run, and {jobs}");
         let fix = CommandLine::new("throttle set")
@@ -192,7 +201,7 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     let time = format_duration(since_s);
     let (named, rest) = groups.split_at(groups.len().min(MAX_NAMED));
     for group in named {
-        let failed = format_plain_count(group.recent, "job has", "jobs have");
+        let failed = format_count_without_separators(group.recent, "job has", "jobs have");
         let all = match group.jobs - group.recent.min(group.jobs) {
             0 => String::new(),
             _ => format!(", {} in all", group.jobs),
@@ -204,8 +213,9 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     }
     if !rest.is_empty() {
         let jobs = rest.iter().map(|group| group.recent).sum();
-        let others = format_plain_count(rest.len() as u64, "other group", "other groups");
-        let failed = format_plain_count(jobs, "job has", "jobs have");
+        let others =
+            format_count_without_separators(rest.len() as u64, "other group", "other groups");
+        let failed = format_count_without_separators(jobs, "job has", "jobs have");
         let what = format!("{others}: {failed} failed in the last {time}");
         let problem = StatusProblem::new(ProblemCode::Failing, what).with_jobs(jobs);
         problems.push(problem.with_fix(CommandLine::new("failed")));
@@ -242,9 +252,9 @@ fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProble
     } else {
         format!(" ({})", named.join("; "))
     };
-    // A lock may have expired or have been revoked.
+    // Say "lost": the lock may have expired, or an operator may have revoked it.
     let locks = if jobs == 1 { "its lock" } else { "their locks" };
-    let have = format_plain_count(jobs, "job has", "jobs have");
+    let have = format_count_without_separators(jobs, "job has", "jobs have");
     let what = format!("{have} lost {locks}{whose}");
     let mut problem = StatusProblem::new(ProblemCode::Stalled, what).with_jobs(jobs);
     if let [worker] = lost.as_slice() {
@@ -253,9 +263,10 @@ fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProble
     Some(problem.with_fix(CommandLine::new("jobs --state stalled")))
 }
 
-/// Queues whose oldest job has waited too long, unless another problem says why.
-fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
-    let is_blocked = |wait: &OldWait| {
+/// Adds a problem for each queue whose oldest job has waited too long, except if a throttle or lane that is a problem
+/// itself holds the job.
+fn add_long_waiting_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
+    let is_blocked = |wait: &OldestQueueWait| {
         let by = wait.held_by.as_ref();
         let mut queues = facts.queues.iter();
         by.is_some()
@@ -266,7 +277,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         .iter()
         .filter(|queue| queue.has_oldest_job_waited_too_long(now));
     let waits = late.filter_map(|queue| queue.oldest_wait(now));
-    let mut waits: Vec<OldWait> = waits.filter(|wait| !is_blocked(wait)).collect();
+    let mut waits: Vec<OldestQueueWait> = waits.filter(|wait| !is_blocked(wait)).collect();
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
     let (named, rest) = waits.split_at(waits.len().min(MAX_NAMED));
     for wait in named {
@@ -279,7 +290,8 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         problems.push(problem.with_age(wait.wait_s.0).with_fix(fix));
     }
     if let [first, ..] = rest {
-        let others = format_plain_count(rest.len() as u64, "other queue", "other queues");
+        let others =
+            format_count_without_separators(rest.len() as u64, "other queue", "other queues");
         let time = format_duration(first.wait_s.0);
         let what = format!("{others}: the oldest jobs have waited up to {time}");
         let problem = StatusProblem::new(ProblemCode::Late, what).with_age(first.wait_s.0);
@@ -287,10 +299,10 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
     }
 }
 
-/// Workers that hold locks and have been silent for long. Such a worker may be busy: a client need not extend a long
-/// lock.
+/// The problem that workers hold locks but have been silent for long. They may still be busy: a client with a long lock
+/// need not extend it.
 fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    let silence = |worker: &&Worker| worker.overdue_silence(now).unwrap_or_default();
+    let silence = |worker: &&Worker| worker.silence_if_overdue(now).unwrap_or_default();
     let mut silent: Vec<&Worker> = facts.workers.iter().collect();
     silent.retain(|worker| silence(worker) > LONG_SILENCE);
     let age = silent.iter().map(silence).max_by(f64::total_cmp)?;
@@ -298,7 +310,7 @@ fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
     let until = silent.iter().filter_map(|worker| worker.locked_until).max();
     let left = format_duration(until.unwrap_or(now).since(now).max(0.0));
     let (held, silence) = (
-        format_plain_count(jobs, "job", "jobs"),
+        format_count_without_separators(jobs, "job", "jobs"),
         format_duration(age),
     );
     let rest = format!("silent for {silence}, holding {held} for up to {left} more");
@@ -315,7 +327,7 @@ fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
     Some(problem.with_jobs(jobs).with_age(age))
 }
 
-/// Recurring jobs that no pop has put, unless a pause is the reason.
+/// The problem that recurring jobs are overdue because no pop has come for them. Paused queues do not count.
 fn late_recurring_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let age = |queue: &QueueFacts| queue.due.map_or(0.0, |due| now.since(due));
     let queues = facts
@@ -377,7 +389,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
         if waiting > 0 {
             what.push_str(&format!(
                 ", {}",
-                format_plain_count(waiting, "job waits", "jobs wait")
+                format_count_without_separators(waiting, "job waits", "jobs wait")
             ));
         }
         let problem = StatusProblem::new(ProblemCode::Paused, what).with_queue(&queue.name);
@@ -392,7 +404,11 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
     if !rest.is_empty() {
         let names = rest.iter().map(|queue| queue.name.to_string());
         let names: Vec<String> = names.take(MAX_NAMED).collect();
-        let others = format_plain_count(rest.len() as u64, "other queue is", "other queues are");
+        let others = format_count_without_separators(
+            rest.len() as u64,
+            "other queue is",
+            "other queues are",
+        );
         let what = format!("{others} paused: {}", comma_list(names.iter()));
         problems.push(
             StatusProblem::new(ProblemCode::Paused, what).with_fix(CommandLine::new("queues")),

@@ -1,4 +1,4 @@
-//! Responses to monitoring systems and load balancers: `/metrics`, `/livez`, `/readyz` and `/healthz`.
+//! Responses to monitoring systems and load balancers at `/metrics`, `/livez`, `/readyz` and `/healthz`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::health;
 use super::metrics::{SeriesChoice, metrics_after_error, system_metrics};
 use super::{RECENT, find_problems, read_snapshot};
-use crate::args::bound::query_limits;
+use crate::args::bound::parse_query_limits;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::core::api::overview::SnapshotRequest;
@@ -19,27 +19,27 @@ use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
 use crate::model::overview::SystemFacts;
 use crate::model::overview::history::History;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Maximum number of sets of named groups and queues for which snapshots are kept.
+/// Maximum number of cached snapshots. Each reads other groups and queues first.
 const MAX_NAMED: usize = 32;
 
-/// Maximum time that a request waits for Redis: for the connection, for a call, and for a snapshot that another
-/// request reads.
+/// Maximum time that a request waits for the connection to Redis, for the reply to a call, or for a snapshot that
+/// another request reads.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Answers requests from snapshots that it shares among them.
+/// Answers HTTP requests from snapshots of the system, which the requests share.
 pub(crate) struct SnapshotServer<'s> {
-    /// Reads snapshots with a session of its own, because a search or a change may use the other one for long.
+    /// Reads the snapshots. It has a session of its own, because a search or a change may use `session` for long.
     reader: Mutex<SnapshotReader>,
     session: Mutex<&'s mut Session>,
     history: Mutex<History>,
     clock: Mutex<Clock>,
-    /// How long all requests use a snapshot before it is read again.
+    /// How long a snapshot is used before a new one is read.
     interval: Duration,
-    /// The snapshots, by the groups, queues and globs that each of them reads before all others.
+    /// The cached snapshots, each under the groups, queues and globs that it reads first.
     shared: Mutex<HashMap<ReadFirst, Arc<CachedSnapshot>>>,
     choice: SeriesChoice,
     labels: Vec<Label>,
@@ -58,13 +58,13 @@ struct SnapshotReader {
     is_away: bool,
 }
 
-/// A snapshot of the system, or why it could not be read.
+/// A snapshot of the system, or the error of its read.
 pub(crate) struct Snapshot {
     pub facts: Result<(SystemFacts, Moment), Error>,
     /// When it was complete.
     pub at: Instant,
     took_s: f64,
-    /// The text for Prometheus, once a request has asked for it.
+    /// The text for Prometheus. It is made for the first request of `/metrics`.
     text: OnceLock<String>,
 }
 
@@ -99,7 +99,7 @@ impl<'s> SnapshotServer<'s> {
         match path {
             "/metrics" => self.metrics(),
             "/livez" => Response::text(Status::Ok, "ok"),
-            "/readyz" => match &self.snapshot().facts {
+            "/readyz" => match &self.fresh_snapshot().facts {
                 Ok(_) => Response::text(Status::Ok, "ok"),
                 Err(error) => Response::text(Status::ServiceUnavailable, error.message()),
             },
@@ -111,16 +111,17 @@ impl<'s> SnapshotServer<'s> {
         }
     }
 
-    /// Reads one snapshot. An error only if no later attempt can succeed either: an unreachable server may come back.
-    pub(crate) fn fail_if_never_readable(&self) -> Result<(), Error> {
-        match &self.snapshot().facts {
+    /// Reads a snapshot. Fails only on an error that no later attempt can overcome. An unreachable server may come
+    /// back.
+    pub(crate) fn fail_if_permanently_unreadable(&self) -> Result<(), Error> {
+        match &self.fresh_snapshot().facts {
             Err(error) if !may_answer_later(error) => Err(error.clone()),
             _ => Ok(()),
         }
     }
 
     fn metrics(&self) -> Response<'static> {
-        let snapshot = self.snapshot();
+        let snapshot = self.fresh_snapshot();
         let text = snapshot.text.get_or_init(|| {
             let families = match &snapshot.facts {
                 Ok((facts, now)) => {
@@ -133,13 +134,14 @@ impl<'s> SnapshotServer<'s> {
         Response::new(Status::Ok, PROMETHEUS_TYPE, text.as_str())
     }
 
-    /// Judges the health by the limits in the query, and answers with the line of a Nagios plugin.
+    /// The response to `/healthz`: judges the health by the limits in the query string, and returns the line of a
+    /// Nagios plugin.
     fn health(&self, query: &[(String, String)]) -> Response<'static> {
-        let limits = match query_limits(query) {
+        let limits = match parse_query_limits(query) {
             Ok(limits) => limits,
             Err(why) => return Response::text(Status::BadRequest, why),
         };
-        let mut snapshot = self.snapshot();
+        let mut snapshot = self.fresh_snapshot();
         let request = SnapshotRequest {
             groups: limits.queue_or_group_names(true),
             queues: limits.queue_or_group_names(false),
@@ -148,13 +150,13 @@ impl<'s> SnapshotServer<'s> {
         };
         let globs = limits.queue_globs();
         let is_named = !(request.groups.is_empty() && request.queues.is_empty());
-        // With very many groups or queues, the shared snapshot may lack the requested ones: use one that reads them
-        // first.
+        // With more than 500 groups or queues, the shared snapshot may lack those that the limits name. Use a snapshot
+        // that reads them first.
         if let Ok((facts, _)) = &snapshot.facts
             && facts.omitted().groups + facts.omitted().queues > 0
             && (is_named || !globs.is_empty())
         {
-            snapshot = self.shared_snapshot(request, &globs);
+            snapshot = self.read_shared_snapshot(request, &globs);
         }
         let (facts, now) = match &snapshot.facts {
             Ok(facts) => facts,
@@ -170,80 +172,89 @@ impl<'s> SnapshotServer<'s> {
         Response::text(status, health.nagios_line().trim_end())
     }
 
-    /// How long the snapshot that all pages share is used before it is read again: longer if reads have become slow.
+    /// How long the snapshot of all pages is used before a new one is read. The time grows while reads are slow.
     pub(crate) fn snapshot_interval(&self) -> Duration {
         self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs())
             .interval()
     }
 
-    /// The snapshot that all pages share. If it is older than the interval, a new one is read.
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
+    /// The snapshot of all pages. Reads a new one if it is older than the interval.
+    pub(crate) fn fresh_snapshot(&self) -> Arc<Snapshot> {
+        self.read_shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
     }
 
-    /// Drops the snapshots, so that the next ones show what has just been changed.
+    /// Drops the cached snapshots after a change, so that the next pages show the change.
     pub(crate) fn forget_snapshots(&self) {
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
 
-    /// Reads with the session. If the last snapshot failed, reads a new one first, so that a request does not wait
-    /// for an unreachable server.
+    /// Calls `read` with the session. If the last snapshot failed, first reads a new one, and fails with its error: so
+    /// a request does not wait for an unreachable server.
     pub(crate) fn read_if_reachable<T>(
         &self,
         read: impl FnOnce(&mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.read_again_if_away()?;
+        self.retry_failed_snapshot()?;
         self.with_session(read)?
     }
 
-    /// If the last snapshot failed, reads a new one, and returns its error.
-    pub(crate) fn read_again_if_away(&self) -> Result<(), Error> {
+    /// If the last snapshot failed, reads a new one. Fails if the new one fails, too.
+    pub(crate) fn retry_failed_snapshot(&self) -> Result<(), Error> {
         let snapshot =
             self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs());
         if snapshot.has_failed() {
-            self.snapshot().facts.as_ref().map_err(Error::clone)?;
+            self.fresh_snapshot().facts.as_ref().map_err(Error::clone)?;
         }
         Ok(())
     }
 
-    /// Uses the session. Nothing else uses it at the same time.
+    /// Calls `act` with the session, which no other request uses meanwhile. Fails if another request uses it for too
+    /// long.
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
-        let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue_error)?;
-        // Do not wait for a lost server: the next request tries again.
+        let mut session = lock_within(&self.session, PATIENCE).ok_or_else(waited_too_long_error)?;
+        // Fail immediately if the connection is lost. The next request tries again.
         session.core()?.report_loss_immediately();
         Ok(act(&mut session))
     }
 
     /// Says something on stderr.
-    pub(crate) fn warn(&self, why: &Error) {
+    pub(crate) fn warn_on_stderr(&self, why: &Error) {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         reader.session.ui.warn(&why.message());
     }
 
-    /// The server's time, as of the last snapshot.
-    pub(crate) fn now(&self) -> Moment {
+    /// The present time of the Redis server, by the clock that the last snapshot set.
+    pub(crate) fn redis_time(&self) -> Moment {
         let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         clock.now()
     }
 
-    /// Uses the history of the snapshots so far.
-    pub(crate) fn with_history<T>(&self, act: impl FnOnce(&mut History) -> T) -> T {
+    /// Calls `act` with the history of all snapshots so far.
+    pub(crate) fn with_snapshot_history<T>(&self, act: impl FnOnce(&mut History) -> T) -> T {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         act(&mut history)
     }
 
-    fn shared_snapshot(&self, request: SnapshotRequest, globs: &[Pattern]) -> Arc<Snapshot> {
+    fn read_shared_snapshot(
+        &self,
+        request: SnapshotRequest,
+        globs: &[NamePattern],
+    ) -> Arc<Snapshot> {
         let shared = self.cached_snapshot(&request, globs);
         let snapshot = shared.get(PATIENCE, || {
             Arc::new(self.read_snapshot_now(request, globs))
         });
-        snapshot.unwrap_or_else(|| Arc::new(Snapshot::new(Err(overdue_error()), PATIENCE)))
+        snapshot.unwrap_or_else(|| Arc::new(Snapshot::new(Err(waited_too_long_error()), PATIENCE)))
     }
 
-    /// The cached snapshot in which these names are read before all others.
-    fn cached_snapshot(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<CachedSnapshot> {
-        let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
+    /// The cache entry for the snapshot that reads these groups, queues and globs first.
+    fn cached_snapshot(
+        &self,
+        request: &SnapshotRequest,
+        globs: &[NamePattern],
+    ) -> Arc<CachedSnapshot> {
+        let globs_as_typed = globs.iter().map(NamePattern::as_typed).collect();
         let first = (
             request.groups.clone(),
             request.queues.clone(),
@@ -258,14 +269,14 @@ impl<'s> SnapshotServer<'s> {
         Arc::clone(all.entry(first).or_insert_with(new))
     }
 
-    /// Reads a snapshot. Reports on stderr when this begins to fail, and when it works again.
-    fn read_snapshot_now(&self, request: SnapshotRequest, globs: &[Pattern]) -> Snapshot {
+    /// Reads a snapshot. Reports on stderr when reads begin to fail, and when they succeed again.
+    fn read_snapshot_now(&self, request: SnapshotRequest, globs: &[NamePattern]) -> Snapshot {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
         let core = reader.session.core().map(Core::report_loss_immediately);
         let facts = core.and_then(|()| read_snapshot(RECENT, request, globs, &mut reader.session));
         if let Ok((facts, now)) = &facts {
-            self.with_history(|history| history.add_snapshot(facts, *now, self.interval));
+            self.with_snapshot_history(|history| history.add_snapshot(facts, *now, self.interval));
             let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
             clock.clone_from(reader.session.clock());
         }
@@ -291,8 +302,8 @@ impl Snapshot {
     }
 }
 
-/// The error of a request that has waited too long for another one.
-pub(crate) fn overdue_error() -> Error {
+/// The error of a request that waited too long while an earlier request used the session or read a snapshot.
+pub(crate) fn waited_too_long_error() -> Error {
     let within = humantime::format_duration(PATIENCE);
     let why = format!("an earlier request did not get its answer from Redis within {within}");
     Error::new(Kind::Timeout, why)

@@ -1,4 +1,4 @@
-//! The figures of a snapshot as gauges of statsd, with the names that qless-stats gives them.
+//! The state of the system as statsd gauges, with the names that qless-stats uses.
 
 use crate::clock::moment::Moment;
 use crate::model::overview::SystemFacts;
@@ -7,10 +7,10 @@ use crate::name::Name;
 
 use super::metrics::SeriesChoice;
 
-/// Maximum number of bytes of a datagram: what one frame of Ethernet takes.
+/// Maximum length of a datagram in bytes, so that it fits into one Ethernet frame.
 const MAX_DATAGRAM: usize = 1432;
 
-/// The figures as statsd datagrams, each with whole lines.
+/// The figures as statsd datagrams. No line is split between two of them.
 pub(crate) fn statsd_datagrams(
     facts: &SystemFacts,
     choice: &SeriesChoice,
@@ -37,7 +37,7 @@ pub(crate) fn statsd_datagrams(
         packed.add_gauge(&format!("{name}.oldest"), oldest);
         for (what, spread) in [("wait", &queue.wait), ("run", &queue.run)] {
             if let Some(spread) = spread {
-                packed.add_duration_spread(&format!("{name}.{what}"), spread);
+                packed.add_spread_as_gauges(&format!("{name}.{what}"), spread);
             }
         }
     }
@@ -68,8 +68,8 @@ impl DatagramBuilder {
         }
     }
 
-    /// The mean, the deviation, and upper bounds of percentiles, in seconds.
-    fn add_duration_spread(&mut self, name: &str, spread: &DurationSpread) {
+    /// Adds the mean, the standard deviation, and the upper bounds of percentiles of durations, in seconds.
+    fn add_spread_as_gauges(&mut self, name: &str, spread: &DurationSpread) {
         let stored = [("avg", &spread.mean_s), ("std", &spread.std_s)];
         for (what, value) in stored {
             let value = value.as_ref().map_or(0.0, |value| value.0);
@@ -86,7 +86,8 @@ impl DatagramBuilder {
     }
 }
 
-/// A name as one part of the path of a metric: each character that separates parts, values or lines becomes `_`.
+/// A name as one part of a metric's path. Characters other than letters, digits, `-` and `_` become `_`, because some
+/// of them separate parts, values or lines.
 fn path_part(name: &Name) -> String {
     let keeps = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let text = name.to_string();

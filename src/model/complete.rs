@@ -1,4 +1,4 @@
-//! A job that was completed or advanced, and a lock that was extended.
+//! The results of completing or advancing a job, and of extending its lock.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The options of the core: the known ones with their meanings, and the values that are set.
+//! The options of the core: the known options with their meanings, and the values that are set.
 
 use std::collections::BTreeMap;
 
@@ -49,13 +49,13 @@ pub(crate) struct OptionSpec {
     pub default: &'static str,
     pub kind: OptionKind,
     pub meaning: &'static str,
-    /// The meaning of 0, where 0 is not just a number.
+    /// The meaning of the value 0, if that is special, such as no limit.
     pub zero: Option<&'static str>,
     /// Whether the core reads it.
     pub used: bool,
 }
 
-/// The options of all queues, by name. [`QUEUE_OPTIONS`] has the options of single queues.
+/// The options that apply to all queues, by name. [`QUEUE_OPTIONS`] has the options of single queues.
 pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "application",
@@ -171,7 +171,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     },
 ];
 
-/// The options of one queue. The full name is the queue, a hyphen and this key.
+/// The options of a single queue. The full name of an option is the queue, a hyphen and this key.
 pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
     OptionSpec {
         key: "defaults",
@@ -199,11 +199,11 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
     },
 ];
 
-/// A known option, and the queue if its name begins with one.
+/// A known option and, for an option of one queue, that queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OptionOfKey {
     pub spec: &'static OptionSpec,
-    /// The queue of the option. `None` for an option of all queues.
+    /// The queue that the option's name begins with. `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
@@ -231,15 +231,15 @@ pub(crate) fn option_of_key(key: &Name) -> Option<OptionOfKey> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OptionChange {
     pub key: Name,
-    /// The value that is set. `None` if the option is added.
+    /// The value that is set now. `None` if `config load` adds the option.
     pub before: Option<Name>,
-    /// The new value. `None` if the option is removed.
+    /// The new value. `None` if `config load` removes the option.
     pub after: Option<Name>,
 }
 
 impl OptionChange {
-    /// The changes, by name, from the options `current` to the wanted ones. An option that is not wanted stays, unless
-    /// `unsets_others` is given.
+    /// The changes from the options `current` to the wanted options, sorted by name. Other options that are set are
+    /// removed if `unsets_others`, else kept.
     pub(crate) fn changes_to_wanted(
         current: &[ConfigOption],
         wanted: &BTreeMap<Name, Name>,
@@ -251,7 +251,8 @@ impl OptionChange {
         for (key, value) in wanted {
             let item = now.get(key);
             let before = item.filter(|item| item.set).map(|item| item.value.clone());
-            // The core does not report whether `application` was set, so only its value counts.
+            // The core does not report whether `application` was set. So it is unchanged if its value is the wanted
+            // one.
             let unchanged =
                 key.as_bytes() == b"application" && item.is_some_and(|item| item.value == *value);
             if !unchanged && before.as_ref() != Some(value) {
@@ -294,8 +295,8 @@ impl Row for ConfigOption {
 }
 
 impl ConfigOption {
-    /// The meaning of the option, with its queue, and that of its value. What a narrow terminal
-    /// must not cut comes first.
+    /// The meaning of the option, with its queue, and what its value stands for. A narrow terminal cuts the end, so a
+    /// special value or a fault comes first.
     fn meaning_text(&self) -> String {
         let Some(known) = option_of_key(&self.key) else {
             return "unknown to the core".to_owned();
@@ -330,7 +331,7 @@ impl ConfigOption {
 }
 
 impl OptionChange {
-    /// The line of this change in a diff: `+` is added, `~` changed, `-` removed.
+    /// The line of this change in a diff. `+` marks an added option, `~` a changed one, `-` a removed one.
     pub(crate) fn diff_line(&self) -> String {
         let key = &self.key;
         match (&self.before, &self.after) {
@@ -341,7 +342,7 @@ impl OptionChange {
         }
     }
 
-    /// How many changes there are of each kind: `3 options (1 added, 2 removed)`.
+    /// The number of changed options in all and of each kind: `3 options (1 added, 2 removed)`.
     pub(crate) fn change_counts_text(changes: &[OptionChange]) -> String {
         let counted = |word: &str, before: bool, after: bool| {
             let is_such = |change: &&OptionChange| {

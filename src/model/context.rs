@@ -1,4 +1,4 @@
-//! Contexts as they are shown: without passwords.
+//! The contexts of the config file as `qless` prints them, without passwords.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// The protections that are on: `protected, read-only`.
+    /// The protections that the context has: `protected, read-only`.
     pub(crate) fn active_protections(&self) -> String {
         let flags = [(self.protected, "protected"), (self.read_only, "read-only")];
         let set = flags.into_iter().filter(|(set, _)| *set);
@@ -71,7 +71,7 @@ pub(crate) struct ContextsInFull(pub List<Context>);
 /// Contexts with the result of connecting to each.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct ValidatedContexts(pub List<Context>);
+pub(crate) struct ContextConnectionResults(pub List<Context>);
 
 const USED: Column<Context> = Column::of_text("USED", |context: &Context, _| {
     Cell::text(if context.used { "*" } else { "" })
@@ -79,17 +79,17 @@ const USED: Column<Context> = Column::of_text("USED", |context: &Context, _| {
 .without_header();
 const NAME: Column<Context> = Column::of_text("NAME", |context, _| Cell::text(&context.name));
 const REDIS: Column<Context> = Column::of_text("REDIS", |context, _| {
-    Cell::or_missing(context.redis.as_ref())
+    Cell::text_or_missing(context.redis.as_ref())
 });
 
-/// The columns of contexts that were validated.
+/// The table columns of `context validate`.
 const VALIDATED: &[Column<Context>] = &[
     USED,
     NAME,
     REDIS,
     Column::of_free_text("SERVER", |context, _| {
         let error = context.error.as_ref();
-        Cell::or_missing(context.server.as_ref().or(error))
+        Cell::text_or_missing(context.server.as_ref().or(error))
     }),
 ];
 
@@ -154,7 +154,7 @@ impl View for ContextsInFull {
     }
 }
 
-impl View for ValidatedContexts {
+impl View for ContextConnectionResults {
     const DOCUMENT: DocumentKind = Context::LIST;
 
     fn headings() -> Vec<Heading> {

@@ -1,5 +1,5 @@
-//! How a job is coordinated with others: its lane, its throttles and its back-off, as the options of
-//! `put`, `recur` and `complete … next`.
+//! How a job is coordinated with others, by its lane, its throttles and its back-off: the options of `put`, `recur` and
+//! `complete --next`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,24 +20,25 @@ use crate::name::{Name, reserved_throttle_suffix};
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
-    /// One of the jobs with the same text runs at a time. `*` stands for klass and data. An empty text removes the
-    /// lock.
+    /// A text. Only one of the jobs with that text runs at a time. `*` stands for klass and data. An empty text removes
+    /// the lock.
     Lock,
-    /// The key of the lane. With an empty key, the job leaves its lane.
+    /// The key of the job's lane. An empty key takes the job out of its lane.
     Key,
-    /// The treatment of a put if its lane has a job: `queue`, `merge`, `skip` or `replace`.
+    /// What a put does if its lane already has a job: `queue`, `merge`, `skip` or `replace`.
     Dup,
-    /// Until when puts with the job's key are skipped: `start` or `end` of the job.
+    /// The event until which further puts with the job's key are skipped: the `start` or the `end` of the job.
     Until,
     /// How long puts with the job's key are skipped, in seconds.
     Ttl,
-    /// The position of a payload in a merge job.
+    /// The score of a payload, which determines its position among the payloads of a merge job.
     Score,
-    /// Which score an equal payload keeps: `min` or `max`.
+    /// Which score stays if a merge job gets a payload again: `min` or `max`.
     Rescore,
     /// `1` if a failed job blocks its lane.
     Hold,
-    /// The delay of a retry without a delay of its own, or after a lost lock. An empty value means no delay.
+    /// The back-off policy: the delay after a lost lock, or after a retry that gives no delay. An empty value means no
+    /// delay.
     Backoff,
 }
 
@@ -46,7 +47,7 @@ impl CoordinationOption {
         std::str::from_utf8(name).ok()?.parse().ok()
     }
 
-    /// The option, perhaps with a certain value, without which this option has no effect.
+    /// The other option that must be given for this option to have an effect. `None` if there is no such option.
     const fn required_option(self) -> Option<RequiredOption> {
         match self {
             CoordinationOption::Until | CoordinationOption::Ttl => {
@@ -60,7 +61,7 @@ impl CoordinationOption {
         }
     }
 
-    /// The value of a flag in the core's form. A duration requires a unit.
+    /// Checks the text of a flag, and returns the value as the core takes it. A duration must have a unit.
     pub fn parse_value<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         if self == CoordinationOption::Ttl {
             let text = std::str::from_utf8(text).unwrap_or_default();
@@ -69,7 +70,7 @@ impl CoordinationOption {
         self.normalize_value(text)
     }
 
-    /// The value in the core's form. A duration may be a number of seconds.
+    /// Checks a value, and returns it as the core takes it. A duration may be a number of seconds.
     pub fn normalize_value<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         use OptionValueFault::{Because, Expects};
         let text = std::str::from_utf8(value).unwrap_or_default();
@@ -100,7 +101,7 @@ impl CoordinationOption {
             CoordinationOption::Hold => one_of(&["0", "1"]),
             CoordinationOption::Ttl => match duration::parse_duration_or_seconds(text) {
                 Ok(ttl) if !ttl.is_zero() => {
-                    Ok(Cow::Owned(duration::format_seconds(ttl).into_bytes()))
+                    Ok(Cow::Owned(duration::decimal_seconds_text(ttl).into_bytes()))
                 }
                 Ok(_) => Err(Expects("a duration of more than 0".to_owned())),
                 Err(expected) => Err(Expects(expected)),
@@ -122,7 +123,7 @@ impl CoordinationOption {
     }
 }
 
-/// Why a value is refused. The text follows the name of the option.
+/// Why a value is refused. The message has the name of the option before this text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionValueFault {
     /// The option expects this.
@@ -159,24 +160,24 @@ pub enum RequiredOption {
     Dup(&'static str),
 }
 
-/// The back-off after a lost lock, in the form of qless-php: the delay is the initial delay times the factor to the
-/// power of the used retries.
+/// The back-off after lost locks, in the form of qless-php. The delay is `initial_delay` times `factor` to the power of
+/// the retries that the job has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LostLockBackoff {
-    /// Seconds. `None` for the setting `backoff-initial-delay`.
+    /// The delay in seconds. `None` means the setting `backoff-initial-delay`.
     pub initial_delay: Option<f64>,
     /// `None` for the setting `backoff-factor`.
     pub factor: Option<f64>,
 }
 
 impl LostLockBackoff {
-    /// Reads an object. PHP writes an empty one as `[]`.
+    /// Reads a JSON object. PHP writes an empty object as `[]`.
     pub(crate) fn from_json(value: &[u8]) -> Option<LostLockBackoff> {
         if let Ok([]) = serde_json::from_slice::<[(); 0]>(value) {
             return Some(LostLockBackoff::default());
         }
-        // Refuses an array, which serde would read as the fields in their order.
+        // Refuse an array: serde would read its elements as the fields in their order.
         if !value.trim_ascii_start().starts_with(b"{") {
             return None;
         }
@@ -191,7 +192,7 @@ fn parse_finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Refuses a text that is not a JSON array of ids.
+/// Refuses a text that is not a JSON array of up to 32 valid throttle ids.
 fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
     use OptionValueFault::{Because, Expects};
 
@@ -222,19 +223,19 @@ fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
     }
 }
 
-/// Why an id is refused that would name the list of another throttle.
+/// Why an id with this ending is refused: another throttle has a list under that key.
 const RESERVED: &str = "has an id that ends in `-locks` or `-pending`, which is reserved";
 
-/// A back-off policy with its durations in seconds.
+/// A back-off policy such as `fixed:30s`, with its durations in seconds. `None` if the text is no policy.
 fn backoff_policy_in_seconds(text: &str) -> Option<String> {
     let mut parts = text.split(':');
     let name = parts.next()?;
     let parts: Vec<&str> = parts.collect();
-    // Takes seconds without a unit, too, because documents show a policy in the core's form.
+    // Accepts seconds without a unit: documents show a policy in the core's form, which a user may copy.
     let seconds = |text: &str| {
         duration::parse_duration_or_seconds(text)
             .ok()
-            .map(duration::format_seconds)
+            .map(duration::decimal_seconds_text)
     };
     let number = |text: &str| parse_finite(text).filter(|number| *number >= 0.0);
     let mut policy = name.to_owned();
@@ -261,7 +262,7 @@ fn backoff_policy_in_seconds(text: &str) -> Option<String> {
     Some(policy)
 }
 
-/// The options that are given. For an absent option the core uses the job's own value, else the
+/// The coordination options that are given. For an absent option, the core uses the job's present value, else the
 /// default of the queue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coordination<'t> {
@@ -270,7 +271,7 @@ pub struct Coordination<'t> {
 }
 
 impl<'t> Coordination<'t> {
-    /// Sets an option to a value that was checked.
+    /// Sets an option to a value that was checked already.
     pub fn set_option(&mut self, option: CoordinationOption, value: impl Into<Cow<'t, [u8]>>) {
         let value = value.into();
         match self
@@ -282,8 +283,8 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// The options of a JSON object, in the form in which the core stores the options of a recurring job. A value
-    /// that cannot be read is left out.
+    /// The coordination options in a JSON object, as the core stores them for a recurring job. An invalid value is left
+    /// out.
     pub fn from_json(object: &Json) -> Coordination<'static> {
         let mut options = Coordination::default();
         for (name, value) in object.object().unwrap_or_default() {
@@ -322,7 +323,7 @@ impl<'t> Coordination<'t> {
         given.map(|(option, value)| (option.into_str(), &**value))
     }
 
-    /// Adds the options of `other` that are absent.
+    /// Takes the options of `other` that are absent here.
     pub fn fill_absent<'s: 't>(&mut self, other: &'s Coordination) {
         for (option, value) in &other.values {
             if self.option_value(*option).is_none() {
@@ -331,9 +332,9 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// The first option whose required option is absent, and what it requires.
+    /// The first given option without effect, and the option that it requires, which is absent.
     pub fn first_unmet_requirement(&self) -> Option<(CoordinationOption, RequiredOption)> {
-        // An empty key takes the job out of its lane.
+        // With an empty key, the job has no lane.
         let has_key = self
             .option_value(CoordinationOption::Key)
             .is_some_and(|key| !key.is_empty());
@@ -348,7 +349,8 @@ impl<'t> Coordination<'t> {
     }
 }
 
-/// An object of the given options: lists and numbers as such, `hold` as true or false.
+/// A JSON object of the given options. Lists and numbers are JSON values, `hold` is true or false, and other options
+/// are strings.
 impl Serialize for Coordination<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;

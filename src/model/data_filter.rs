@@ -1,22 +1,23 @@
-//! A filter on the data of jobs: `PATH=VALUE`, compared with the stored text, or `PATH=~REGEX` and
-//! `PATH!~REGEX`.
+//! A filter on the data of jobs: `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`.
 //!
-//! No number is rounded: 9007199254740993 is not 9007199254740992. Numbers are equal if their values
-//! are (1, 1.0, 1e0), strings if their characters are, objects if their fields are, in any order.
-//! A string never equals a number. A regular expression is searched in the characters of a string and in
-//! the stored text of any other scalar. No list or object meets one, and no missing field, with `!~` too:
-//! a bulk command never takes a job whose data lack the field.
+//! `PATH=VALUE` rounds no number: 9007199254740993 is not 9007199254740992. Numbers are equal if their values are (1,
+//! 1.0, 1e0), strings if their characters are, objects if they have equal fields in any order. A string never equals a
+//! number.
+//!
+//! A regular expression is searched in the characters of a string, and in the stored text of any other scalar. A list,
+//! an object or a missing field never passes, even with `!~`: so a bulk command never changes a job whose data lack the
+//! field.
 
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::json::data::Data;
+use crate::json::data::JobData;
 use crate::json::path::JsonPath;
 use crate::model::text_regex::TextRegex;
 use crate::name::{Name, lossless_text};
 
-/// A path in the data and what its value must be like.
+/// A path in the data, and the condition that the value there must meet.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFilter {
     path: JsonPath,
@@ -33,7 +34,7 @@ enum ValueCondition {
     },
 }
 
-/// A JSON value in a form that can be compared: numbers as decimals, objects without an order.
+/// A JSON value in a form that can be compared: numbers as exact decimals, objects with their fields sorted.
 #[derive(Clone, Debug, PartialEq)]
 enum ComparableValue {
     Null,
@@ -44,7 +45,7 @@ enum ComparableValue {
     Object(BTreeMap<String, ComparableValue>),
 }
 
-/// The maximum depth of a value that is given. A deeper stored value never matches.
+/// Maximum nesting depth of the VALUE in a filter. A stored value with a deeper nesting never equals it.
 const MAX_DEPTH: usize = 100;
 
 impl DataFilter {
@@ -52,7 +53,8 @@ impl DataFilter {
     /// message.
     pub(crate) fn parse(input: &Name) -> Result<DataFilter, String> {
         let bytes = input.as_bytes();
-        // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the field `a!/b`.
+        // In a path that is a JSON pointer, `~0` and `~1` are escapes: in `/a!~1b=2`, the path is the field `a!/b`, and
+        // `!~` is no operator.
         let is_negated = |at: usize| {
             bytes[at..].starts_with(b"!~")
                 && !(bytes.starts_with(b"/") && matches!(bytes.get(at + 2), Some(b'0' | b'1')))
@@ -70,7 +72,7 @@ impl DataFilter {
             return Ok(DataFilter { path, condition });
         };
         let negated = bytes[end] == b'!';
-        // `a =~ b` is written so in other languages. Spaces on both sides belong to the operator.
+        // Some languages have spaces around the operator: accept `a =~ b`.
         let (before, regex) = match (before.strip_suffix(b" "), regex.strip_prefix(b" ")) {
             (Some(before), Some(regex)) => (before, regex),
             _ => (before, regex),
@@ -82,8 +84,8 @@ impl DataFilter {
         Ok(DataFilter { path, condition })
     }
 
-    /// The regular-expression filter that is probably meant by a value with `*` or `?`, which are literal in this
-    /// filter.
+    /// For `PATH=VALUE` with a `*` or `?`, which such a filter takes literally: the regular expression that the user
+    /// probably meant.
     pub(crate) fn suggested_regex_filter(&self) -> Option<Name> {
         match &self.condition {
             ValueCondition::Equals(ComparableValue::Text(text)) if text.contains(['*', '?']) => {
@@ -96,15 +98,15 @@ impl DataFilter {
         }
     }
 
-    /// The path of the filter, and its rest after a leading `data`, as in paths of `get --field`. The rest applies to
-    /// data without a field `data`.
-    pub(crate) fn path_below_data(&self) -> Option<(&JsonPath, JsonPath)> {
+    /// For a path that begins with `data`, as in `get --field`: the path, and its rest after `data`. The filter uses
+    /// the rest if the data has no field `data`.
+    pub(crate) fn path_and_rest_after_data(&self) -> Option<(&JsonPath, JsonPath)> {
         Some((&self.path, self.path.within_field("data")?))
     }
 
-    pub(crate) fn matches(&self, data: &Data) -> bool {
+    pub(crate) fn matches(&self, data: &JobData) -> bool {
         let text = lossless_text(data.as_bytes());
-        let below = self.path_below_data();
+        let below = self.path_and_rest_after_data();
         let below = below.filter(|_| JsonPath::of_field("data").find_value(&text).is_none());
         let path = below.as_ref().map_or(&self.path, |(_, below)| below);
         path.find_value(&text)
@@ -118,7 +120,7 @@ impl DataFilter {
     }
 }
 
-/// The characters of a string, or the stored text of another scalar.
+/// The characters of a string, or the stored text of another scalar. `None` for a list or an object.
 fn scalar_text(stored: &RawValue) -> Option<Name> {
     match stored.get().as_bytes().first()? {
         b'[' | b'{' => None,
@@ -131,7 +133,7 @@ fn scalar_text(stored: &RawValue) -> Option<Name> {
 }
 
 impl ComparableValue {
-    /// Reads the text of an argument: JSON if it parses, else text.
+    /// Reads the VALUE of a filter, as JSON if it is valid JSON, else as a string.
     fn parse_argument(bytes: &[u8]) -> Result<ComparableValue, String> {
         let text = lossless_text(bytes);
         match serde_json::from_str::<&RawValue>(&text) {
@@ -141,7 +143,7 @@ impl ComparableValue {
         }
     }
 
-    /// Reads a value. `None` if it is nested too deep.
+    /// Converts a value. `None` if it is nested too deep.
     fn from_json(json: &RawValue, depth_left: usize) -> Option<ComparableValue> {
         let text = json.get();
         Some(match text.as_bytes().first()? {
@@ -169,7 +171,7 @@ impl ComparableValue {
         })
     }
 
-    /// Whether a stored value equals this one. A value of another type is not read.
+    /// Whether a stored value equals this one. Returns early if their types differ.
     fn equals(&self, stored: &RawValue) -> bool {
         let same_type = match stored.get().as_bytes().first() {
             Some(b'n') => matches!(self, ComparableValue::Null),
@@ -183,13 +185,13 @@ impl ComparableValue {
     }
 }
 
-/// A decimal number of any length. Two are equal if their values are.
+/// A decimal number of any length, compared by its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Decimal {
     negative: bool,
-    /// The digits without zeros at either end. The number 0 has none.
+    /// The digits without leading and trailing zeros. Empty for the number 0.
     digits: String,
-    /// The position of the decimal point, counted from the first digit.
+    /// The position of the decimal point relative to the first digit.
     point: i128,
 }
 
@@ -213,7 +215,7 @@ impl Decimal {
                 point: 0,
             };
         }
-        // No mantissa is long enough to compensate an exponent that overflows `i128`.
+        // An exponent that overflows `i128` decides alone: no mantissa is long enough to compensate it.
         let exponent = exponent
             .parse::<i128>()
             .unwrap_or(if exponent.starts_with('-') {
@@ -236,7 +238,7 @@ mod tests {
     use super::*;
 
     fn fits(input: &[u8], data: &[u8]) -> bool {
-        let data = Data::from(data.to_vec());
+        let data = JobData::from(data.to_vec());
         DataFilter::parse(&input.into()).unwrap().matches(&data)
     }
 

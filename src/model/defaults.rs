@@ -1,4 +1,4 @@
-//! The defaults of a queue: options for puts that do not give them.
+//! The defaults of a queue: the values of options that a put does not give.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,7 @@ impl Row for QueueDefaults {
     const COLUMNS: &'static [Column<QueueDefaults>] = &[
         Column::of_names("QUEUE", |of| &of.queue),
         Column::of_free_text("DEFAULTS", |of: &QueueDefaults, _| {
-            Cell::or_missing(of.defaults.as_ref().map(Json::to_single_line))
+            Cell::text_or_missing(of.defaults.as_ref().map(Json::to_single_line))
         })
         .drop_rank(1),
     ];

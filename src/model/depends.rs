@@ -10,12 +10,14 @@ use crate::view::{RenderOptions, View};
 
 const NEIGHBORS: &[Column<Neighbor>] = &[
     Column::of_names("JID", |other| &other.jid),
-    Column::of_text("KLASS", |other, _| Cell::or_missing(other.klass.as_ref())),
+    Column::of_text("KLASS", |other, _| {
+        Cell::text_or_missing(other.klass.as_ref())
+    }),
     Column::of_text("STATE", |other, _| {
         Cell::text(other.state_text()).with_style(other.state.and_then(State::state_style))
     }),
     Column::of_free_text("DETAIL", |other, options| {
-        Cell::text(other.state_detail(options))
+        Cell::text(other.failure_or_worker_detail(options))
     }),
 ];
 
@@ -52,7 +54,7 @@ impl View for Dependencies {
 }
 
 impl Dependencies {
-    /// One line for each edge: its direction, then the job at its other end.
+    /// One line for each edge: its direction, then the job at the other end.
     fn edge_lines(&self) -> String {
         let mut lines = String::new();
         for (direction, others) in [
@@ -79,8 +81,9 @@ impl Neighbor {
         self.state.as_ref().map_or("missing", State::into_str)
     }
 
-    /// Group and time of a failed job, worker and age of a running one, else the usual detail of its state.
-    fn state_detail(&self, options: &RenderOptions) -> String {
+    /// For a failed job its group and time, for a running job its worker and how long it has run, for any other job the
+    /// detail of its state.
+    fn failure_or_worker_detail(&self, options: &RenderOptions) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job
@@ -99,7 +102,8 @@ impl Neighbor {
     }
 }
 
-/// A table of a job's neighbors, to follow a text such as `… depends on` on its line.
+/// The table of a job's dependencies or dependents, or ` nothing`. The line before it ends with a text such as `…
+/// depends on`.
 fn neighbor_table(others: &[Neighbor], options: &RenderOptions) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();

@@ -1,4 +1,4 @@
-//! The documents of `-o json` and ndjson by kind, for `qless help json KIND` and `qless-json(5)`.
+//! The documents of `-o json` and ndjson by kind, which `qless help json KIND` and `qless-json(5)` describe.
 
 use super::bulk::BulkReport;
 use super::check::CheckReport;
@@ -107,7 +107,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::view::document::derived::derive_fields;
+    use crate::view::document::derived::derive_document_schema;
     use crate::view::document::fields_at;
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn the_stored_fields_are_those_of_the_types() {
         let line = |document: &DocumentKind| {
-            let line = json!({ "kind": document.kind, "fields": derive_fields(document) });
+            let line = json!({ "kind": document.kind, "fields": derive_document_schema(document) });
             format!("{line}\n")
         };
         let lines: String = DOCUMENTS.iter().map(line).collect();

@@ -13,7 +13,7 @@ pub struct NextQueue {
     pub queue: Name,
     pub delay: Duration,
     pub depends: Vec<Name>,
-    /// The throttles, lock, key and back-off of the job in that queue.
+    /// The coordination options of the job in that queue: throttles, lock, key and back-off.
     pub coordination: Coordination<'static>,
 }
 
@@ -24,18 +24,18 @@ pub struct FailureReason {
     pub message: Name,
 }
 
-/// How a worker asks to end a job that it holds. The core may refuse.
+/// The request of a worker to end a job that it holds. The core may refuse it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndingRequest {
     pub jid: Name,
     /// The queue in which the job runs.
     pub queue: Name,
     pub action: EndingAction,
-    /// The exit code of the command, if it had one. The history of a retried job shows it.
+    /// The exit code of the command that ran the job, if there was one. The history of a retried job shows this code.
     pub exit: Option<i32>,
 }
 
-/// The action of a worker for a job at its end.
+/// How a worker ends a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingAction {
     Complete {
@@ -46,7 +46,8 @@ pub enum EndingAction {
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// The reason in the history entry, and the failure if no retry is left. The core has a default for both.
+        /// The reason that the history entry shows, which is also the failure if no retry is left. The core has
+        /// defaults for its group and message.
         why: Option<FailureReason>,
     },
     Fail {
@@ -56,14 +57,14 @@ pub enum EndingAction {
     },
 }
 
-/// The group of jobs whose retries are used up in a queue, if their worker names no other.
+/// The failure group of jobs that have no retry left in a queue, if the worker names no group.
 pub fn exhausted_retries_group(queue: &Name) -> Name {
     Name::from([b"failed-retries-", queue.as_bytes()].concat())
 }
 
 impl EndingAction {
-    /// Sets the group of a retry with a message but without a group to the core's default. The core would store a
-    /// failure without a group.
+    /// Sets the core's default group in a retry that has a message and no group. The core itself would store a failure
+    /// without a group.
     pub fn set_missing_group(&mut self, queue: &Name) {
         if let EndingAction::Retry { why: Some(why), .. } = self
             && why.group.is_empty()
@@ -73,11 +74,12 @@ impl EndingAction {
     }
 }
 
-/// The outcome of a job that its worker ended.
+/// The outcome of a request to end a job.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingOutcome {
-    /// The job's state now; for a retry, also the remaining retries (-1 if none was left and the job failed).
+    /// The job was ended and has this state now. After a retry, `remaining` is the number of remaining retries, or -1
+    /// if none was left and the job failed.
     Done {
         state: Name,
         #[serde(skip)]
@@ -85,11 +87,11 @@ pub enum EndingOutcome {
     },
     /// The job does not exist any more.
     Gone,
-    /// The lock belongs to another worker, or the job no longer runs.
+    /// The worker does not hold the job: another worker does, or the job is not running.
     NotHolder { state: Name, worker: Name },
-    /// The core refuses the arguments of the request, with this text.
+    /// The core refused the arguments of the request, with this message.
     Invalid(String),
-    /// The reply was lost, and the job does not show what happened.
+    /// The reply was lost, and the job's fields do not show whether the request was carried out.
     #[serde(skip)]
     Unknown,
 }
@@ -97,10 +99,10 @@ pub enum EndingOutcome {
 /// The outcome of an extension of a lock.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExtendOutcome {
-    /// When the lock expires now, in seconds since the epoch.
+    /// The lock was extended. Its new expiry is in seconds since the epoch.
     Extended(f64),
     /// The job does not exist any more.
     Gone,
-    /// The lock belongs to another worker, or the job no longer runs.
+    /// The worker does not hold the job: another worker does, or the job is not running.
     Lost,
 }

@@ -1,4 +1,4 @@
-//! Events that the core publishes, and the fields of each.
+//! The events that `qless events` prints: those that the core publishes, and gaps in the connection.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,8 @@ pub(crate) enum EventKind {
     Popped,
     /// Completed, and put into another queue.
     Advanced,
-    /// Completed for good. The job may expire immediately. On the channel of tracked jobs, also a job that advanced.
+    /// The job is complete, and may be deleted immediately. On the channel of tracked jobs, this is also the event of a
+    /// job that advanced.
     Completed,
     Failed,
     /// The lock of a tracked job expired.
@@ -37,25 +38,25 @@ pub(crate) enum EventKind {
     Throttled,
     /// The job became a part of another one.
     Merged,
-    /// A put did nothing, because its lane has a job.
+    /// A put did nothing, because its lane already has a job.
     Skipped,
     ConfigSet,
     ConfigUnset,
     /// A message that is none of these.
     Unknown,
-    /// The connection was lost. `qless` makes this event.
+    /// The connection to the server was lost. This event comes from `qless`, not from the server.
     Gap,
-    /// The connection is back. `qless` makes this event.
+    /// The connection to the server is back. This event comes from `qless`, not from the server.
     Resumed,
 }
 
 impl EventKind {
-    /// Whether the event comes from the server, and not from `qless` itself.
+    /// Whether the event comes from the server. Gap and resumed events come from `qless` itself.
     pub(crate) fn is_published(self) -> bool {
         !matches!(self, EventKind::Gap | EventKind::Resumed)
     }
 
-    /// Whether the message of the event names a job. An unknown message may.
+    /// Whether the message of the event names a job. True for an unknown message, which may name one.
     pub(crate) fn names_job(self) -> bool {
         !matches!(self, EventKind::ConfigSet | EventKind::ConfigUnset)
     }
@@ -72,18 +73,18 @@ impl EventKind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventChannel {
-    /// Changes of all jobs, and of the configuration.
+    /// All changes of jobs and of the configuration.
     Log,
-    /// The events that only this core publishes.
+    /// The events that only the core of this program publishes, not the reference core.
     Extensions,
-    /// Changes of tracked jobs: a channel for each kind, whose messages are jids.
+    /// Changes of tracked jobs. The server has one channel for each kind of event, and each message is a jid.
     Tracked,
     /// Changes of jobs that this worker holds.
     Worker(Name),
 }
 
 impl EventChannel {
-    /// The kinds of events that are published on the channel.
+    /// The kinds of events that the core publishes on the channel.
     pub(crate) const fn kinds(&self) -> &'static [EventKind] {
         use EventKind::*;
         match self {
@@ -106,7 +107,7 @@ impl EventChannel {
         }
     }
 
-    /// Whether a message of this kind on this channel names a queue. An unknown message may.
+    /// Whether a message of this kind on this channel names a queue. True for an unknown message, which may name one.
     pub(crate) const fn names_queue(&self, kind: EventKind) -> bool {
         use EventKind::*;
         match self {
@@ -182,7 +183,7 @@ impl Event {
         }
     }
 
-    /// The field for the value under this key of a message.
+    /// The field of the event for a key of the message.
     pub(crate) fn field_mut(&mut self, member: &[u8]) -> Option<&mut Option<Name>> {
         Some(match member {
             b"jid" => &mut self.jid,
@@ -200,8 +201,8 @@ impl Event {
         })
     }
 
-    /// The detail that a table shows besides time, event, queue and job.
-    fn detail_cell(&self) -> Cell {
+    /// The cell of the detail column, such as the failure of a failed job.
+    fn event_detail_cell(&self) -> Cell {
         let joined = |one: &Option<Name>, other: &[u8], between: &str| {
             let one = one.as_ref().map_or(&b""[..], Name::as_bytes);
             Cell::text([one, between.as_bytes(), other].concat())
@@ -209,19 +210,19 @@ impl Event {
         let message = self.message.as_ref().map(Name::as_bytes);
         let value = self.value.as_ref().map_or(&b""[..], Name::as_bytes);
         match self.event {
-            _ if self.raw.is_some() => Cell::or_missing(self.raw.as_ref()),
+            _ if self.raw.is_some() => Cell::text_or_missing(self.raw.as_ref()),
             EventKind::Failed => match message {
                 Some(message) => joined(&self.group, failure_summary_line(message), ": "),
-                None => Cell::or_missing(self.group.as_ref()),
+                None => Cell::text_or_missing(self.group.as_ref()),
             },
             EventKind::ConfigSet => joined(&self.option, value, " "),
-            EventKind::ConfigUnset => Cell::or_missing(self.option.as_ref()),
-            EventKind::Advanced => Cell::or_missing(self.to.as_ref()),
-            EventKind::Throttled => Cell::or_missing(self.throttle.as_ref()),
-            EventKind::Merged => Cell::or_missing(self.into.as_ref()),
-            EventKind::Skipped => Cell::or_missing(self.key.as_ref()),
-            EventKind::LockLost => Cell::or_missing(self.worker.as_ref()),
-            // Without a worker that held the job, the cell is empty.
+            EventKind::ConfigUnset => Cell::text_or_missing(self.option.as_ref()),
+            EventKind::Advanced => Cell::text_or_missing(self.to.as_ref()),
+            EventKind::Throttled => Cell::text_or_missing(self.throttle.as_ref()),
+            EventKind::Merged => Cell::text_or_missing(self.into.as_ref()),
+            EventKind::Skipped => Cell::text_or_missing(self.key.as_ref()),
+            EventKind::LockLost => Cell::text_or_missing(self.worker.as_ref()),
+            // The cell is empty if the message names no worker.
             _ => self.worker.as_ref().map_or(Cell::text(""), Cell::text),
         }
     }
@@ -235,21 +236,21 @@ impl Event {
         })
         .min_width(9),
         Column::of_text("QUEUE", |event: &Event, _| {
-            Cell::or_missing(event.queue.as_ref())
+            Cell::text_or_missing(event.queue.as_ref())
         })
         .min_width(6),
         Column::of_text("JID", |event: &Event, _| {
-            Cell::or_missing(event.jid.as_ref())
+            Cell::text_or_missing(event.jid.as_ref())
         }),
         Column::of_text("WORKER", |event: &Event, _| {
-            Cell::or_missing(event.worker.as_ref())
+            Cell::text_or_missing(event.worker.as_ref())
         })
         .only_if_named(),
         Column::of_text("CHANNEL", |event: &Event, _| {
-            Cell::or_missing(event.channel.as_ref())
+            Cell::text_or_missing(event.channel.as_ref())
         })
         .only_if_named(),
-        Column::of_free_text("DETAIL", |event, _| event.detail_cell()),
+        Column::of_free_text("DETAIL", |event, _| event.event_detail_cell()),
     ];
 }
 

@@ -1,4 +1,4 @@
-//! The lines of an export: its head, and jobs with the facts that other documents leave out.
+//! The lines of an export: its head, and jobs with facts that other documents leave out.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::Number;
 use crate::name::Name;
-use crate::text::is_harmful;
+use crate::text::is_harmful_to_terminal;
 use crate::view::View;
 use crate::view::document::DocumentKind;
 use crate::view::json::document_line;
@@ -55,8 +55,8 @@ pub(crate) struct SavedJob {
 }
 
 impl SavedJob {
-    /// The job with its history as stored, including entries that an older core stored elsewhere,
-    /// and when it is due, to the microsecond.
+    /// A job for a line of an export. `history` is the stored history, including entries that an older core stored
+    /// elsewhere. `due` is when the job is due, to the microsecond.
     pub(crate) fn new(mut job: Job, history: &[Name], due: Option<Moment>) -> SavedJob {
         job.data = job.data.preserving_bytes(is_unchanged_in_document);
         let preserved = history.iter().all(is_entry_preserved);
@@ -91,7 +91,7 @@ pub(crate) struct SavedRecurring {
 }
 
 impl SavedRecurring {
-    /// The recurring job, and when it is due, to the microsecond.
+    /// A recurring job for a line of an export. `due` is when the job is due, to the microsecond.
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
         recurring.data = recurring.data.preserving_bytes(is_unchanged_in_document);
         SavedRecurring {
@@ -178,12 +178,12 @@ fn document_line_of<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<
     document_line(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
 }
 
-/// Whether a document holds the text unchanged, with nothing escaped.
+/// Whether a document shows the text without escaping any of it.
 fn is_unchanged_in_document(text: &str) -> bool {
-    !text.chars().any(is_harmful)
+    !text.chars().any(is_harmful_to_terminal)
 }
 
-/// Whether `history` in the document preserves each byte of this stored entry.
+/// Whether the field `history` of a document preserves each byte of this stored entry.
 fn is_entry_preserved(raw: &Name) -> bool {
     let Some(text) = raw.as_str().filter(|text| is_unchanged_in_document(text)) else {
         return false;
@@ -197,12 +197,12 @@ fn is_entry_preserved(raw: &Name) -> bool {
     exact && entry.to_core_json() == text.as_bytes()
 }
 
-/// `due`, unless the document already shows exactly this moment as `shown`.
+/// `due`, or `None` if the document already shows exactly that moment, as `shown`.
 fn due_unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
     due.filter(|due| shown.and_then(truncate_to_milliseconds) != Some(*due))
 }
 
-/// The moment without its microseconds, as documents show it. `None` if documents cannot show it.
+/// The moment cut to milliseconds, which documents show. `None` if its year does not fit into a document.
 fn truncate_to_milliseconds(moment: Moment) -> Option<Moment> {
     moment.to_rfc3339()?;
     Some(Moment::from_micros(
@@ -210,7 +210,7 @@ fn truncate_to_milliseconds(moment: Moment) -> Option<Moment> {
     ))
 }
 
-/// Writes a moment as seconds since the epoch, with all digits.
+/// Writes a moment as seconds since the epoch, down to the microsecond.
 fn serialize_seconds<S: Serializer>(
     moment: &Option<Moment>,
     serializer: S,

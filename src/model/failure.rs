@@ -45,7 +45,9 @@ impl Row for FailureGroup {
         .drop_rank(4),
         Column::of_free_text("SAMPLE", |group: &FailureGroup, _| {
             let sample = group.sample.as_ref();
-            Cell::or_missing(sample.map(|sample| text::failure_summary_line(sample.as_bytes())))
+            Cell::text_or_missing(
+                sample.map(|sample| text::failure_summary_line(sample.as_bytes())),
+            )
         })
         .drop_rank(2),
     ];

@@ -1,26 +1,28 @@
-//! Whether all is well: limits, and what was found beyond them.
+//! The health of the system: the limits that the user gave, and the values and problems that were found.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{EnumString, IntoStaticStr};
 
-use super::overview::Omitted;
-use super::pattern::Pattern;
+use super::overview::OmittedCounts;
+use super::pattern::NamePattern;
 use crate::exit::Exit;
 use crate::json::Number;
 use crate::name::Name;
-use crate::text::{format_duration_with_fraction, format_plain_count, wrapped};
+use crate::text::{
+    format_count_without_separators, format_duration_tenths_below_second, wrap_and_indent,
+};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
-/// What a limit bounds. The words are the names of the flags, and of the parameters of `/healthz`.
+/// The kinds of limits. Their names are flags of `health`, and parameters of `/healthz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum LimitKind {
     /// Waiting jobs of a queue.
     MaxWaiting,
-    /// How long the next job of a queue has waited, in seconds.
+    /// How long the next job to pop in a queue has waited, in seconds.
     MaxHeadWait,
     /// Failed jobs of a group.
     MaxFailed,
@@ -41,18 +43,26 @@ impl LimitKind {
     fn value_sentence(self, value: f64) -> String {
         let count = value as u64;
         match self {
-            LimitKind::MaxWaiting => format_plain_count(count, "job waits", "jobs wait"),
+            LimitKind::MaxWaiting => {
+                format_count_without_separators(count, "job waits", "jobs wait")
+            }
             LimitKind::MaxHeadWait => {
                 format!(
                     "the next job has waited {}",
-                    format_duration_with_fraction(value)
+                    format_duration_tenths_below_second(value)
                 )
             }
-            LimitKind::MaxFailed => format_plain_count(count, "failed job", "failed jobs"),
-            LimitKind::MaxStalled => format_plain_count(count, "stalled job", "stalled jobs"),
-            LimitKind::MaxPaused => format!("paused for {}", format_duration_with_fraction(value)),
+            LimitKind::MaxFailed => {
+                format_count_without_separators(count, "failed job", "failed jobs")
+            }
+            LimitKind::MaxStalled => {
+                format_count_without_separators(count, "stalled job", "stalled jobs")
+            }
+            LimitKind::MaxPaused => {
+                format!("paused for {}", format_duration_tenths_below_second(value))
+            }
             LimitKind::MinWorkers => {
-                format_plain_count(count, "worker is alive", "workers are alive")
+                format_count_without_separators(count, "worker is alive", "workers are alive")
             }
         }
     }
@@ -61,7 +71,7 @@ impl LimitKind {
         match self {
             LimitKind::MinWorkers => format!("at least {limit}"),
             kind if kind.is_duration() && limit.fract() == 0.0 => {
-                format!("limit {}", format_duration_with_fraction(limit))
+                format!("limit {}", format_duration_tenths_below_second(limit))
             }
             kind if kind.is_duration() => format!("limit {limit}s"),
             _ => format!("limit {limit}"),
@@ -69,14 +79,14 @@ impl LimitKind {
     }
 }
 
-/// A limit for the queues or groups that match a pattern, or for all.
+/// A limit for the queues or groups that match `subject`, or for all if that is absent.
 #[derive(Clone, Debug)]
 pub(crate) struct SubjectLimit {
-    pub subject: Option<Pattern>,
+    pub subject: Option<NamePattern>,
     pub threshold: Threshold,
 }
 
-/// The value from which on an item is a warning, and the one from which on it is critical.
+/// The limits of a value: beyond the first an item is a warning, beyond the second it is critical.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
     pub warning: f64,
@@ -88,30 +98,32 @@ pub(crate) struct Threshold {
 pub(crate) struct Limits(pub Vec<(LimitKind, SubjectLimit)>);
 
 impl Limits {
-    /// Whether the limits are about the whole system: there is none, or one is for all queues or groups.
+    /// Whether the verdict is about the whole system: no limit was given, or one applies to all queues or all groups.
     pub(crate) fn cover_whole_system(&self) -> bool {
         let mut bounds = self.0.iter();
         self.0.is_empty()
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
     }
 
-    /// The patterns of groups in the limits if `of_groups`, else the patterns of queues.
-    pub(crate) fn patterns(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
+    /// The patterns in the limits: those for failure groups if `of_groups`, else those for queues.
+    pub(crate) fn patterns(&self, of_groups: bool) -> impl Iterator<Item = &NamePattern> {
         let bounds = self.0.iter();
         let bounds = bounds.filter(move |(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
         bounds.filter_map(|(_, bound)| bound.subject.as_ref())
     }
 
     /// The globs over queues in them.
-    pub(crate) fn queue_globs(&self) -> Vec<Pattern> {
+    pub(crate) fn queue_globs(&self) -> Vec<NamePattern> {
         let globs = self.patterns(false);
         let globs = globs.filter(|pattern| pattern.as_plain_name().is_none());
         globs.cloned().collect()
     }
 
-    /// The plain names of groups in the limits if `of_groups`, else the plain names of queues.
+    /// The plain names in the limits: those of failure groups if `of_groups`, else those of queues.
     pub(crate) fn queue_or_group_names(&self, of_groups: bool) -> Vec<Name> {
-        let names = self.patterns(of_groups).filter_map(Pattern::as_plain_name);
+        let names = self
+            .patterns(of_groups)
+            .filter_map(NamePattern::as_plain_name);
         names.cloned().collect()
     }
 }
@@ -158,16 +170,16 @@ pub(crate) struct HealthItem {
     pub warning: Option<Number>,
     /// The value from which on the item is critical
     pub critical: Option<Number>,
-    /// The sentence without the command that helps.
+    /// The message without the command that helps.
     #[serde(skip)]
     pub fact: String,
-    /// The limit, and whether it is for all queues or groups.
+    /// The kind of the limit, and whether the limit applies to all queues or groups. `None` for a problem.
     #[serde(skip)]
     pub limit: Option<(LimitKind, bool)>,
 }
 
 impl HealthItem {
-    /// A value against its limit. `None` is a value that nobody knows, and that is beyond each limit.
+    /// An item for a value that was measured against a limit. An unknown value (`None`) is beyond each limit.
     pub(crate) fn from_measurement(
         kind: LimitKind,
         subject: &Name,
@@ -216,7 +228,7 @@ impl HealthItem {
         }
     }
 
-    /// A fact that is not measured against a limit.
+    /// An item for a fact that has no limit, such as a problem of `status`.
     pub(crate) fn from_fact(
         check: &str,
         level: HealthLevel,
@@ -237,8 +249,8 @@ impl HealthItem {
         }
     }
 
-    /// `'mail max-waiting'=1204;1000;5000;0`; a quote in a name is doubled, and `=` is replaced. A colon after a limit
-    /// makes it a minimum.
+    /// The value and its limits as Nagios performance data: `'mail max-waiting'=1204;1000;5000;0`. A quote in a name is
+    /// doubled, `=` and `|` become `_`. A limit that is a minimum ends in a colon.
     fn performance_data(&self) -> Option<String> {
         let (kind, _) = self.limit?;
         let [value, warning, critical] = [&self.value, &self.warning, &self.critical]
@@ -260,7 +272,7 @@ impl HealthItem {
         ))
     }
 
-    /// The limit, if it is for all queues or groups and the value is within it.
+    /// The kind of the limit, if it is a maximum for all queues or groups and the value does not exceed it.
     fn met_general_limit(&self) -> Option<LimitKind> {
         let (kind, is_for_all) = self.limit?;
         (is_for_all && self.level == HealthLevel::Ok && kind != LimitKind::MinWorkers)
@@ -276,12 +288,12 @@ pub(crate) struct Health {
     /// The worst first
     pub items: Vec<HealthItem>,
     /// Queues, groups and workers beyond the first 500 of each, which are not read; zeros if only named ones count
-    pub omitted: Omitted,
+    pub omitted: OmittedCounts,
 }
 
 impl Health {
     /// The verdict on these items.
-    pub(crate) fn new(mut items: Vec<HealthItem>, omitted: Omitted) -> Health {
+    pub(crate) fn new(mut items: Vec<HealthItem>, omitted: OmittedCounts) -> Health {
         items.sort_by_key(|item| std::cmp::Reverse(item.level));
         let level = items.first().map_or(HealthLevel::Ok, |item| item.level);
         Health {
@@ -296,7 +308,7 @@ impl Health {
         self.items.retain(|item| item.level > HealthLevel::Ok);
     }
 
-    /// The exit code: a limit is reached, or not.
+    /// The exit code of `health`: an item is a warning or critical, or all are well.
     pub(crate) fn exit(&self) -> Exit {
         match self.level {
             HealthLevel::Ok => Exit::Ok,
@@ -304,7 +316,7 @@ impl Health {
         }
     }
 
-    /// The line of a plugin for Nagios: what is wrong, then the values after a bar.
+    /// The output line of a Nagios plugin: what is wrong, then a bar and the values.
     pub(crate) fn nagios_line(&self) -> String {
         let wrong = self
             .items
@@ -316,7 +328,7 @@ impl Health {
             ([], items) => format!("{items} within limits"),
             (wrong, _) => wrong.join("; "),
         };
-        if let Some(omitted) = self.omitted.sentence() {
+        if let Some(omitted) = self.omitted.omission_sentence() {
             what.push_str(&format!(" ({omitted})"));
         }
         let values = self.items.iter().filter_map(HealthItem::performance_data);
@@ -330,7 +342,8 @@ impl Health {
         format!("QLESS {level} - {}{values}\n", what.replace('|', "/"))
     }
 
-    /// A sentence about a limit that no queue or group exceeds, with the highest value.
+    /// One sentence for all queues or groups that a limit for all applies to and that do not exceed it, with the
+    /// highest value.
     fn met_limit_sentence(&self, kind: LimitKind) -> String {
         let met = self.items.iter();
         let met = met.filter(|item| item.met_general_limit() == Some(kind));
@@ -367,7 +380,7 @@ impl View for Health {
             };
             let sign = marks.mark_text(sign, Some(style));
             if options.terminal {
-                let lines = wrapped(sentence, options.width.max(20), 2);
+                let lines = wrap_and_indent(sentence, options.width.max(20), 2);
                 let rest = lines.strip_prefix(' ').unwrap_or(&lines);
                 text.push_str(&format!("{sign}{rest}"));
             } else {
@@ -388,10 +401,10 @@ impl View for Health {
         if self.items.is_empty() {
             add(HealthLevel::Ok, "all is well");
         }
-        if let Some(omitted) = self.omitted.sentence() {
+        if let Some(omitted) = self.omitted.omission_sentence() {
             text.push_str(&format!("– {omitted}\n"));
         }
-        marks.replace_marks(text)
+        marks.marks_to_ansi_codes(text)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {

@@ -6,14 +6,14 @@ use crate::text;
 use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
-/// A history, and the position of one of its entries.
+/// A history, and the index of one of its entries.
 type Step<'h> = (&'h [HistoryEntry], usize);
 
-/// One line for each entry: when, what, its note, and how long the job waited or ran.
+/// One line for each entry: its time, its event, its note, and how long the job had waited or run.
 pub(crate) fn render_history(history: &[HistoryEntry], options: &RenderOptions) -> String {
     let columns: [Column<Step>; 4] = [
         Column::of_text("WHEN", |(history, at), options| {
-            Cell::or_missing(history[*at].when.map(|when| options.format_timestamp(when)))
+            Cell::text_or_missing(history[*at].when.map(|when| options.format_timestamp(when)))
         }),
         Column::of_text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
         Column::of_text("NOTE", |(history, at), _| {
@@ -32,7 +32,7 @@ pub(crate) fn render_history(history: &[HistoryEntry], options: &RenderOptions) 
     )
 }
 
-/// The note of an entry: in words if the core wrote it, else as `key=value`.
+/// The note of an entry: in words for the core's own events, else as `key=value`.
 pub(crate) fn note_text(entry: &HistoryEntry) -> String {
     let text = |key: &str| entry.note_text(key).map(|text| text.to_string());
     let known = match entry.what.as_bytes() {
@@ -60,21 +60,21 @@ pub(crate) fn note_text(entry: &HistoryEntry) -> String {
     })
 }
 
-/// The first and the last line of a message: some programs write the reason first, others last.
+/// The first and the last line of a message. Some programs write the reason first, others last.
 fn first_and_last_line(message: &[u8]) -> String {
     let lines = message.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty());
-    let line = |line| text::cut(&Name::from(line).to_string(), MAX_LINE_CHARACTERS);
+    let line = |line| text::cut_with_ellipsis(&Name::from(line).to_string(), MAX_LINE_CHARACTERS);
     match (lines.next().map(line), lines.next_back().map(line)) {
         (Some(first), Some(last)) => format!("{first} … {last}"),
         (first, _) => first.unwrap_or_default(),
     }
 }
 
-/// The longest line of a message that is shown, in characters.
+/// Maximum length of a line that is shown of a message, in characters.
 const MAX_LINE_CHARACTERS: usize = 80;
 
-/// How long the job had waited when it was popped, or how long it ran.
+/// How long the job had waited when it was popped, or had run when the run ended. Empty for other entries.
 pub(crate) fn wait_or_run_text(history: &[HistoryEntry], index: usize) -> String {
     let (verb, from): (&str, &[u8]) = match history[index].what.as_bytes() {
         b"popped" => ("waited", b"put"),

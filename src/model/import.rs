@@ -1,4 +1,4 @@
-//! The plan of an import, which the prompt shows.
+//! The plan of an import, which the prompt shows before anything is changed.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct ImportPlan<'p> {
     /// How many jobs the import would put into each queue.
     pub queues: BTreeMap<&'p Name, u64>,
     pub recurring: usize,
-    /// How many of the jobs exist already, and whether the import replaces them.
+    /// How many of the jobs exist already. The import replaces them if `replaces`, else leaves them.
     pub existing: u64,
     pub replaces: bool,
     pub changes: &'p [OptionChange],
@@ -28,7 +28,7 @@ pub(crate) struct ImportPlan<'p> {
 type TargetRow<'p> = (&'p Name, u64);
 
 impl ImportPlan<'_> {
-    /// The jobs by queue, and a line for each other change.
+    /// A table of the jobs by queue, and a line for each other change.
     pub(crate) fn plan_text(&self, options: &RenderOptions) -> String {
         let columns: [Column<TargetRow>; 2] = [
             Column::of_text("QUEUE", |(queue, _), _| Cell::text(queue)),

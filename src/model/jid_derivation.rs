@@ -2,7 +2,7 @@
 
 use crate::json::path::JsonPath;
 
-/// How `put` makes the jid of a job whose line of input has none.
+/// How `put` makes the jid of a job whose input line gives none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum JidDerivation {
     /// A new jid for each job.
@@ -10,6 +10,6 @@ pub(crate) enum JidDerivation {
     Fresh,
     /// A hash of the job's content.
     Content,
-    /// A path in the data, and the text that was given for the path.
+    /// The text at a path in the data. The second field is the path as the user typed it.
     Path(JsonPath, String),
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::name::Name;
 use crate::text;
 
-/// How jids are printed: cut, unless two of them would look the same.
+/// Whether jids are printed in full or shortened. They are shortened if that makes no two of them equal.
 pub(crate) struct JidLabels {
     shortened: bool,
 }

@@ -1,4 +1,4 @@
-//! Job ids in lists: the id of a line, and which ids a line can hold.
+//! Lists of jids: how the jid of a line is read, and which jids a line can hold.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::name::Name;
 
-/// Whether [`read_jid_line`] reads exactly this id back from its line.
+/// Whether [`read_jid_line`] gets exactly this jid from a line that holds it.
 pub(crate) fn is_safe_in_lines(jid: &Name) -> bool {
     !jid.as_bytes().contains(&b'\n')
         && read_jid_line(jid.as_bytes()).as_ref() == Ok(&Some(jid.clone()))
@@ -17,8 +17,7 @@ pub(crate) fn is_safe_before_nul(jid: &Name) -> bool {
     !jid.as_bytes().contains(&0)
 }
 
-/// An input line in the form of ndjson from any command of `qless`. A line without a jid, such as the summary of a bulk
-/// command, names no job.
+/// A line of ndjson that a command of `qless` has printed. A line with a summary instead of a jid names no job.
 #[derive(Deserialize)]
 struct JidLine {
     jid: Option<String>,

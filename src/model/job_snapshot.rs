@@ -1,7 +1,7 @@
-//! A job as it was just before a write: the fields that decide about the write, and the mark that
-//! guards it.
+//! A job as it was just before a write: the fields that the write depends on, and the mark that shows whether the job
+//! has changed since.
 //!
-//! A plan may hold a million snapshots, so the fields that many jobs share are stored once.
+//! A plan may hold a million snapshots, so fields that many jobs share are stored once.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -12,17 +12,18 @@ use super::job::Job;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
-/// A job as it was when it was read: little enough that a plan can hold a million.
+/// A job as it was when `qless` read it, small enough that a plan can hold a million.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobSnapshot {
     pub jid: Name,
-    /// The guarded call compares this mark with the present one.
+    /// The mark of the job. The call that writes compares it with the present mark, and leaves a job that has changed.
     pub mark: Box<[u8]>,
     pub common: Arc<SharedJobFields>,
     pub since: Option<Moment>,
-    /// When a scheduled job is due, or a job in state `depends` once nothing blocks it.
+    /// When a scheduled job is due. For a job in state `depends`, when it is due if all dependencies are complete by
+    /// then.
     pub due: Option<Moment>,
-    /// How much later than the first job this job is to run, if the starts are spread over a time.
+    /// The delay of this job after the first one, if an operator spreads the starts of the jobs over a time.
     pub later: Duration,
 }
 
@@ -31,7 +32,7 @@ pub struct JobSnapshot {
 pub struct SharedJobFields {
     /// The stored state.
     pub stored: Name,
-    /// The state that is shown: `stalled` for a lock that has expired.
+    /// The state that `qless` shows: `stalled` for a running job whose lock has expired, else the stored state.
     pub state: Name,
     /// Absent for a job that is complete.
     pub queue: Option<Name>,
@@ -49,7 +50,7 @@ pub struct SharedJobFields {
 pub struct FieldInterner(HashSet<Arc<SharedJobFields>>);
 
 impl FieldInterner {
-    /// The stored copy of these fields. Stores them if there is none.
+    /// The stored copy of equal fields. If there is none, stores these.
     pub fn intern(&mut self, fields: SharedJobFields) -> Arc<SharedJobFields> {
         if let Some(shared) = self.0.get(&fields) {
             return shared.clone();

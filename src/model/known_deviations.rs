@@ -1,21 +1,20 @@
-//! Deviations that look like inconsistent data but are normal: shapes that clients with the
-//! reference core leave behind in ordinary work. A scan reports none of them,
-//! or only as information. And what the defects of that core leave behind, which a scan reports.
-//! `tests/check/known_deviations.rs` has a case for each.
+//! Known deviations of the data. Tolerated shapes look inconsistent but are normal: clients with the reference core
+//! leave them behind in ordinary work, and a scan reports them as information or not at all. Traces of the reference
+//! core's defects are inconsistent, and a scan reports them. `tests/check/known_deviations.rs` has a case for each.
 
 use super::finding::FindingId;
 use super::finding::FindingId::*;
 
-/// A shape of the data that looks inconsistent and is normal.
+/// A shape of the data that looks inconsistent but is normal.
 #[derive(Clone, Copy, Debug)]
 pub struct ToleratedShape {
     pub name: &'static str,
     pub says: &'static str,
-    /// The findings that report this deviation, as information.
+    /// The findings by which `check` reports this shape, as information. Empty if it reports nothing.
     pub findings: &'static [FindingId],
 }
 
-/// A shape of data that `check` does not report.
+/// A shape of the data that `check` does not report.
 const fn unreported(name: &'static str, says: &'static str) -> ToleratedShape {
     ToleratedShape {
         name,
@@ -72,7 +71,7 @@ pub const TOLERATED: &[ToleratedShape] = &[
     reported_as_info("crowded", &[OverLimit], "more locks than the limit of a queue, after locks were extended by the grace period"),
 ];
 
-/// Traces that a defect of the reference core leaves behind.
+/// What a defect of the reference core leaves behind in the data.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceDefect {
     /// The number in the list of defects.

@@ -64,9 +64,9 @@ impl Row for QueueLag {
     const COLUMNS: &'static [Column<QueueLag>] = &[
         Column::of_names("QUEUE", |lag| &lag.queue),
         Column::of_text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
-        Column::of_text("JOB", |lag, _| Cell::or_missing(lag.jid.as_ref())),
+        Column::of_text("JOB", |lag, _| Cell::text_or_missing(lag.jid.as_ref())),
         Column::of_text("WHY", |lag, _| {
-            Cell::or_missing(lag.why.map(|why| why.as_sentence(lag.held_by.as_ref())))
+            Cell::text_or_missing(lag.why.map(|why| why.as_sentence(lag.held_by.as_ref())))
         }),
     ];
 }

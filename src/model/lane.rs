@@ -3,7 +3,7 @@
 use crate::command_line::CommandLine;
 use crate::name::Name;
 
-/// The name of a key's lane in a queue: `queue/key`, or the key itself if it begins with `/`.
+/// The name of the lane that a key has in a queue: `queue/key`, or the key itself if it begins with `/`.
 pub(crate) fn lane_name(queue: &Name, key: &[u8]) -> Name {
     if key.starts_with(b"/") {
         Name::from(key)
@@ -12,8 +12,7 @@ pub(crate) fn lane_name(queue: &Name, key: &[u8]) -> Name {
     }
 }
 
-/// The queue and the key that `qless key` takes for a lane. `queue` is the present queue of one
-/// of its jobs.
+/// The queue and the key by which `qless key` finds a lane. `queue` is the present queue of one of the lane's jobs.
 fn queue_and_key_of_lane(lane: &Name, queue: &Name) -> (Name, Name) {
     let text = lane.as_bytes();
     if text.starts_with(b"/") {
@@ -30,7 +29,7 @@ fn queue_and_key_of_lane(lane: &Name, queue: &Name) -> (Name, Name) {
     }
 }
 
-/// The command that lists a lane. `queue` is the present queue of one of its jobs.
+/// The command that lists the jobs of a lane. `queue` is the present queue of one of these jobs.
 pub(crate) fn lane_command(lane: &Name, queue: &Name) -> CommandLine {
     let (queue, key) = queue_and_key_of_lane(lane, queue);
     CommandLine::new("key").with_name(queue).with_name(key)

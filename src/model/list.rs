@@ -1,4 +1,4 @@
-//! Lists of jobs, and of jobs with recurring jobs.
+//! Lists of jobs, with or without recurring jobs among them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub(crate) struct JobDetails {
     pub missing: Vec<Name>,
 }
 
-/// The job or recurring job that a jid names.
+/// A job or a recurring job, whichever has the jid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum JobOrRecurring {

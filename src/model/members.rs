@@ -1,11 +1,12 @@
-//! The document of a command over several members of a context. Lists of members are joined into one list instead.
+//! The document of a command over several members of a context. If the command prints lists, they are joined into one
+//! list instead.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::view::document::DocumentKind;
 
-/// The documents of the members, as they are.
+/// The kind of the document that holds the members' documents.
 pub(crate) const DOCUMENT: DocumentKind = DocumentKind::new::<MembersDocument>(
     "members",
     "The documents of several prefixes or servers that a context names as one",

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::stats::DurationSpread;
 
-/// The upper bounds of a histogram, in seconds. One more takes the rest.
+/// The upper bounds of the buckets in a histogram, in seconds. A last bucket, without a bound, has all longer
+/// durations.
 const BUCKET_BOUNDS: [u64; 12] = [
     1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800,
 ];
@@ -20,9 +21,9 @@ pub(crate) const PROMETHEUS_TYPE: &str = "text/plain; version=0.0.4; charset=utf
 pub(crate) enum MetricKind {
     /// A value that goes up and down.
     Gauge,
-    /// A count that grows. A count of a day begins again at midnight UTC.
+    /// A count that only grows. A count of the present day restarts at midnight UTC.
     Counter,
-    /// For each bound, how many durations were up to it.
+    /// For each bound, how many durations were at most that long.
     Histogram,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct MetricFamily {
     kind: MetricKind,
     help: &'static str,
     samples: Vec<Sample>,
-    /// The label values of each series. A second series with the same values is not added.
+    /// The label values of each series, to refuse a second series with the same values.
     series: HashSet<Vec<String>>,
 }
 
@@ -70,7 +71,7 @@ impl MetricFamily {
         family
     }
 
-    /// The version of this program and the SHA of its script.
+    /// A sample with the version of this program and the SHA of its Lua script as labels.
     pub(crate) fn build_info(core: &str) -> MetricFamily {
         let mut info = MetricFamily::new(
             "qless_build_info",
@@ -82,14 +83,18 @@ impl MetricFamily {
         info
     }
 
-    /// Adds a sample. A second one with the same labels is left out: a name that is not UTF-8 may look like another.
+    /// Adds a sample. Leaves out a second sample with equal labels, which two names that are not UTF-8 may get.
     pub(crate) fn add_value(&mut self, labels: &[(&str, &str)], value: f64) {
         if self.insert_series(labels) {
             self.add_sample("", labels, value);
         }
     }
 
-    pub(crate) fn add_duration_spread(&mut self, labels: &[(&str, &str)], spread: &DurationSpread) {
+    pub(crate) fn add_spread_as_histogram(
+        &mut self,
+        labels: &[(&str, &str)],
+        spread: &DurationSpread,
+    ) {
         if !self.insert_series(labels) {
             return;
         }
@@ -101,10 +106,10 @@ impl MetricFamily {
         let total: u64 = spread.buckets.iter().map(|bucket| bucket.count).sum();
         let mean = spread.mean_s.as_ref().map_or(0.0, |mean| mean.0);
         let sum = mean.max(0.0) * spread.count as f64;
-        self.add_buckets(labels, inside, total, sum);
+        self.add_histogram_samples(labels, inside, total, sum);
     }
 
-    /// Adds what a histogram has counted until now.
+    /// Adds the present counts of a histogram.
     pub(crate) fn add_histogram(&mut self, labels: &[(&str, &str)], histogram: &DurationHistogram) {
         if !self.insert_series(labels) {
             return;
@@ -117,11 +122,11 @@ impl MetricFamily {
             inside.map(|(_, count)| count).sum::<u64>()
         };
         let sum = histogram.sum_micros.load(Ordering::Relaxed) as f64 / 1e6;
-        self.add_buckets(labels, inside, counts.iter().sum(), sum);
+        self.add_histogram_samples(labels, inside, counts.iter().sum(), sum);
     }
 
-    /// Adds the samples of a histogram. `count_up_to` is the number of durations up to a bound.
-    fn add_buckets(
+    /// Adds the samples of a histogram. `count_up_to` is the number of durations that are at most as long as a bound.
+    fn add_histogram_samples(
         &mut self,
         labels: &[(&str, &str)],
         count_up_to: impl Fn(u64) -> u64,
@@ -155,10 +160,10 @@ impl MetricFamily {
     }
 }
 
-/// A distribution of durations that one thread counts while others read it.
+/// A histogram of durations. Threads can read it while another thread adds durations.
 #[derive(Debug, Default)]
 pub(crate) struct DurationHistogram {
-    /// A count for each bound, and one for longer durations.
+    /// One count for each bound of a bucket, and a last one for longer durations.
     buckets: [AtomicU64; BUCKET_BOUNDS.len() + 1],
     sum_micros: AtomicU64,
 }
@@ -172,7 +177,8 @@ impl DurationHistogram {
     }
 }
 
-/// The text of families, each sample with further labels. A family without samples is left out.
+/// The families in the text format of Prometheus. Each sample also gets the labels `further`. A family without samples
+/// is left out.
 pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> String {
     let mut text = String::new();
     for family in families.iter().filter(|family| !family.samples.is_empty()) {
@@ -201,7 +207,7 @@ pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> S
     text
 }
 
-/// Escapes a label value, in which a backslash, a quote and a newline have a meaning.
+/// Escapes the backslashes, quotes and newlines in a label value.
 fn escape_label_value(value: &str) -> String {
     value
         .replace('\\', "\\\\")

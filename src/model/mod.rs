@@ -1,5 +1,5 @@
-//! The nouns of `qless`, such as a job or a queue: for each its struct, which is its document, its columns and its
-//! text. No Redis, no clock.
+//! The nouns of `qless`, such as a job or a queue. The struct of each noun is its document, and has its columns and its
+//! text. This module uses neither Redis nor a clock.
 
 pub(crate) mod bulk;
 pub(crate) mod check;
@@ -62,7 +62,7 @@ pub(crate) mod work_queue;
 pub(crate) mod worker;
 pub(crate) mod worker_name;
 
-/// Whether a count that documents leave out is zero.
+/// Whether a count is zero, so that a document leaves it out.
 pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -1,4 +1,4 @@
-//! Names and globs: a plain name, or a pattern with `*`, `?`, `[ab]`, `[!ab]` and `{a,b}`.
+//! Patterns of names: a plain name, or a glob with `*`, `?`, `[ab]`, `[!ab]` and `{a,b}`.
 
 use globset::GlobBuilder;
 use regex::{Regex, RegexBuilder};
@@ -6,9 +6,9 @@ use regex::{Regex, RegexBuilder};
 use crate::name;
 use crate::name::Name;
 
-/// A name, or a glob that matches whole names.
+/// A plain name, or a glob. Both match whole names.
 #[derive(Clone, Debug)]
-pub enum Pattern {
+pub enum NamePattern {
     /// Exactly this name.
     Plain(Name),
     Glob(Glob),
@@ -21,22 +21,21 @@ pub struct Glob {
     regex: Regex,
 }
 
-/// The maximum length of a glob, in bytes. It bounds the depth of nested braces, whose parser is
-/// recursive.
+/// Maximum length of a glob, in bytes. This also limits the nesting of braces, whose parser is recursive.
 const MAX_LENGTH: usize = 4096;
 
-impl Pattern {
-    /// Reads the text of an argument. The error is the text that follows `expects` in a message.
-    pub fn parse(input: Name) -> Result<Pattern, String> {
+impl NamePattern {
+    /// Parses an argument. The error is the text that follows `expects` in a message.
+    pub fn parse(input: Name) -> Result<NamePattern, String> {
         if !name::has_wildcards(input.as_bytes()) {
-            return Ok(Pattern::Plain(input));
+            return Ok(NamePattern::Plain(input));
         }
         let text = input.lossless_text();
         match unescape_plain_name(&text) {
-            Some(plain) => Ok(Pattern::Plain(Name::from_lossless_text(&plain))),
+            Some(plain) => Ok(NamePattern::Plain(Name::from_lossless_text(&plain))),
             None => {
                 let regex = compile_glob(&text)?;
-                Ok(Pattern::Glob(Glob {
+                Ok(NamePattern::Glob(Glob {
                     as_typed: input,
                     regex,
                 }))
@@ -44,50 +43,50 @@ impl Pattern {
         }
     }
 
-    /// Reads a stored pattern, in which only `*` is special.
-    pub(crate) fn from_stored(stored: &Name) -> Result<Pattern, String> {
+    /// Parses a stored pattern, in which `*` is the only wildcard.
+    pub(crate) fn from_stored(stored: &Name) -> Result<NamePattern, String> {
         let escape = |byte: &u8| match byte {
             b'?' | b'[' | b']' | b'{' | b'}' | b'\\' => vec![b'\\', *byte],
             byte => vec![*byte],
         };
         let input: Vec<u8> = stored.as_bytes().iter().flat_map(escape).collect();
-        Pattern::parse(Name::from(input))
+        NamePattern::parse(Name::from(input))
     }
 
     /// The name if the pattern is not a glob.
     pub fn as_plain_name(&self) -> Option<&Name> {
         match self {
-            Pattern::Plain(name) => Some(name),
-            Pattern::Glob(_) => None,
+            NamePattern::Plain(name) => Some(name),
+            NamePattern::Glob(_) => None,
         }
     }
 
     /// The pattern as it can be typed.
     pub fn as_typed(&self) -> Name {
         match self {
-            Pattern::Plain(name) => name::escape_wildcards(name),
-            Pattern::Glob(glob) => glob.as_typed.clone(),
+            NamePattern::Plain(name) => name::escape_wildcards(name),
+            NamePattern::Glob(glob) => glob.as_typed.clone(),
         }
     }
 
     pub fn matches(&self, name: &Name) -> bool {
         match self {
-            Pattern::Plain(plain) => plain == name,
-            Pattern::Glob(glob) => glob.regex.is_match(&name.lossless_text()),
+            NamePattern::Plain(plain) => plain == name,
+            NamePattern::Glob(glob) => glob.regex.is_match(&name.lossless_text()),
         }
     }
 }
 
-/// Whether the name passes a filter of these patterns: one of them matches, or there is none. A missing name counts as
+/// Whether a name passes a filter of these patterns. Without patterns, each name passes. An absent name is treated as
 /// an empty one.
-pub(crate) fn passes_filter(patterns: &[Pattern], name: Option<&Name>) -> bool {
+pub(crate) fn passes_filter(patterns: &[NamePattern], name: Option<&Name>) -> bool {
     let empty = Name::default();
     let name = name.unwrap_or(&empty);
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
 }
 
-/// The plain name of a pattern without wildcards, its backslashes removed. `None` for a
-/// glob.
+/// The name that a pattern without wildcards means, without its backslashes. `None` if there is a wildcard, so that the
+/// pattern is a glob.
 fn unescape_plain_name(input: &str) -> Option<String> {
     let (mut plain, mut chars) = (String::new(), input.chars());
     while let Some(c) = chars.next() {
@@ -100,7 +99,8 @@ fn unescape_plain_name(input: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Compiles a glob to a regular expression over the characters of lossless texts.
+/// Compiles a glob to a regular expression over the text of [`Name::lossless_text`], in which a byte that is not UTF-8
+/// is one character.
 fn compile_glob(input: &str) -> Result<Regex, String> {
     let wants = |why: &str| format!("a name or a glob ({why})");
     if input.len() > MAX_LENGTH {
@@ -120,7 +120,7 @@ fn compile_glob(input: &str) -> Result<Regex, String> {
         .map_err(|_| wants("that is not that large"))
 }
 
-/// Replaces several stars in a row by one, because globset gives `**` a meaning for paths.
+/// Replaces several adjacent stars by one, because globset treats `**` as a part of a path.
 fn join_adjacent_stars(input: &str) -> String {
     let (mut text, mut escaped) = (String::with_capacity(input.len()), false);
     for c in input.chars() {
@@ -133,7 +133,7 @@ fn join_adjacent_stars(input: &str) -> String {
     text
 }
 
-/// Turns an expression over bytes into one over characters. globset writes a character as its bytes,
+/// Turns a regular expression over bytes into one over characters. globset writes a character as its bytes, such as
 /// `\xc3\xa9`, even within brackets.
 fn to_character_regex(byte_regex: &str) -> String {
     let text = byte_regex.strip_prefix("(?-u)").unwrap_or(byte_regex);
@@ -165,8 +165,8 @@ mod tests {
 
     use super::*;
 
-    fn pattern(input: impl Into<Name>) -> Pattern {
-        Pattern::parse(input.into()).unwrap()
+    fn pattern(input: impl Into<Name>) -> NamePattern {
+        NamePattern::parse(input.into()).unwrap()
     }
 
     fn fits(input: &str, name: &str) -> bool {
@@ -280,7 +280,7 @@ mod tests {
             ("a\\", "dangling '\\'"),
             ("*a\\", "dangling '\\'"),
         ] {
-            let error = Pattern::parse(input.into()).unwrap_err();
+            let error = NamePattern::parse(input.into()).unwrap_err();
             assert!(error.contains(why), "{input}: {error}");
         }
     }
@@ -290,8 +290,8 @@ mod tests {
         assert!(!fits(&"*a".repeat(50), &"a".repeat(40)));
         assert!(!fits(&"{a,b}".repeat(50), "a"));
         let deep = format!("{}{}", "{".repeat(2000), "}".repeat(2000));
-        assert!(Pattern::parse(deep.as_str().into()).is_err());
-        assert!(Pattern::parse("{".repeat(100_000).as_str().into()).is_err());
+        assert!(NamePattern::parse(deep.as_str().into()).is_err());
+        assert!(NamePattern::parse("{".repeat(100_000).as_str().into()).is_err());
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use crate::name::Name;
 
-/// A job that was popped: what a program needs to run it.
+/// A job that a worker has popped, with what a program needs to run it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PoppedJob {
     pub jid: Name,
@@ -22,9 +22,10 @@ pub struct PoppedJob {
     pub dependencies: Vec<Name>,
     /// The lane of the job.
     pub key: Option<Name>,
-    /// The number of this grant, if the job has a lane or throttles: a later grant has a larger one.
+    /// The number of this grant of the job. Each later grant of the job has a larger number. `None` without a lane and
+    /// throttles.
     pub fence: Option<u64>,
-    /// The payloads of a merge job with their scores, which are numbers of JSON, in the order of the data.
+    /// The payloads of a merge job in the order of the data. Beside each is its score, the text of a JSON number.
     pub payloads: Vec<(Vec<u8>, String)>,
 }
 

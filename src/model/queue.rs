@@ -14,7 +14,7 @@ use crate::view::list::Row;
 use crate::view::paint::Style;
 use crate::view::table::{Cell, Column};
 
-/// How many jobs of queues are in each state.
+/// How many jobs of one or more queues are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct QueuedCounts {
     /// Jobs in this state
@@ -33,7 +33,7 @@ pub(crate) struct QueuedCounts {
 }
 
 impl QueuedCounts {
-    /// The counts with the words for their states, in the order in which texts name them.
+    /// The counts and the names of their states, in the order in which messages list them.
     pub(crate) fn counts_with_state_words(&self) -> [(u64, &'static str); 6] {
         [
             (self.waiting, "waiting"),
@@ -105,10 +105,10 @@ pub struct Queue {
         deserialize_with = "lenient::read_or_none"
     )]
     pub head_since: Option<Moment>,
-    /// Whether the queue is in the list of queues.
+    /// Whether the server's list of queues has the queue.
     #[serde(skip_serializing)]
     pub known: bool,
-    /// The keys of the queue with a wrong type. If there are any, only the name of the queue is known.
+    /// The keys of the queue that have a wrong type. If there are any, the other fields were not read.
     #[serde(skip)]
     pub wrong_keys: Vec<Name>,
 }
@@ -123,7 +123,7 @@ impl Queue {
         counts.throttled += self.throttled;
     }
 
-    /// The number of jobs in each state, and of recurring jobs, with the words of monitoring systems.
+    /// The number of jobs in each state and of recurring jobs, with the names that metrics use.
     pub(crate) fn counts_by_state(&self) -> [(&'static str, u64); 7] {
         [
             ("waiting", self.waiting),
@@ -146,11 +146,11 @@ impl Queue {
     }
 }
 
-/// The queues from which a pop may bring a job now.
+/// The queues from which a pop may return a job now.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row")]
 pub struct ReadyQueues {
-    /// In how many seconds the next job of another queue is due, if that is known.
+    /// In how many seconds the next of the other queues has a due job. `None` if that is not known.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub due_in: Option<f64>,
     #[serde(rename = "..")]
@@ -198,20 +198,20 @@ impl Row for Queue {
             Cell::duration(queue.head_wait_s.map(|wait| wait.0))
         })
         .drop_rank(5),
-        Column::of_free_text("STATE", |queue: &Queue, options| queue.state_cell(options))
+        Column::of_free_text("STATE", |queue: &Queue, options| queue.pause_cell(options))
             .drop_rank(1)
             .min_width(16),
     ];
 }
 
 impl Queue {
-    fn state_cell(&self, options: &RenderOptions) -> Cell {
-        Cell::text(self.state_text(options)).with_style(self.paused.then_some(Style::Yellow))
+    fn pause_cell(&self, options: &RenderOptions) -> Cell {
+        Cell::text(self.pause_text(options)).with_style(self.paused.then_some(Style::Yellow))
     }
 
-    /// `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
-    /// Nothing for a queue that is not paused.
-    pub(crate) fn state_text(&self, options: &RenderOptions) -> String {
+    /// The cell of a paused queue, with the start, the end and the reason of the pause if they are known: `paused 2h 4m
+    /// (disk swap)`. Empty for a queue that is not paused.
+    pub(crate) fn pause_text(&self, options: &RenderOptions) -> String {
         if !self.paused {
             return String::new();
         }

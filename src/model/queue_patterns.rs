@@ -1,41 +1,41 @@
-//! The stored patterns of queue names: identifier patterns, which `@NAME` stands for, and priority
-//! patterns, which order queues.
+//! The stored patterns of queue names. Users write an identifier pattern as `@NAME`. Priority patterns order the
+//! queues.
 
 use schemars::JsonSchema;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::pattern::Pattern;
-use super::work_queue::{QueueSelector, SelectedNames};
+use super::pattern::NamePattern;
+use super::work_queue::{PatternOrIdentifier, QueueSelector};
 use crate::name::Name;
 
 /// The stored identifier patterns by name.
 #[derive(Clone, Debug, Default)]
-pub struct IdentifierPatterns(BTreeMap<Name, Vec<QueueSelector>>);
+pub struct QueueIdentifierPatterns(BTreeMap<Name, Vec<QueueSelector>>);
 
-impl IdentifierPatterns {
-    pub fn new(stored: BTreeMap<Name, Vec<Name>>) -> IdentifierPatterns {
+impl QueueIdentifierPatterns {
+    pub fn new(stored: BTreeMap<Name, Vec<Name>>) -> QueueIdentifierPatterns {
         let read = |list: Vec<Name>| list.iter().filter_map(parse_stored_selector).collect();
         let patterns = stored.into_iter();
-        IdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
+        QueueIdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
     }
 
-    /// The names of the identifiers `@NAME` in a list that are not stored.
+    /// The names of the identifiers `@NAME` in a list for which the server stores nothing.
     pub(crate) fn missing_identifiers<'a>(&self, list: &'a [QueueSelector]) -> Vec<&'a Name> {
         let named = list.iter().filter_map(|queue| match &queue.names {
-            SelectedNames::Stored(name) => Some(name),
-            SelectedNames::Matching(_) => None,
+            PatternOrIdentifier::Stored(name) => Some(name),
+            PatternOrIdentifier::Matching(_) => None,
         });
         named.filter(|name| !self.0.contains_key(*name)).collect()
     }
 
-    /// The queues that a list selects, with their weights: each once, at its first place in the list. The queues of a
-    /// glob come in the order of `known`. A plain name is always selected, an identifier for which nothing is stored
-    /// selects nothing.
+    /// The queues that a list selects, with their weights, each at its first place in the list. A glob selects queues
+    /// of `known` in that order. A plain name selects its queue even if it is not known. An identifier selects what is
+    /// stored for it. Entries with `!` then exclude queues.
     pub(crate) fn select_queues(&self, list: &[QueueSelector], known: &[Name]) -> Vec<(Name, u32)> {
         self.select_within(list, known, &mut Vec::new())
     }
 
-    /// `path`: the identifiers that are being resolved. One that contains itself selects nothing there.
+    /// `path` has the identifiers that are being resolved. An identifier within itself selects nothing there.
     fn select_within<'a>(
         &'a self,
         list: &'a [QueueSelector],
@@ -53,10 +53,10 @@ impl IdentifierPatterns {
         }
         for queue in list.iter().filter(|queue| queue.is_excluded) {
             match &queue.names {
-                SelectedNames::Matching(pattern) => {
+                PatternOrIdentifier::Matching(pattern) => {
                     selected.retain(|(name, _)| !pattern.matches(name))
                 }
-                SelectedNames::Stored(_) => {
+                PatternOrIdentifier::Stored(_) => {
                     let excluded: HashSet<Name> = self
                         .names_of_selector(queue, known, path)
                         .into_iter()
@@ -75,12 +75,12 @@ impl IdentifierPatterns {
         path: &mut Vec<&'a Name>,
     ) -> Vec<Name> {
         match &queue.names {
-            SelectedNames::Matching(Pattern::Plain(name)) => vec![name.clone()],
-            SelectedNames::Matching(pattern) => {
+            PatternOrIdentifier::Matching(NamePattern::Plain(name)) => vec![name.clone()],
+            PatternOrIdentifier::Matching(pattern) => {
                 let matching = known.iter().filter(|name| pattern.matches(name));
                 matching.cloned().collect()
             }
-            SelectedNames::Stored(name) => {
+            PatternOrIdentifier::Stored(name) => {
                 let stored = self.0.get(name).filter(|_| !path.contains(&name));
                 let Some(stored) = stored else {
                     return Vec::new();
@@ -97,9 +97,9 @@ impl IdentifierPatterns {
 /// A stored priority pattern: the queues of one priority.
 #[derive(Clone, Debug)]
 pub struct PriorityPattern {
-    /// Whether pops take the queues of the pattern in turn.
+    /// Whether workers pop the queues of the pattern round-robin.
     pub is_fair: bool,
-    /// Whether the pattern stands for the queues that no other pattern matches.
+    /// Whether the pattern is `default`: it stands for all queues that no other pattern matches.
     is_default: bool,
     patterns: Vec<QueueSelector>,
 }
@@ -121,12 +121,12 @@ pub(crate) struct PriorityBucket {
     pub queues: Vec<(Name, u32)>,
 }
 
-/// Sorts queues by priority patterns. The queues that none matches come where the pattern `default` is,
-/// else last.
+/// Groups queues by the priority patterns that match them. Queues without a match come at the position of the pattern
+/// `default`, or last if there is none.
 pub(crate) fn sort_by_priority(
     queues: &[(Name, u32)],
     patterns: &[PriorityPattern],
-    identifiers: &IdentifierPatterns,
+    identifiers: &QueueIdentifierPatterns,
 ) -> Vec<PriorityBucket> {
     let mut rest: Vec<(Name, u32)> = queues.to_vec();
     let weights: HashMap<&Name, u32> = queues
@@ -157,7 +157,7 @@ pub(crate) fn sort_by_priority(
     buckets
 }
 
-/// Reads a stored pattern. `None` for an empty one.
+/// Parses an entry of a stored pattern. `None` if it is empty or invalid.
 fn parse_stored_selector(text: &Name) -> Option<QueueSelector> {
     let text = text.as_bytes().trim_ascii();
     let (text, is_excluded) = match text.strip_prefix(b"!") {
@@ -166,9 +166,9 @@ fn parse_stored_selector(text: &Name) -> Option<QueueSelector> {
     };
     let names = match text.strip_prefix(b"@") {
         Some(b"") => return None,
-        Some(name) => SelectedNames::Stored(Name::from(name)),
+        Some(name) => PatternOrIdentifier::Stored(Name::from(name)),
         None if text.is_empty() => return None,
-        None => SelectedNames::Matching(Pattern::from_stored(&Name::from(text)).ok()?),
+        None => PatternOrIdentifier::Matching(NamePattern::from_stored(&Name::from(text)).ok()?),
     };
     Some(QueueSelector {
         names,
@@ -190,14 +190,14 @@ mod tests {
         list.iter().map(read).collect()
     }
 
-    fn stored() -> IdentifierPatterns {
+    fn stored() -> QueueIdentifierPatterns {
         let patterns = [
             ("web", vec!["web-*", "!web-old"]),
             ("all", vec!["@web", "mail", "@all"]),
             ("odd", vec!["a?[b]", " x ", "", "!", "@"]),
         ];
         let patterns = patterns.map(|(name, list)| (Name::from(name), names(&list)));
-        IdentifierPatterns::new(patterns.into())
+        QueueIdentifierPatterns::new(patterns.into())
     }
 
     fn selected(list: &[&str]) -> String {

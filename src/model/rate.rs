@@ -4,11 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The maximum number of jobs per second, which is always above 0.
+/// The limit of `--rate`: the maximum number of jobs that a command changes per second. It is above 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MaxRate(f64);
 
-/// Displays as `20 jobs a second`. Slower rates are given by the minute or the hour.
+/// Displays a rate as `20 jobs a second`, or per minute or hour if the rate is below 1 job per second.
 impl fmt::Display for MaxRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, unit) = match self.0 {
@@ -27,12 +27,12 @@ impl MaxRate {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }
 
-    /// The rate of each part, if `parts` share this rate.
+    /// This rate divided by the number of `parts` of a command that share it.
     pub(crate) fn divided_by(self, parts: u32) -> MaxRate {
         MaxRate(self.0 / f64::from(parts.max(1)))
     }
 
-    /// The number of jobs in this time, at least 1.
+    /// The number of jobs that this rate allows in `time`, at least 1.
     pub(crate) fn jobs_in_time(self, time: Duration) -> usize {
         ((self.0 * time.as_secs_f64()) as usize).max(1)
     }
@@ -56,7 +56,7 @@ impl FromStr for MaxRate {
         }
         let number: f64 = number.parse().map_err(|_| wants())?;
         match number / seconds {
-            // A rate below one job per month is a typing error.
+            // A rate below about one job per month is refused as a typing error.
             rate if rate.is_finite() && rate > 3e-7 => Ok(MaxRate(rate)),
             _ => Err(wants()),
         }

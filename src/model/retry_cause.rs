@@ -1,4 +1,4 @@
-//! The values of `--retry-on`: the ends of a process after which its jobs are retried.
+//! The values of `--retry-on`: after which ends of its process `qless work` retries a job.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -10,11 +10,11 @@ use signal_hook::low_level::signal_name;
 pub enum RetryCause {
     /// Exit codes, without 0.
     Codes(RangeInclusive<i32>),
-    /// Whatever ends the process, except exit code 0.
+    /// Every exit code except 0, every signal, and the time limit.
     Any,
-    /// The signal of this name without `SIG`. Without a name, any signal fits.
+    /// The end of the process by the signal of this name (without `SIG`). `None` stands for every signal.
     Signal(Option<String>),
-    /// The end of a process that was to stay.
+    /// The end of a process of `--persistent`, which should never end.
     Crash,
     TimeLimit,
 }
@@ -25,12 +25,13 @@ pub enum ProcessFault<'a> {
     Code(i32),
     /// The name of the signal without `SIG`.
     Signal(&'a str),
-    /// `qless` stopped the process, because it had the job for longer than the time limit.
+    /// `qless` stopped the process, because the job ran longer than the time limit.
     TimeLimit,
 }
 
 impl RetryCause {
-    /// Whether a job is retried after this fault. `was_persistent`: of a process of `--persistent`.
+    /// Whether this value of `--retry-on` has a job retried after `fault`. `was_persistent`: the process was one of
+    /// `--persistent`.
     pub fn applies_to(&self, fault: ProcessFault, was_persistent: bool) -> bool {
         match (self, fault) {
             (RetryCause::Codes(codes), ProcessFault::Code(code)) => codes.contains(&code),
@@ -56,7 +57,7 @@ impl ProcessFault<'_> {
 }
 
 impl FromStr for RetryCause {
-    /// The text that follows `expects` in a message.
+    /// What the flag accepts: the end of the message "`--retry-on` expects …".
     type Err = &'static str;
 
     fn from_str(word: &str) -> Result<RetryCause, Self::Err> {
@@ -89,7 +90,7 @@ fn parse_exit_codes(word: &str) -> Option<RangeInclusive<i32>> {
     (*codes.start() >= 1 && *codes.end() <= 255 && !codes.is_empty()).then_some(codes)
 }
 
-/// Reads `KILL`, `SIGKILL` or `kill`: the name of a signal, without `SIG`.
+/// Reads the name of a signal, such as `KILL`, `SIGKILL` or `kill`, as `KILL`. `None` for other words.
 fn parse_signal(word: &str) -> Option<String> {
     let word = word.to_ascii_uppercase();
     let word = word.strip_prefix("SIG").unwrap_or(&word);

@@ -34,17 +34,17 @@ pub(crate) struct ServerFacts {
     pub link_down: bool,
 }
 
-/// The hint for a server that deletes jobs.
+/// The hint for a server that deletes jobs when its memory is full.
 pub(crate) const NO_EVICTION: &str =
     "it refuses new ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`";
 
-/// Whether a server with this `maxmemory-policy` and this limit of memory deletes jobs. The `volatile-`
-/// policies delete only keys with an expiry, which jobs do not have.
+/// Whether a server with this `maxmemory-policy` and this memory limit deletes jobs when its memory is full. The
+/// `volatile-` policies delete only keys with an expiry, which jobs do not have.
 pub(crate) fn evicts_jobs(policy: &str, max_memory_bytes: u64) -> bool {
     max_memory_bytes > 0 && policy.starts_with("allkeys-")
 }
 
-/// The sentence that a server with this policy deletes jobs.
+/// The message that the server deletes jobs when its memory is full, with its `maxmemory-policy`.
 pub(crate) fn eviction_sentence(policy: &str) -> String {
     format!("the server deletes jobs when its memory is full (maxmemory-policy {policy})")
 }
@@ -54,8 +54,9 @@ impl ServerFacts {
         evicts_jobs(&self.eviction, self.max_memory_bytes)
     }
 
-    /// The sentence about this problem, if the server has it: something prevents changes or endangers data.
-    pub(crate) fn problem_sentence(&self, code: ProblemCode) -> Option<String> {
+    /// The message about the problem `code` of the server: eviction, memory, persistence or a lost primary. `None` if
+    /// the server does not have the problem.
+    pub(crate) fn sentence_if_has_problem(&self, code: ProblemCode) -> Option<String> {
         let limit = self.max_memory_bytes;
         let (is_there, sentence) = match code {
             ProblemCode::Eviction => (

@@ -1,13 +1,14 @@
-//! A filter on text, as the message of a failure: a regular expression that matches anywhere in it.
+//! A regular expression that filters jobs by a text, such as the message of a failure. A match may begin anywhere in
+//! the text.
 //!
-//! The search takes linear time for every expression, and works on bytes: texts need not be UTF-8.
+//! A search takes linear time for every expression. It works on bytes, because texts need not be UTF-8.
 
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::Error as Fault;
 
 use crate::name::Name;
 
-/// A regular expression for the message of a failure or a value in the data.
+/// A regular expression that filters jobs by the message of their failure or by a value in their data.
 #[derive(Clone, Debug)]
 pub(crate) struct TextRegex(Regex);
 
@@ -15,7 +16,7 @@ pub(crate) struct TextRegex(Regex);
 const MAX_SIZE: usize = 1 << 20;
 
 impl TextRegex {
-    /// Reads the text of an argument. The error is the text that follows `expects` in a message.
+    /// Parses an argument as a regular expression. The error is the end of the message "`FLAG` expects …".
     pub(crate) fn parse(input: &str) -> Result<TextRegex, String> {
         let wants = |why: String| format!("a regular expression ({why})");
         let (what, at) = match regex_syntax::ParserBuilder::new()

@@ -1,4 +1,4 @@
-//! Throttles: named limits of the jobs that run at the same time.
+//! Throttles: named limits on the number of jobs that run at the same time.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub(crate) struct Throttle {
     pub lane: bool,
 }
 
-/// A maximum, with an explanation if it is not a number of jobs: `0 (no limit)`.
+/// The maximum of a throttle as text. 0 and negative numbers are explained: `0 (no limit)`, `-1 (no job runs)`.
 pub(crate) fn describe_maximum(maximum: i64) -> String {
     match maximum {
         0 => "0 (no limit)".to_owned(),
@@ -42,8 +42,8 @@ pub(crate) fn describe_maximum(maximum: i64) -> String {
 }
 
 impl Throttle {
-    /// A throttle without jobs, from its maximum and the seconds until that expires: -1 is never, -2 means that none
-    /// is set.
+    /// A throttle without jobs. `redis_ttl`: the seconds until the maximum expires, -1 if it never expires, -2 if the
+    /// maximum is the default because none is set.
     pub(crate) fn with_maximum(id: Name, maximum: f64, redis_ttl: f64) -> Throttle {
         Throttle {
             id,
@@ -54,7 +54,7 @@ impl Throttle {
         }
     }
 
-    /// A lane with this number of jobs: the first has its only slot, the others wait.
+    /// A lane as a throttle with one slot. The first job of the lane holds the slot, the others wait.
     pub(crate) fn from_lane(lane: Name, jobs: u64) -> Throttle {
         Throttle {
             id: lane,
@@ -66,20 +66,20 @@ impl Throttle {
         }
     }
 
-    /// Whether anything is stored about the throttle.
+    /// Whether the throttle has a maximum that was set, or jobs that hold or wait for a slot.
     pub(crate) fn exists(&self) -> bool {
         self.defined || self.locks + self.pending > 0
     }
 }
 
-/// The change of a maximum by `import`.
+/// The change of a throttle's maximum by `import`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MaximumChange {
     pub id: Name,
     /// The present maximum, if one is set.
     pub before: Option<i64>,
     pub maximum: i64,
-    /// When the new maximum is forgotten, if it is.
+    /// When the new maximum expires. `None` if it never expires.
     pub expires: Option<Moment>,
 }
 
@@ -126,7 +126,7 @@ impl Row for Throttle {
 }
 
 impl Throttle {
-    /// The maximum, in words if it is not a number of jobs.
+    /// The cell for the maximum. 0 and negative numbers are given in words: `no limit`, `none may run`.
     fn limit_text(&self) -> String {
         match self.maximum {
             _ if self.lane => "1 (lane)".to_owned(),
@@ -144,7 +144,7 @@ impl View for ThrottleJobs {
     fn text(&self, options: &RenderOptions) -> String {
         let throttle = &self.throttle;
         let mut detail = DetailLines::new(options);
-        detail.add_name("throttle", &throttle.id);
+        detail.add_name_line("throttle", &throttle.id);
         let is_default = !throttle.defined && !throttle.lane;
         let remark = if is_default { "by default" } else { "" };
         let remark = remark.to_owned();
@@ -182,7 +182,7 @@ impl View for ThrottleJobs {
     }
 }
 
-/// The queue and the state of a job. `missing` if it does not exist.
+/// The queue and the state of a job as text: `mail, running`. `missing` if the job does not exist.
 fn queue_and_state(job: &Neighbor) -> String {
     let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
     match job.state {

@@ -1,4 +1,5 @@
-//! Verdicts of `check.slice`: the items verified, what was found, and what was or would be changed.
+//! The reply of the core's call `check.slice`: the findings about the items that the call verified, and the changes
+//! that a repair made or would make.
 
 use serde::Deserialize;
 use strum::IntoStaticStr;
@@ -6,16 +7,16 @@ use strum::IntoStaticStr;
 use super::finding::{FindingId, Severity, SeverityCondition, VerdictDetail};
 use crate::name::Name;
 
-/// Maximum number of items that one call verifies.
+/// Maximum number of items that one call of `check.slice` verifies.
 pub const MAX_ITEMS: usize = 200;
 
-/// The kind of an item to verify.
+/// The kind of an item to verify: a job, a member of an index, or a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ItemKind {
     Job,
     Recurring,
-    /// A member of a queue's set of waiting jobs. Each of the next kinds is one of another set.
+    /// A member of a queue's set of waiting jobs. The next five kinds are members of the queue's other sets.
     Work,
     Locks,
     Scheduled,
@@ -25,34 +26,38 @@ pub enum ItemKind {
     Worker,
     /// Members of a failure list.
     Group,
-    /// Blocks of a failure list, each named by the number of entries behind the block.
+    /// Blocks of up to 50 entries of a failure list. The number of entries between a block and the end of the
+    /// list names the block.
     Entries,
-    /// Jids of failed jobs, to verify that the failure list of their group has each.
+    /// Failed jobs. The call verifies that the failure list of their group contains them.
     Failed,
-    /// Failed jobs that were in no failure list, as jids and marks alternately. The marks were read before the lists.
+    /// Failed jobs that are in no failure list: jid and mark alternately. The caller read the marks before it searched
+    /// the lists, so a changed mark shows that the job has changed since.
     Unlisted,
     Tag,
-    /// Jobs of a lane, jobs that have a slot of a throttle, and jobs that wait for one.
+    /// Members of a lane.
     Lane,
+    /// Jobs that hold a slot of a throttle.
     Slots,
+    /// Jobs that wait for a slot of a throttle.
     Pending,
     Completed,
-    /// Jobs that are listed as complete in a queue.
+    /// Members of the set of a queue's completed jobs.
     CompletedIn,
-    /// Failed jobs that are deleted when they reach an age.
+    /// Members of the set of failed jobs that are deleted when they reach a certain age.
     FailedTimes,
     Tracked,
-    /// Members of `queues`, `failures`, `tags`, `workers`, `paused_queues`, `throttles`, `config`.
+    /// Members of a list of names: `queues`, `failures`, `tags`, `workers`, `paused_queues`, `throttles` or `config`.
     Names,
     /// Key names without prefix.
     Key,
-    /// Jobs, each of which depends on the next, and the last on the first.
+    /// The jobs of a possible dependency cycle: each depends on the next, and the last on the first.
     Cycle,
 }
 
 impl ItemKind {
-    /// The number of words of an item.
-    pub(crate) const fn words_per_item(self) -> usize {
+    /// The number of arguments of `check.slice` that name one item.
+    pub(crate) const fn call_args_per_item(self) -> usize {
         match self {
             ItemKind::Unlisted => 2,
             _ => 1,
@@ -60,33 +65,33 @@ impl ItemKind {
     }
 }
 
-/// The location of items that are verified together.
+/// Where items are: their kind and the name of their index. One call of `check.slice` verifies items of one location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Location {
+pub struct ItemLocation {
     pub kind: ItemKind,
-    /// The queue, worker, group, tag, lane, throttle or list of names; empty elsewhere.
+    /// The queue, worker, group, tag, lane, throttle or list of names. Empty for other kinds of items.
     pub name: Name,
 }
 
-impl Location {
-    /// The location for jobs that belong in one call.
-    pub(crate) fn of_jobs_in_one_call() -> Location {
-        Location::new(ItemKind::Job, "together")
+impl ItemLocation {
+    /// The location for jobs that one call must verify: the core does not end such a call early.
+    pub(crate) fn for_jobs_verified_together() -> ItemLocation {
+        ItemLocation::new(ItemKind::Job, "together")
     }
 
-    pub fn new(kind: ItemKind, name: impl Into<Name>) -> Location {
+    pub fn new(kind: ItemKind, name: impl Into<Name>) -> ItemLocation {
         let name = name.into();
-        Location { kind, name }
+        ItemLocation { kind, name }
     }
 }
 
-/// What a repair does about a finding, or did.
+/// Whether a repair has repaired a finding, can repair it, or cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum RepairStatus {
-    /// A repair repairs it.
+pub enum Repairability {
+    /// `--repair` repairs the finding.
     #[serde(rename = "found")]
     Repairable,
-    /// A repair repairs it only if `--only` names the finding.
+    /// `--repair` repairs the finding only if `--only` names it.
     #[serde(rename = "decide")]
     NeedsOnly,
     /// The finding is only reported.
@@ -96,13 +101,13 @@ pub enum RepairStatus {
     Repaired,
 }
 
-/// A value before and after. `None` means absent. Without an item, a change of a whole key: it was renamed to `after`,
-/// or was to expire in `before` milliseconds and is persisted.
+/// A change of a repair: the value of `item` in `key` before and after, `None` if absent. If `item` is `None`, the
+/// whole key changed: it was renamed to `after`, or its expiry in `before` milliseconds was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename = "row")]
 pub struct KeyChange {
     pub key: Name,
-    /// A field, a member, or an index of a list.
+    /// A field of a hash, a member of a set, or an index of a list.
     pub item: Option<Name>,
     pub before: Option<Name>,
     pub after: Option<Name>,
@@ -113,30 +118,29 @@ pub struct KeyChange {
 pub struct Verdict {
     pub id: FindingId,
     pub item: Name,
-    pub outcome: RepairStatus,
+    pub outcome: Repairability,
     pub detail: Name,
-    /// The detail as a value, if the program acts on it.
+    /// `detail`, parsed. `Other` for the many details on which nothing depends.
     pub known_detail: VerdictDetail,
-    /// The number in the detail, if it decides something.
+    /// The number in `detail`: a time, or the count of `recurring-count`. `None` for other findings.
     pub number: Option<f64>,
-    /// The jobs of a dependency cycle, each of which depends on the next, and the last on the first;
-    /// empty for other findings.
+    /// The jobs of a dependency cycle: each depends on the next, and the last on the first. Empty for other findings.
     pub cycle: Vec<Name>,
     /// The changes that were made, or that a repair would make.
     pub changes: Vec<KeyChange>,
 }
 
-/// The number of entries in a block of a failure list.
+/// The number of entries of a failure list that are verified as one item, a block.
 pub(crate) const BLOCK: u64 = 50;
 
 /// The verdicts of a call.
 #[derive(Clone, Debug)]
 pub struct VerdictReply {
-    /// Jobs in a failure list that failed in another group, to be verified as items of
+    /// Jobs in the failure list of one group that failed in another group. The caller must verify each as an item of
     /// [`ItemKind::Group`].
     pub misplaced: Vec<Name>,
     pub verdicts: Vec<Verdict>,
-    /// The number of items verified. A call ends early if its items cost too much.
+    /// The number of items that the call verified. The core ends a call early if its items cost too much.
     pub verified: usize,
 }
 
@@ -146,7 +150,7 @@ impl Verdict {
         Verdict {
             id,
             item,
-            outcome: RepairStatus::Report,
+            outcome: Repairability::Report,
             detail,
             known_detail: VerdictDetail::Other,
             number: None,
@@ -155,13 +159,14 @@ impl Verdict {
         }
     }
 
-    /// The severity of the finding. `is_at_head`: its job heads a queue. `is_job_missing`: its job does not exist.
+    /// The severity of the finding. `is_at_head`: its job is at the head of a queue. `is_job_missing`: its job does not
+    /// exist.
     pub fn severity(&self, is_at_head: bool, is_job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
             SeverityCondition::Head => is_at_head,
             SeverityCondition::HeadAnd(detail) => is_at_head && self.known_detail == detail,
             SeverityCondition::NoJob => is_job_missing,
-            SeverityCondition::Reported => self.outcome == RepairStatus::Report,
+            SeverityCondition::Reported => self.outcome == Repairability::Report,
             SeverityCondition::Detail(detail) => self.known_detail == detail,
         };
         let finding = self.id.row();
@@ -176,7 +181,6 @@ pub struct RepairReply {
     pub verdicts: Vec<Verdict>,
     /// The number of items verified.
     pub verified: usize,
-    /// Whether the call was repeated because its reply was lost: repairs of the first call are not
-    /// reported.
+    /// Whether the call was sent again because its reply was lost. Then `verdicts` lacks what the first call repaired.
     pub repeated: bool,
 }

@@ -1,4 +1,4 @@
-//! The versions of the binary and of its core.
+//! The document of `qless version`: the versions of the binary and of its Lua core.
 
 use schemars::JsonSchema;
 use serde::Serialize;

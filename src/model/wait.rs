@@ -1,4 +1,4 @@
-//! The result of waiting for jobs.
+//! The document of `qless wait`: how the wait for each job ended.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,17 +16,17 @@ use crate::view::{NdjsonLines, RenderOptions, View};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(into = "&'static str")]
 #[strum(serialize_all = "snake_case")]
-pub(crate) enum WaitResult {
+pub(crate) enum JobWaitResult {
     /// The wait for the job has not ended.
     #[default]
     Pending,
     /// The job reached the awaited state.
     #[strum(transparent)]
     Reached(State),
-    /// The job is in another state that ends the wait: complete or failed.
+    /// The job completed or failed, and that is not the awaited state.
     #[strum(transparent)]
     Ended(State),
-    /// The job was deleted while it was waited for.
+    /// A client cancelled the job during the wait.
     Cancelled,
     /// The job does not exist: it was cancelled, or it completed and has expired.
     Gone,
@@ -40,9 +40,9 @@ pub(crate) enum WaitOutcome {
     /// The jobs reached the awaited state.
     #[strum(transparent)]
     Reached(State),
-    /// A job can no longer reach it.
+    /// A job can no longer reach the awaited state.
     #[strum(transparent)]
-    Ended(WaitResult),
+    Ended(JobWaitResult),
     Deadline,
     /// A signal, as the kind of its error.
     #[strum(transparent)]
@@ -60,7 +60,7 @@ pub(crate) struct WaitItem {
     /// The state that ended the wait, or cancelled, gone (cancelled, or complete and expired),
     /// pending
     #[schemars(with = "String")]
-    pub result: WaitResult,
+    pub result: JobWaitResult,
     /// How long the wait for it took; null while pending
     pub elapsed_s: Option<RoundedSeconds>,
 }
@@ -96,10 +96,10 @@ pub(crate) struct Wait {
     pub totals: WaitTotals,
     /// One for each job, the lines of ndjson
     pub items: Vec<WaitItem>,
-    /// The position of the job that decided the outcome, or of the first that is pending.
+    /// The index in `items` of the job that decided the outcome, or else of the first pending job.
     #[serde(skip)]
     pub decisive: Option<usize>,
-    /// The server and what happened to it during the wait, if jobs may be missing because of that.
+    /// The server and how it may have lost jobs during the wait. `None` if no job is missing or no such cause is known.
     #[serde(skip)]
     pub lost_by: Option<String>,
 }
@@ -111,7 +111,7 @@ impl View for Wait {
     fn text(&self, options: &RenderOptions) -> String {
         self.items
             .iter()
-            .map(|item| item.result_line(options))
+            .map(|item| item.job_result_line(options))
             .collect()
     }
 
@@ -126,7 +126,7 @@ impl View for Wait {
 
 impl WaitItem {
     /// The line of a job whose wait has ended.
-    pub(crate) fn result_line(&self, options: &RenderOptions) -> String {
+    pub(crate) fn job_result_line(&self, options: &RenderOptions) -> String {
         let gap = if options.terminal { "  " } else { "\t" };
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
         let elapsed = text::format_duration(elapsed);
@@ -136,7 +136,7 @@ impl WaitItem {
     }
 }
 
-/// A line about a job that is still waited for.
+/// The line of a job whose wait goes on: jid, state, elapsed time.
 pub(crate) fn pending_line(jid: &Name, state: Option<State>, elapsed: f64) -> String {
     let state = state.as_ref().map_or("gone", State::into_str);
     format!("{jid}  {state}  {}", text::format_duration(elapsed))

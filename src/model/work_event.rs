@@ -7,7 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::{Sanitized, format_duration_with_fraction};
+use crate::text::{Sanitized, format_duration_tenths_below_second};
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
@@ -22,11 +22,11 @@ pub(crate) enum WorkEventKind {
     Advanced,
     Retried,
     Failed,
-    /// Another worker may have the job, or the job was cancelled. Nothing was written.
+    /// The worker lost its lock on the job, or the job was cancelled. The worker's call changed nothing.
     Lost,
-    /// Released without using a retry.
+    /// The worker gave up the lock without using a retry of the job.
     Released,
-    /// The reply was lost, and the job does not show what happened.
+    /// The server's reply was lost, and the job's present state does not show whether the call changed it.
     Unknown,
 }
 
@@ -86,7 +86,7 @@ impl WorkEvent {
             (_, Some(elapsed)) => {
                 line.push_str(&format!(
                     " after {}",
-                    format_duration_with_fraction(elapsed.0)
+                    format_duration_tenths_below_second(elapsed.0)
                 ));
             }
             _ => {}

@@ -1,31 +1,31 @@
-//! A queue of `qless work`, as given or stored.
+//! A queue argument of `qless work`: names of queues, their weight, and whether the argument excludes them.
 
-use super::pattern::Pattern;
+use super::pattern::NamePattern;
 use crate::name::{self, Name};
 
-/// Maximum number of turns that a queue may have in a round.
+/// The maximum `WEIGHT` of a queue.
 const MAX_WEIGHT: u32 = 1000;
 
-/// `NAME`, `NAME=WEIGHT`, a glob, `@NAME` for a stored identifier pattern, or `!NAME` to leave queues
-/// out.
+/// A queue argument of `qless work`: `NAME`, `NAME=WEIGHT`, a glob, `@NAME` for a stored identifier pattern, or `!NAME`
+/// to exclude queues.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueSelector {
-    pub names: SelectedNames,
-    /// The turns of the queue in a round.
+    pub names: PatternOrIdentifier,
+    /// The queue's weight in the weighted round-robin over all queues.
     pub weight: u32,
     pub is_excluded: bool,
 }
 
-/// How the argument names queues: by a pattern, or by a stored identifier.
+/// How a queue argument names queues: by a pattern, or by the name of a stored identifier pattern.
 #[derive(Clone, Debug)]
-pub(crate) enum SelectedNames {
-    Matching(Pattern),
+pub(crate) enum PatternOrIdentifier {
+    Matching(NamePattern),
     /// The queues of the stored identifier pattern with this name.
     Stored(Name),
 }
 
 impl QueueSelector {
-    /// Reads the text of an argument. The error is the text that follows `expects` in a message.
+    /// Parses a queue argument. The error is the end of the message "… expects …".
     pub(crate) fn parse(input: &Name) -> Result<QueueSelector, String> {
         let text = input.as_bytes();
         let (text, is_excluded) = match text.strip_prefix(b"!") {
@@ -39,9 +39,9 @@ impl QueueSelector {
         };
         let names = match name.strip_prefix(b"@") {
             Some(b"") => return Err("the name of an identifier pattern".to_owned()),
-            Some(name) => SelectedNames::Stored(Name::from(name)),
+            Some(name) => PatternOrIdentifier::Stored(Name::from(name)),
             None if name.is_empty() => return Err("the name of a queue".to_owned()),
-            None => SelectedNames::Matching(Pattern::parse(Name::from(name))?),
+            None => PatternOrIdentifier::Matching(NamePattern::parse(Name::from(name))?),
         };
         Ok(QueueSelector {
             names,
@@ -50,7 +50,7 @@ impl QueueSelector {
         })
     }
 
-    /// The argument for the queue of this name and no other.
+    /// The argument that names exactly this queue: characters with a special meaning are escaped.
     pub(crate) fn exact_text(name: &Name) -> Name {
         let mut text = name::escape_wildcards(name).into_bytes();
         if matches!(text.first(), Some(b'!' | b'@' | b'-')) {
@@ -64,20 +64,20 @@ impl QueueSelector {
         Name::from(text)
     }
 
-    /// The name of the queue, if it is one.
+    /// The name of the queue, if the argument is a name without wildcards.
     pub(crate) fn as_plain_name(&self) -> Option<&Name> {
         match &self.names {
-            SelectedNames::Matching(pattern) => pattern.as_plain_name(),
-            SelectedNames::Stored(_) => None,
+            PatternOrIdentifier::Matching(pattern) => pattern.as_plain_name(),
+            PatternOrIdentifier::Stored(_) => None,
         }
     }
 }
 
-/// Whether the text behind the last `=` is a weight, or a mistyped one. As a part of the name it would
-/// have the worker wait for a queue that does not exist.
+/// Whether the text behind the last `=` is a weight, perhaps an invalid one: empty, or a number such as `0` or `1.5`.
+/// An invalid weight is an error, because as part of the name it would name a queue that does not exist.
 fn looks_like_weight(text: &[u8]) -> bool {
     let is_number = std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
-    // `inf` and `nan` are numbers for the parser, too.
+    // `parse` accepts `inf` and `nan`, which are not weights: require a digit.
     text.is_empty() || is_number && text.iter().any(u8::is_ascii_digit)
 }
 

@@ -32,10 +32,10 @@ pub struct Worker {
     pub last_seen: Option<Moment>,
     #[serde(flatten, skip_deserializing)]
     pub process: WorkerProcess,
-    /// Whether the worker was seen lately; the index also has other workers.
+    /// Whether the worker was seen within `max-worker-age`, a day by default. The index keeps older workers, too.
     #[serde(skip_serializing)]
     pub recent: bool,
-    /// When the last of the worker's locks expires, if it holds some and was not seen for a minute.
+    /// When the last of the worker's locks expires. `None` if it holds none or was seen within a minute.
     #[serde(skip_serializing, deserialize_with = "lenient::read_or_none")]
     pub locked_until: Option<Moment>,
 }
@@ -51,7 +51,7 @@ pub struct WorkerJobs {
     pub jobs: Vec<Name>,
     /// Jids of the jobs whose lock it lost
     pub stalled: Vec<Name>,
-    /// All jobs of the worker, the stalled ones first, without jobs that no longer exist.
+    /// The existing jobs of `stalled` and `jobs`, the stalled ones first.
     #[serde(skip)]
     pub details: Vec<Job>,
 }
@@ -59,21 +59,23 @@ pub struct WorkerJobs {
 /// A worker that runs no job is shown as silent after this number of seconds.
 pub(crate) const SILENT_AFTER: f64 = 120.0;
 
-/// The silence of a worker that was last seen at this moment, if it is longer than [`SILENT_AFTER`]: `silent for 4h`.
+/// How long a worker last seen at `last_seen` has been silent: `silent for 4h`. `None` up to [`SILENT_AFTER`].
 pub(crate) fn silence_text(last_seen: Option<Moment>, now: Moment) -> Option<String> {
     let silence = now.since(last_seen?);
     (silence > SILENT_AFTER).then(|| format!("silent for {}", format_duration(silence)))
 }
 
-/// Sorts workers that need attention first, by their [urgency](Worker::urgency), then by name.
+/// Sorts workers that need attention first, by their [urgency](Worker::stalled_jobs_and_overdue), then by name.
 pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
     workers.sort_unstable_by(|one, other| {
-        let urgency = other.urgency(now).cmp(&one.urgency(now));
+        let urgency = other
+            .stalled_jobs_and_overdue(now)
+            .cmp(&one.stalled_jobs_and_overdue(now));
         urgency.then_with(|| one.name.cmp(&other.name))
     });
 }
 
-/// How many slots of a worker a drawing shows in each state.
+/// A drawing of a worker's slots: the number of drawn slots in each state. A slot is one job that the worker can run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DrawnSlotCounts {
     /// Slots whose job lost its lock.
@@ -83,7 +85,7 @@ pub(crate) struct DrawnSlotCounts {
 }
 
 impl Worker {
-    /// The slots of the worker for a drawing of up to `max` slots. Lost and running jobs are drawn first.
+    /// The slots to draw, at most `max`: first the slots of lost jobs, then those of running jobs, then free slots.
     pub(crate) fn drawn_slot_counts(&self, max: u64) -> DrawnSlotCounts {
         let lost = self.stalled.min(max);
         let running = self.running.min(max - lost);
@@ -96,30 +98,32 @@ impl Worker {
         }
     }
 
-    /// The host and process of the worker if its name tells them, else its name.
+    /// The worker as `HOST-PID` if its name contains both, else its whole name.
     pub(crate) fn host_and_pid_or_name(&self) -> String {
         self.process.host_and_pid_or_name(&self.name)
     }
 
-    /// How long the worker has been silent, if that is more than half of the time of a lock that it holds: a worker that
-    /// extends its locks does so earlier.
-    pub(crate) fn overdue_silence(&self, now: Moment) -> Option<f64> {
+    /// How long the worker has been silent, in seconds, if it is overdue: it runs a job, and its silence is longer than
+    /// [`SILENT_AFTER`] and than the time until its last lock expires. A live worker extends its locks earlier.
+    pub(crate) fn silence_if_overdue(&self, now: Moment) -> Option<f64> {
         let silence = now.since(self.last_seen?);
         let left = self.locked_until?.since(now);
         (self.running > 0 && silence > SILENT_AFTER && silence > left).then_some(silence)
     }
 
-    /// How urgently the worker needs attention: first by the jobs that it lost, then by its silence with locks.
-    pub(crate) fn urgency(&self, now: Moment) -> (u64, bool) {
-        (self.stalled, self.overdue_silence(now).is_some())
+    /// A sort key for how urgently the worker needs attention: the number of jobs whose lock it lost, then whether it
+    /// is [overdue](Worker::silence_if_overdue).
+    pub(crate) fn stalled_jobs_and_overdue(&self, now: Moment) -> (u64, bool) {
+        (self.stalled, self.silence_if_overdue(now).is_some())
     }
 
-    /// Whether the worker has been silent for too long, given its locks.
+    /// Whether the worker is shown as silent: an idle worker after [`SILENT_AFTER`], one with jobs when it is
+    /// [overdue](Worker::silence_if_overdue).
     pub(crate) fn is_silent(&self, now: Moment) -> bool {
-        !self.is_busy_or_recent(now) || self.overdue_silence(now).is_some()
+        !self.is_busy_or_recent(now) || self.silence_if_overdue(now).is_some()
     }
 
-    /// Whether the worker runs a job or was seen just now.
+    /// Whether the worker runs a job or was seen in the last [`SILENT_AFTER`] seconds.
     pub(crate) fn is_busy_or_recent(&self, now: Moment) -> bool {
         let seen = self.last_seen.map(|seen| now.since(seen));
         self.running > 0 || seen.is_some_and(|silence| silence <= SILENT_AFTER)
@@ -140,7 +144,7 @@ impl Row for Worker {
         })
         .drop_rank(3),
         Column::of_text("HOST", |worker: &Worker, _| {
-            Cell::or_missing(worker.process.host.as_ref())
+            Cell::text_or_missing(worker.process.host.as_ref())
         })
         .drop_rank(5)
         .only_if_filled(),
@@ -155,7 +159,7 @@ impl Row for Worker {
         .drop_rank(4)
         .only_if_filled(),
         Column::of_text("VERSION", |worker: &Worker, _| {
-            Cell::or_missing(worker.process.version.as_ref())
+            Cell::text_or_missing(worker.process.version.as_ref())
         })
         .drop_rank(7)
         .only_if_filled(),

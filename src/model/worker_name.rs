@@ -1,5 +1,5 @@
-//! The names of workers that `qless work` makes. They hold all that `qless workers` shows of them:
-//! nothing else is stored.
+//! The names that `qless work` gives to workers. A name contains what `qless workers` shows of the worker's process:
+//! host, process id, slots and version. The server stores these facts nowhere else.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,12 +22,12 @@ pub struct WorkerProcess {
 }
 
 impl WorkerProcess {
-    /// Reads the name of a worker.
+    /// Reads the facts from the name of a worker.
     pub(crate) fn from_name(worker: &Name) -> WorkerProcess {
         WorkerProcess::parse(worker).unwrap_or_default()
     }
 
-    /// The host and process of this worker if its name tells them, else its name.
+    /// `HOST-PID` if both are known, else the name of the worker.
     pub(crate) fn host_and_pid_or_name(&self, worker: &Name) -> String {
         match (&self.host, self.pid) {
             (Some(host), Some(pid)) => format!("{host}-{pid}"),
@@ -53,8 +53,8 @@ impl WorkerProcess {
     }
 }
 
-/// The name of a worker of this process, such as `mx-2-qless-1.0.0-x4-18841-3fa9`. `random`
-/// distinguishes it from a process with the same id in another container.
+/// The name of a worker of this process, such as `mx-2-qless-1.0.0-x4-18841-3fa9`. `random` keeps the name apart from
+/// that of a process with the same id in another container.
 pub(crate) fn make_worker_name(host: &Name, slots: usize, random: u16) -> Name {
     let mut name = host.as_bytes().to_vec();
     let pid = std::process::id();

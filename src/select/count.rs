@@ -12,8 +12,8 @@ use crate::model::job::{State, StateCounts};
 use crate::model::queue::Queue;
 use crate::session::Session;
 
-/// Counts the selected jobs. Without any condition, jobs in all states count. The queues that cannot be read come
-/// second.
+/// The number of selected jobs in each state, and the queues that cannot be read. Without any condition, all jobs are
+/// selected.
 pub(crate) fn counts_and_unreadable_queues(
     session: &mut Session,
     now: Moment,
@@ -26,7 +26,7 @@ pub(crate) fn counts_and_unreadable_queues(
     } else {
         selector.selected_states()
     };
-    // Jobs that no index counts are counted one by one.
+    // The size of an index is the number of jobs in the `known` states. Jobs in the other states are read one by one.
     let simple = selector.has_only_queue_and_state_flags();
     let indexed =
         |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));
@@ -64,8 +64,8 @@ pub(crate) fn counts_and_unreadable_queues(
         selector.states = rest;
     }
     (selector.limit, selector.offset) = (None, 0);
-    let mut selection = Selection::open(session.core()?, now, &selector, JobFields::Label)?;
-    selection.write_notes(&mut session.ui);
+    let mut selection = Selection::start_search(session.core()?, now, &selector, JobFields::Label)?;
+    selection.note_full_scan_and_data_paths(&mut session.ui);
     while let Some(jobs) = selection.next_jobs(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {
             *counts.count_mut(state) += 1;

@@ -1,7 +1,7 @@
-//! The conditions of a selector, checked for each job that an index contains.
+//! Checks the conditions of a selector for each job that an index contains.
 //!
-//! They are checked twice: first on a few stored fields, which are cheap to read and exclude most
-//! jobs; then on the consistent view of the job that the core returns, which decides.
+//! The first check reads only a few stored fields, which is cheap and excludes most jobs. The second check reads the
+//! job as the core returns it, and decides.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::json::Json;
-use crate::json::data::Data;
+use crate::json::data::JobData;
 use crate::model::job::{Failure, Job, State};
 use crate::model::pattern::passes_filter;
 use crate::name::Name;
@@ -24,7 +24,7 @@ pub(super) struct Filter<'a> {
     now: Moment,
 }
 
-/// A stored field that a condition depends on.
+/// A stored field of a job that a condition of a selector compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FilterField {
     State,
@@ -67,7 +67,7 @@ impl<'a> Filter<'a> {
         self.states.len() == State::VARIANTS.len()
     }
 
-    /// Why every job is read.
+    /// The message why every job is read: no index serves the given flags.
     pub(super) fn unindexed_reason(&self) -> String {
         let flags = [
             ("`--klass`", !self.selector.klasses.is_empty()),
@@ -85,7 +85,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The fields that the conditions depend on.
+    /// The stored fields that the conditions of the selector compare.
     fn condition_fields(&self) -> impl Iterator<Item = FilterField> {
         let selector = self.selector;
         let needed = [
@@ -108,7 +108,8 @@ impl<'a> Filter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// The conditions that membership in the index does not guarantee. Without an index, these are all conditions.
+    /// The first check for the members of an index. Conditions that every member meets are left out. Without an index,
+    /// it has all conditions.
     pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
         let sure = |field: FilterField| match (index, field) {
@@ -136,8 +137,8 @@ impl<'a> Filter<'a> {
         )
     }
 
-    /// The fields to read: the fields of `detail`, the fields that the conditions need, and with `with_state` the
-    /// state.
+    /// The job fields to request from the core: those of `detail`, those that the conditions compare, and the state if
+    /// `with_state` is set.
     pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();
         match detail {
@@ -216,7 +217,7 @@ impl<'a> Filter<'a> {
             && (!selector.never_due || self.is_never_due(job))
             && (!selector.tracked || job.tracked)
             && (!selector.retrying || job.has_used_retry())
-            && (!selector.dead || job.is_dead())
+            && (!selector.dead || job.has_exhausted_retries())
             && selector
                 .older_than
                 .is_none_or(|than| age.is_some_and(|age| age >= than.as_secs_f64()))
@@ -225,8 +226,8 @@ impl<'a> Filter<'a> {
                 .is_none_or(|than| age.is_some_and(|age| age < than.as_secs_f64()))
     }
 
-    /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its last worker,
-    /// which does not hold it.
+    /// Whether one of the selected workers holds the job. The stored state must be `running`, because a job whose lock
+    /// was revoked still names its last worker.
     fn is_held_by_selected(&self, job: &Job) -> bool {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
@@ -251,7 +252,7 @@ impl<'a> Filter<'a> {
         self.selector.tags.iter().all(|tag| tags.contains(tag))
     }
 
-    /// Whether a selected key names the lane, in any queue, or the lane itself is named.
+    /// Whether `--key` selects the lane: by its whole name, or by the key after `QUEUE/`.
     fn lane_matches(&self, lane: Option<&Name>) -> bool {
         let keys = &self.selector.keys;
         let is_of = |lane: &[u8], key: &[u8]| {
@@ -272,12 +273,12 @@ impl<'a> Filter<'a> {
         wanted.is_empty() || throttles.iter().any(|id| passes_filter(wanted, Some(id)))
     }
 
-    fn data_matches(&self, data: &Data) -> bool {
+    fn data_matches(&self, data: &JobData) -> bool {
         self.selector.wheres.iter().all(|equal| equal.matches(data))
     }
 }
 
-/// Fields by which a job may be excluded before it is read as a whole.
+/// The first check of a job: the stored fields that can exclude the job before the core reads all of it.
 #[derive(Debug, Default)]
 pub(super) struct Prefilter(Vec<FilterField>);
 
@@ -290,7 +291,7 @@ impl Prefilter {
         self.0.iter().map(|field| field.name()).collect()
     }
 
-    /// Whether a job with these values of the fields may match.
+    /// Whether a job whose stored fields have these values may match the selector.
     pub(super) fn job_may_match(&self, filter: &Filter, values: Vec<Option<Vec<u8>>>) -> bool {
         let selector = filter.selector;
         self.0.iter().zip(values).all(|(field, text)| {
@@ -298,7 +299,7 @@ impl Prefilter {
             match field {
                 FilterField::State => {
                     let stored = |state: &State| match state {
-                        // A job whose lock has expired is still stored as running, so such a job may match.
+                        // A job whose lock has expired is stalled, but its stored state is still `running`.
                         State::Stalled => text == b"stalled" || text == b"running",
                         state => text == state.into_str().as_bytes(),
                     };
@@ -314,7 +315,7 @@ impl Prefilter {
                 FilterField::Failure => {
                     filter.failure_matches(Failure::from_stored(&text).as_ref())
                 }
-                FilterField::Data => filter.data_matches(&Data::from(text)),
+                FilterField::Data => filter.data_matches(&JobData::from(text)),
                 FilterField::Key => filter.lane_matches(Some(&Name::from(text))),
                 FilterField::Throttles => {
                     let throttles = Json::parse(&text).and_then(|ids| ids.names());

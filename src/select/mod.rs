@@ -1,8 +1,8 @@
-//! Selectors: the jobs that match, found through the cheapest index.
+//! Finds the jobs that match a selector, through the cheapest index.
 //!
-//! [`source`] finds the sets that contain all jobs that may match, [`filter`] checks their members for
-//! the conditions without an index. If no set helps, every job is read, and `write_notes` says so. Each
-//! call returns a slice. Only hashes of the jids of earlier slices are kept.
+//! [`source`] chooses the sets that contain all jobs that may match. [`filter`] checks the members of these sets. If no
+//! set helps, every job is read, and `note_full_scan_and_data_paths` says so. Each call returns a slice of the jobs.
+//! Of earlier slices, only hashes of the jids stay in memory.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -36,7 +36,7 @@ pub(crate) use count::counts_and_unreadable_queues;
 use filter::{Filter, Prefilter};
 use source::IndexSource;
 
-/// The jobs that match a selector, slice by slice, in the order of the sets that are searched.
+/// A search for the jobs that match a selector. It returns them slice by slice, in the order of the searched sets.
 pub(crate) struct Selection<'a> {
     now: Moment,
     detail: JobFields,
@@ -44,19 +44,19 @@ pub(crate) struct Selection<'a> {
     sources: VecDeque<IndexSource>,
     current: Option<ActiveSource>,
     jids: VecDeque<Name>,
-    /// The jobs returned so far. `None` if no job can come twice.
+    /// Hashes of the jids of all jobs found so far. `None` if no job can occur twice.
     seen: Option<HashedSet>,
     remaining_offset: u64,
     remaining_limit: u64,
-    /// The total of the indexes read so far, if they are exact.
+    /// The number of members of all indexes read to their end. `None` if some of these members may not match.
     total: Option<u64>,
     matched: u64,
     is_at_end: bool,
-    /// Whether failure lists are read from their newest end.
+    /// Whether failure lists are read from the newest failure on.
     is_newest_first: bool,
-    /// Workers that were named but are unknown.
+    /// Workers that the selector names but the server does not know.
     unknown_workers: Vec<Name>,
-    /// Queues that cannot be searched, because a key of each has a wrong type.
+    /// Queues that cannot be searched, because a key of the queue has a wrong type.
     pub unreadable: Vec<Queue>,
     misplaced: Vec<MisplacedEntry>,
 }
@@ -75,7 +75,7 @@ enum MemberReader {
     AllJobs(JobScan),
 }
 
-/// An entry of a failure list that does not belong there.
+/// An entry in the failure list of a group whose job does not exist or has not failed in this group.
 #[derive(Debug)]
 pub(crate) struct MisplacedEntry {
     pub jid: Name,
@@ -111,14 +111,14 @@ pub(crate) fn read_snapshots(
         nothing::hint_why_empty(session, now, Some(selector))?;
     }
     if !misplaced.is_empty() {
-        // An entry that belongs to another list that was read is not misplaced.
+        // If the search found the job through another failure list, do not report the entry as misplaced.
         let jids: HashSet<&Name> = jobs.iter().map(|job: &JobSnapshot| &job.jid).collect();
         misplaced.retain(|entry| !jids.contains(&entry.jid));
     }
     Ok((jobs, misplaced))
 }
 
-/// Passes all matching jobs to `take`. Returns the misplaced entries.
+/// Calls `take` with each matching job. Returns the misplaced entries of the failure lists that were read.
 fn for_each_job(
     session: &mut Session,
     now: Moment,
@@ -127,9 +127,9 @@ fn for_each_job(
     mut take: impl FnMut(Job),
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
-    let mut selection = Selection::open(core, now, selector, detail)?;
+    let mut selection = Selection::start_search(core, now, selector, detail)?;
     queue::require_readable(&selection.unreadable)?;
-    selection.write_notes(ui);
+    selection.note_full_scan_and_data_paths(ui);
     while let Some(slice) = selection.next_jobs(core)? {
         slice.into_iter().for_each(&mut take);
     }
@@ -138,8 +138,9 @@ fn for_each_job(
 }
 
 impl<'a> Selection<'a> {
-    /// Finds the indexes to read. A queue or group named without a wildcard must exist.
-    pub(crate) fn open(
+    /// Starts a search: chooses the indexes to read. Fails if the selector names a queue or group without a wildcard
+    /// and it does not exist.
+    pub(crate) fn start_search(
         core: &mut Core,
         now: Moment,
         selector: &'a Selector,
@@ -168,7 +169,7 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// Reads failure lists from their newest end. Other sources keep their order.
+    /// Sets whether failure lists are read from the newest failure on. The order of other sets does not change.
     pub(crate) fn newest_failures_first(self, is_newest_first: bool) -> Selection<'a> {
         Selection {
             is_newest_first,
@@ -176,10 +177,11 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Writes a note if every job will be read, and how a path that begins with `data` is understood.
-    pub(crate) fn write_notes(&self, ui: &mut Ui) {
+    /// Notes on stderr that every job will be read, if so, and the meaning of each `--where` path that begins with
+    /// `data`.
+    pub(crate) fn note_full_scan_and_data_paths(&self, ui: &mut Ui) {
         let wheres = self.filter.selector.wheres.iter();
-        for (path, below) in wheres.filter_map(DataFilter::path_below_data) {
+        for (path, below) in wheres.filter_map(DataFilter::path_and_rest_after_data) {
             ui.note(&format!(
                 "`--where {path}` means `{below}` in data without a field `data`"
             ));
@@ -192,7 +194,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Refuses a given name if nothing was found and nothing has that name.
+    /// After a search that found no job: fails if the selector names a worker or a queue that does not exist.
     fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(unknown_worker) = self.unknown_workers.first() {
             let known = core.index_members(self.now, &Index::Workers)?;
@@ -205,7 +207,7 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// The matching jobs of the next slice, which may be none. `None` at the end.
+    /// The matching jobs of the next slice. An empty slice is not the end: at the end the result is `None`.
     pub(crate) fn next_jobs(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.remaining_limit == 0 {
             return Ok(None);
@@ -229,10 +231,10 @@ impl<'a> Selection<'a> {
             Some(Index::Failed(group)) if self.detail == JobFields::Snapshot => Some(group.clone()),
             _ => None,
         };
-        // Each slice of locked jobs is sorted by state. If its size depended on the offset or the limit, so would the
-        // order of the jobs.
+        // Each slice of locked jobs is sorted by state. Its size must not depend on offset and limit, because the order
+        // of all jobs would then depend on them.
         let is_exact = source.is_exact && !locks;
-        // If every member matches, the members before the offset need not be read.
+        // If every member matches, skip the jobs before the offset without reading them.
         while is_exact && self.remaining_offset > 0 && self.jids.pop_front().is_some() {
             self.remaining_offset -= 1;
             self.matched += 1;
@@ -296,7 +298,7 @@ impl<'a> Selection<'a> {
         Ok(Some(jobs))
     }
 
-    /// The number of matching jobs, if it is known without further reads.
+    /// The number of all matching jobs, if the sizes of the indexes give it, so that no further job must be read.
     pub(crate) fn total_matches(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.is_at_end {
             return Ok(Some(self.matched));
@@ -316,14 +318,14 @@ impl<'a> Selection<'a> {
             .collect();
         let rest: u64 = match core.index_ranges(self.now, &rest, 0) {
             Ok(parts) => parts.iter().map(|part| part.total).sum(),
-            // A key of a wrong type is reported when it is read.
+            // The search itself reports a key of a wrong type when it reads the key.
             Err(error) if error.kind() == Kind::WrongKeyType => return Ok(None),
             Err(error) => return Err(error),
         };
         Ok(self.total.map(|total| total + begun + rest))
     }
 
-    /// Reads the next jids if none are left. False means that no jids are left to read.
+    /// Fills `jids` from the next sets if it is empty. False if all sets are read.
     fn fill_jids(&mut self, core: &mut Core) -> Result<bool, Error> {
         loop {
             if !self.jids.is_empty() {
@@ -349,7 +351,7 @@ impl<'a> Selection<'a> {
                     _ => None,
                 };
                 if let (true, Some(0), Some(index)) = (source.is_given, total, &source.index) {
-                    not_found::refuse_missing_index(core, self.now, index)?;
+                    not_found::refuse_missing_queue_or_group(core, self.now, index)?;
                 }
                 self.current = None;
             }
@@ -385,13 +387,14 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether a job comes for the first time.
+    /// Whether the search finds the job for the first time.
     fn is_first_occurrence(&mut self, job: &Job) -> bool {
         self.seen.as_mut().is_none_or(|seen| seen.insert(&job.jid))
     }
 }
 
-/// The queue of a set that could not be read, if a key of a wrong type is the reason.
+/// The queue of the set whose read failed with `error`. `None` if the error is not about a key of a wrong type, or the
+/// set belongs to no queue.
 fn unreadable_queue(
     core: &mut Core,
     now: Moment,
@@ -406,7 +409,7 @@ fn unreadable_queue(
     Ok(found.pop().filter(|queue| !queue.wrong_keys.is_empty()))
 }
 
-/// Whether a job belongs in the failure list of a group.
+/// Whether the job is failed and its failure is in this group.
 fn is_failed_in_group(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)

@@ -1,4 +1,4 @@
-//! Why nothing was found, where a reason is known.
+//! Hints about why a list is empty or a name does not exist, such as a wrong prefix.
 
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
@@ -15,7 +15,7 @@ use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Hints at the reason why a list is empty, or why a selector matches no job.
+/// Prints a hint about why a list is empty or a selector matches no job, if a likely reason is found.
 pub(crate) fn hint_why_empty(
     session: &mut Session,
     now: Moment,
@@ -35,13 +35,13 @@ pub(crate) fn hint_why_empty(
     Ok(())
 }
 
-/// Adds a hint to an error about a name that does not exist, if the name means something else or if nothing exists at
-/// all. A meaning that cannot be read is left out.
+/// Adds a hint to an error about a name that does not exist: what the name means instead of a jid, or that nothing
+/// exists under the prefix. If the server cannot be asked, there is no hint.
 pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error {
     if error.kind() != Kind::NotFound || error.hint_text().is_some() {
         return error;
     }
-    let prefixes = other_prefixes(session);
+    let prefixes = other_configured_prefixes(session);
     let now = session.now();
     let Some(core) = session.core_if_open() else {
         return error;
@@ -57,9 +57,9 @@ pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error 
     }
 }
 
-/// The prefixes that may be meant instead of the one in use: the default, and the
-/// prefixes of the config file.
-pub(crate) fn other_prefixes(session: &Session) -> Vec<String> {
+/// The prefixes that the user may have meant instead of the one in use: the default prefix, and the prefixes of the
+/// config file.
+pub(crate) fn other_configured_prefixes(session: &Session) -> Vec<String> {
     let contexts = session
         .file
         .iter()
@@ -74,7 +74,7 @@ pub(crate) fn other_prefixes(session: &Session) -> Vec<String> {
     prefixes
 }
 
-/// The meaning of a name that is no jid.
+/// A sentence about what a name that is not a jid means, such as a key, or a job under another prefix.
 fn meaning_of_name(
     core: &mut Core,
     now: Moment,
@@ -104,7 +104,7 @@ fn meaning_of_name(
     }
     let other = prefixes.iter().find(|prefix| {
         let key = Keys::new(prefix).job_key(jid.as_bytes());
-        // The user may have no right to keys of another prefix.
+        // Ignore errors: the user may not be allowed to read keys of another prefix.
         matches!(
             core.run_read(now, ReadCommand::key_exists(&key)),
             Ok(ReadReply::Number(1))

@@ -8,27 +8,27 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::ending::exhausted_retries_group;
 use crate::model::job::State;
-use crate::model::pattern::{Pattern, passes_filter};
+use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::queue::Queue;
 use crate::name::Name;
 
 /// A set that is searched for jobs.
 #[derive(Debug)]
 pub(super) struct IndexSource {
-    /// `None` stands for all jobs, unless they are listed.
+    /// The index to read. If this and `listed` are `None`, the set is all jobs.
     pub index: Option<Index>,
-    /// The jobs, if they were read already.
+    /// The jids of the set, if they were already read.
     pub listed: Option<Vec<Name>>,
-    /// Whether every member matches, provided that the index is not damaged.
+    /// Whether every member matches the selector, unless the index is damaged.
     pub is_exact: bool,
-    /// Whether the matching members come first, so that the rest need not be read.
+    /// Whether all matching members are at the start of the set, so that the rest need not be read.
     pub matches_first: bool,
-    /// Whether the name of the index was given on the command line, so that an unknown name is an error.
+    /// Whether the command line names the queue or group of the index, so that an unknown name is an error.
     pub is_given: bool,
 }
 
 impl IndexSource {
-    /// Whether the source stands for all jobs.
+    /// Whether the set is all jobs, which requires a scan of all keys.
     pub(super) fn is_all_jobs(&self) -> bool {
         self.index.is_none() && self.listed.is_none()
     }
@@ -44,17 +44,18 @@ impl IndexSource {
     }
 }
 
-/// The sets to search.
+/// The sets to search for the jobs that match a selector.
 #[derive(Debug, Default)]
 pub(super) struct SearchPlan {
     pub sets: Vec<IndexSource>,
-    /// Workers that were named but are unknown: an error if no job matches.
+    /// Workers that the selector names but the server does not know. They are an error if no job matches.
     pub unknown_workers: Vec<Name>,
     /// Queues that cannot be searched.
     pub unreadable: Vec<Queue>,
 }
 
-/// The sets to search. A queue or group named without a wildcard must exist.
+/// Chooses the sets to search for the jobs that match a selector. Fails if the selector names a queue or group without
+/// a wildcard and it does not exist.
 pub(super) fn plan_search(
     core: &mut Core,
     now: Moment,
@@ -66,7 +67,7 @@ pub(super) fn plan_search(
         return Ok(SearchPlan::default());
     }
     let (mut unknown_workers, mut unreadable) = (Vec::new(), Vec::new());
-    // A failed or complete job has left its lane, unless it still blocks the lane.
+    // Search lanes only for jobs that are in a queue: failed and complete jobs have usually left their lane.
     let is_queued = |state: &State| State::QUEUED.contains(state);
     if !selector.keys.is_empty() && states.iter().any(is_queued) {
         let sets = vec![listed_lane_jobs(core, now, selector)?];
@@ -94,14 +95,14 @@ pub(super) fn plan_search(
         plans.push(lock_sets(core, now, selector, &mut unreadable)?);
     }
     if plans.is_empty() {
-        let sets = sets_by_state(core, now, selector, filter, &mut unreadable)?;
+        let sets = sets_of_selected_states(core, now, selector, filter, &mut unreadable)?;
         return Ok(SearchPlan {
             sets,
             unknown_workers,
             unreadable,
         });
     }
-    // If a tag is common, the sets of a queue or of a state may be smaller.
+    // Also consider the sets of the selected queues and states, which may be smaller than the index of a common tag.
     let others = selector.tracked || !selector.tags.is_empty();
     let others = others && selector.states_implied_by_flags().is_empty();
     let others = others && (!selector.queues.is_empty() || !filter.matches_any_state());
@@ -109,7 +110,7 @@ pub(super) fn plan_search(
     if plans.len() > 1 || others {
         let mut costs = count_members_per_plan(core, now, &plans)?;
         if others && costs.iter().all(|cost| *cost > FEW_ENOUGH_JOBS) {
-            let plan = sets_by_state(core, now, selector, filter, &mut unreadable)?;
+            let plan = sets_of_selected_states(core, now, selector, filter, &mut unreadable)?;
             costs.extend(self::count_members_per_plan(
                 core,
                 now,
@@ -130,7 +131,8 @@ pub(super) fn plan_search(
     })
 }
 
-/// If a plan reads no more jobs than this, no other sets are considered: to count their members takes as long.
+/// A plan that reads up to this number of jobs is used without a look at other sets, because counting their members
+/// would take longer than reading these jobs.
 const FEW_ENOUGH_JOBS: u64 = 500;
 
 /// The number of jobs that each plan reads.
@@ -150,16 +152,16 @@ fn count_members_per_plan(
     Ok(costs.collect())
 }
 
-/// The sets of all jobs in the selected states. All jobs are read if neither a state nor any other condition with an
-/// index was given.
-fn sets_by_state(
+/// The sets that contain all jobs in the selected states and queues. With `--all`, or with only
+/// conditions that have no index, the set is all jobs.
+fn sets_of_selected_states(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
     filter: &Filter,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
-    // These flags ask for all jobs, or for a value that no index has.
+    // `--all` selects all jobs. No index exists for class, data and throttle.
     let has_unindexed_flag = selector.all
         || !selector.klasses.is_empty()
         || !selector.wheres.is_empty()
@@ -194,8 +196,8 @@ fn sets_by_state(
     Ok(sources)
 }
 
-/// The jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
-/// lane of the queue in which it got its key, so the lanes of all queues are read.
+/// The jobs in the lanes of the selected keys, lane by lane. The lanes of all queues are read, because a job that was
+/// moved to another queue stays in the lane of its first queue.
 fn listed_lane_jobs(
     core: &mut Core,
     now: Moment,
@@ -222,7 +224,7 @@ fn listed_lane_jobs(
     })
 }
 
-/// The failure lists of the selected groups. If none is named, all groups count.
+/// The failure lists of the selected groups, or of all groups if the selector names none.
 fn failure_lists(
     core: &mut Core,
     now: Moment,
@@ -254,15 +256,15 @@ fn failure_lists(
     }
     let fits = |group: &Name| passes_filter(groups, Some(group));
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
-    if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
-        // Reads the list of this group first, because most dead jobs of the queue are in it.
+    if let (true, [NamePattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
+        // First read the group of jobs without remaining retries, which has most dead jobs of the queue.
         let own = Some(Index::Failed(exhausted_retries_group(queue)));
         lists.sort_by_key(|list| list.index != own);
     }
     Ok(lists)
 }
 
-/// The workers that are named but unknown.
+/// The workers that the selector names without a wildcard and the server does not know.
 fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Name>, Error> {
     let plain = selector
         .held_by
@@ -277,8 +279,8 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
     Ok(unknown.map(|worker| worker.name).collect())
 }
 
-/// The sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
-/// expired and was extended once, and jobs of workers that were not seen for a day.
+/// The sets of locked jobs of the selected queues, to find the jobs that a worker holds. The worker's own set is not
+/// used: it lacks jobs whose lock was extended once after its expiry, and is missing for workers not seen for a day.
 fn lock_sets(
     core: &mut Core,
     now: Moment,
@@ -295,7 +297,7 @@ fn lock_sets(
     Ok(sets.collect())
 }
 
-/// The sets of the queues with jobs in the selected states.
+/// The sets of the selected queues that contain jobs in the selected states.
 fn queue_sets(
     core: &mut Core,
     now: Moment,
@@ -307,7 +309,7 @@ fn queue_sets(
 
     let selected = |state: State| states.contains(&state);
     let only = selector.has_only_queue_and_state_flags();
-    // Jobs whose lock was revoked come before all other waiting jobs.
+    // In the set of waiting jobs, stalled jobs (whose lock was revoked) are before all others.
     let stalled_come_first = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
         let set = |index: fn(Name) -> Index, is_exact| {
@@ -321,8 +323,8 @@ fn queue_sets(
         }
         if found(&[Waiting, Stalled]) {
             let is_exact = all(&[Waiting, Stalled]);
-            // With further conditions, the set is read to its end: a job that does not match may stand before
-            // one that does.
+            // With further conditions, a stalled job that does not match may be before one that matches: read the
+            // whole set.
             let matches_first = stalled_come_first && only;
             sets.push(IndexSource {
                 matches_first,
@@ -346,7 +348,7 @@ fn queue_sets(
     if let [pattern] = selector.queues.as_slice()
         && let Some(queue) = pattern.as_plain_name()
     {
-        // If there is one set, whether its queue exists is checked only if the set is empty.
+        // For a single set, skip the check that the queue exists. The search makes it if the set is empty.
         let mut sets = sets(queue, &|_| true);
         if sets.len() == 1 {
             sets.iter_mut().for_each(|set| set.is_given = true);
@@ -360,7 +362,7 @@ fn queue_sets(
             Running => queue.running > 0,
             Stalled => queue.stalled > 0,
             Waiting => queue.waiting > 0,
-            // Jobs that are due count as waiting, but are still in the set of scheduled jobs.
+            // Scheduled jobs that are due count as waiting, but stay in the set of scheduled jobs until the next pop.
             Scheduled => queue.scheduled + queue.waiting > 0,
             Depends => queue.depends > 0,
             Throttled => queue.throttled > 0,

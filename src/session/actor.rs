@@ -1,4 +1,4 @@
-//! The actor: user and host, for notes in histories and for the worker's name.
+//! The actor of a command: user and host, for the notes in job histories and for the worker's name.
 
 use crate::env;
 use crate::error::Error;
@@ -24,13 +24,13 @@ pub(crate) fn history_note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     note
 }
 
-/// The worker's name: `--worker`, QLESS_WORKER, or a name that is the same in the next call of
-/// this session, so that a job popped by hand can be completed by hand. Each terminal, line of cron and
-/// service is a session of its own: a script cannot complete a job that another one popped.
+/// The name of this worker: `--worker`, QLESS_WORKER, or a name made of user, host and session (getsid(2)). So a
+/// command on a terminal can complete a job that an earlier command popped there. Each cron script and service has its
+/// own session, and cannot complete the job.
 pub(crate) fn worker_name(given: Option<&Name>) -> Result<Name, Error> {
     let named = match given {
         Some(name) => return Ok(name.clone()),
-        None => env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),
+        None => env::nonempty_var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),
     };
     let Some(name) = named else {
         let session = session_id().map_or(String::new(), |id| format!("-{id}"));
@@ -42,17 +42,17 @@ pub(crate) fn worker_name(given: Option<&Name>) -> Result<Name, Error> {
     }
 }
 
-/// The session of this process, as getsid(2) does, or 0 if it began in another container. On a
-/// system without procfs there is none.
+/// The id of the session of this process, as getsid(2) returns it. 0 if the session began in another container. `None`
+/// on a system without procfs.
 fn session_id() -> Option<u32> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program is in parentheses. Then come state, parent, process group and session.
+    // The program's name in parentheses is followed by state, parent, process group and session.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(3)?.parse().ok()
 }
 
 fn user_name() -> String {
-    let named = |name| usable_name_part(env::var(name)?.into_string().ok()?);
+    let named = |name| usable_name_part(env::nonempty_var(name)?.into_string().ok()?);
     named("USER")
         .or_else(|| named("LOGNAME"))
         .or_else(|| program_output("id", "-un"))
@@ -73,7 +73,7 @@ fn program_output(program: &str, flag: &str) -> Option<String> {
     usable_name_part(String::from_utf8(output.ok()?.stdout).ok()?)
 }
 
-/// A text that can be part of a name, trimmed.
+/// The text without surrounding blanks. `None` if it cannot be part of a name.
 fn usable_name_part(text: String) -> Option<String> {
     let text = text.trim();
     refuse_as_new_name(text.as_bytes())

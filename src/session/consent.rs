@@ -1,4 +1,4 @@
-//! The question before a change by a command that is not a bulk command, and what a dry run says instead.
+//! The question whether to make a change, for commands that are not bulk commands. A dry run prints the change instead.
 
 use std::fmt::Display;
 
@@ -29,8 +29,8 @@ impl AskWhen {
 }
 
 impl Session {
-    /// Asks whether to do `what`, with the details below it. In a dry run it says what would be done,
-    /// and there is no consent.
+    /// Asks the user whether to do `what`, with the details below the question. A dry run prints `would …` instead, and
+    /// the result is `None`.
     pub(crate) fn consent(
         &mut self,
         dry: DryRunFlag,
@@ -39,18 +39,19 @@ impl Session {
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Option<Consent>, Error> {
         if dry.dry_run {
-            self.ui.note_dry_run(&format!("would {what}"));
+            self.ui.note_dry_run_changes(&format!("would {what}"));
             return Ok(None);
         }
         let question = format!("{what}{}", self.on_destination_text()?);
         match asks {
             AskWhen::Always => self.ui.confirm(&question, details),
-            AskWhen::IfProtected => self.ui.confirm_protected(&question, details),
+            AskWhen::IfProtected => self.ui.confirm_if_protected(&question, details),
         }
         .map(Some)
     }
 
-    /// As [`Session::consent`], for a change of named things: the question counts them, a dry run names them.
+    /// As [`Session::consent`], for a change of one or more named things. The question gives their number, a dry run
+    /// their names.
     pub(crate) fn consent_for_names(
         &mut self,
         dry: DryRunFlag,

@@ -1,4 +1,5 @@
-//! The session of a command: flags, streams, clock, and the core, which is opened on first use.
+//! The session of a command: its flags, its streams, its clock, and its connection to the server, which is opened on
+//! first use.
 
 pub(crate) mod actor;
 pub(crate) mod consent;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::address::secret::Secret;
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::args::format::Format;
 use crate::args::globals::{AddressOrigin, CommandText, Globals};
 use crate::args::tls::TlsFiles;
@@ -25,7 +26,7 @@ use crate::core::script::{USUAL_PREFIX, with_hash_tag};
 use crate::env;
 use crate::error::{Cause, Error, Kind};
 use crate::input::jids::JidArgs;
-use crate::input::source::{InputSource, StdinUse};
+use crate::input::source::{InputSource, StdinAvailability};
 use crate::input::two_pass::TwoPassFile;
 use crate::model::overview::history::History;
 use crate::model::rate::MaxRate;
@@ -38,10 +39,10 @@ use crate::ui::{ContextLabel, Ui};
 /// The timeout if none is given.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// If a replica has not heard from its primary for longer than this, a note is written.
+/// `qless` prints a note if it uses a replica that has not heard from its primary for longer than this.
 const MAX_LAG: Duration = Duration::from_secs(10);
 
-/// The commands that warn of a server that evicts jobs.
+/// The commands that add or run jobs. They warn if the server may evict jobs.
 const BRING_WORK: [&str; 3] = ["put", "import", "work"];
 
 /// Everything that a command may use.
@@ -52,53 +53,55 @@ pub(crate) struct Session {
     pub file: Option<File>,
     /// Whether this command may change data.
     pub changes: bool,
-    /// The members of the context, for a command that shows each of them separately.
+    /// The members of the context, for a command that shows each member separately. Empty for other commands.
     pub members: Vec<ContextMember>,
-    /// The counts of the last minute of `status --watch`.
+    /// The snapshots of earlier updates, from which `status --watch` computes rates.
     pub history: History,
     command_line: CommandText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
-    /// The part of the command that this session runs, if it runs the command on one of several members.
-    part: Option<MemberPart>,
+    /// The part of the command that this session runs. `None` if the command does not run on several members.
+    part: Option<MemberCommandPart>,
 }
 
-/// What one member gets of a command that runs on several: its jids, its lines of a file, and the state that all share.
+/// The part of a command that runs on one member of a context with several: the member's jids and input lines, and the
+/// state that all members share.
 #[derive(Debug, Default)]
-pub(crate) struct MemberPart {
-    /// The suffix of the names of the files that the member reads or writes.
+pub(crate) struct MemberCommandPart {
+    /// The suffix of the names of the files that this member reads or writes.
     pub suffix: String,
-    /// How many members run the command.
+    /// The number of members on which the command runs.
     pub members: u32,
-    /// The jids of the member, if the command names jobs.
+    /// The jids for this member, if the command names jobs.
     pub jids: Option<JidArgs>,
-    pub stdin: StdinUse,
-    /// The number of members, if the lines of a file were shared out to them.
+    pub stdin: StdinAvailability,
+    /// The number of members among which the lines of an input file were distributed. `None` if they were not.
     pub input_sharing_member_count: Option<usize>,
-    /// The lines of the file that belong to the member, if the command puts jobs from a file.
+    /// The lines of the input file for this member, if the command puts jobs from a file.
     pub lines: Option<TwoPassFile>,
-    /// Set when all members must stop: one of them has decided the result of the command, or has failed.
+    /// Set when all members must stop, because one member has decided the result of the command or has failed.
     pub members_must_stop: Arc<AtomicBool>,
-    /// The state that the members of one stream of lines share.
-    pub stream: Arc<StreamLineCounts>,
+    /// The counters that all members share if they print to one stream of lines.
+    pub stream: Arc<SharedStreamState>,
 }
 
-/// The state that the members of one stream of lines share.
+/// The counters that all members of a context share while they print to one stream of lines, as in `events`.
 #[derive(Debug, Default)]
-pub(crate) struct StreamLineCounts {
+pub(crate) struct SharedStreamState {
+    /// The number of lines shown so far.
     shown: AtomicU64,
-    /// The number of members whose server has not been reached since the start.
+    /// The number of members whose server has not yet been reached since the command began.
     unreached: AtomicU32,
 }
 
-impl StreamLineCounts {
-    /// Counts a line that is about to be shown. Returns its number, from 1.
-    pub(crate) fn count_line(&self) -> u64 {
+impl SharedStreamState {
+    /// The number of the next line to show, from 1. Counts this line as shown.
+    pub(crate) fn next_line_number(&self) -> u64 {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    pub(crate) fn line_count(&self) -> u64 {
+    pub(crate) fn shown_line_count(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }
 }
@@ -126,8 +129,13 @@ impl Session {
         }
     }
 
-    /// A session for the part of this command that a member gets.
-    pub(crate) fn for_member(&self, member: &ContextMember, ui: Ui, part: MemberPart) -> Session {
+    /// A session that runs `part` of this command on one member of the context.
+    pub(crate) fn for_member(
+        &self,
+        member: &ContextMember,
+        ui: Ui,
+        part: MemberCommandPart,
+    ) -> Session {
         let (globals, file) = (member.globals.clone(), Some(member.file.clone()));
         let mut session = Session::new(
             globals,
@@ -141,7 +149,7 @@ impl Session {
         session
     }
 
-    /// A session for the same server, with a connection of its own.
+    /// A session with the settings of this one, which opens its own connection to the server.
     pub(crate) fn with_own_connection(&self) -> Session {
         let mut ui = Ui::new(&self.globals);
         if let Some(file) = &self.file {
@@ -158,17 +166,17 @@ impl Session {
         session
     }
 
-    /// A session for each member of the context, if it has several.
+    /// A session for each member of the context. Empty if the context has no members.
     pub(crate) fn sessions_of_members(&self) -> Vec<Session> {
         let sessions = self.members.iter().map(|member| {
             let mut ui = Ui::new(&member.globals);
             ui.set_context(context_label(&member.file));
-            self.for_member(member, ui, MemberPart::default())
+            self.for_member(member, ui, MemberCommandPart::default())
         });
         sessions.collect()
     }
 
-    /// The flag that names this member alone among the members of its context.
+    /// The flag with which a command uses only this member of the context, such as `--prefix PREFIX`.
     pub(crate) fn flag_naming_member(&self) -> Option<(&'static str, &str)> {
         let context = self.file.as_ref()?.context.as_ref()?;
         Some(match &context.values.prefixes {
@@ -177,31 +185,31 @@ impl Session {
         })
     }
 
-    /// The password in an address given on the command line.
+    /// The password in the address of `--redis`, if the command line has one.
     pub(crate) fn password_in_given_address(&self) -> Option<Secret> {
         let given = self.globals.redis.as_deref();
         let given = given.filter(|_| self.globals.origin == AddressOrigin::Typed)?;
-        Target::parse(given).ok()?.password
+        ServerTarget::parse(given).ok()?.password
     }
 
-    /// Refuses a password that would have to be typed once for each member.
-    pub(crate) fn refuse_typed_password(&self) -> Result<(), Error> {
-        if self.globals.reads_typed_password() {
+    /// Refuses flags with which the user types a password: with several members, each would ask for it.
+    pub(crate) fn refuse_password_prompt_per_member(&self) -> Result<(), Error> {
+        if self.globals.takes_password_interactively() {
             return Err(Error::usage("a password can be typed only for one member")
                 .hint("a context names its source: `password-command` or `password-env`"));
         }
         Ok(())
     }
 
-    /// Makes this session one for `member` alone, which runs `part` of the command.
-    pub(crate) fn use_only_member(&mut self, member: &ContextMember, part: MemberPart) {
+    /// Changes this session to one that uses only `member` and runs `part` of the command.
+    pub(crate) fn use_only_member(&mut self, member: &ContextMember, part: MemberCommandPart) {
         self.globals = member.globals.clone();
         self.file = Some(member.file.clone());
         self.core = None;
         self.part = Some(part);
     }
 
-    /// Whether this is the session of one of several members.
+    /// Whether this session runs a command on one member of a context with several.
     pub(crate) fn is_member(&self) -> bool {
         self.part.is_some()
     }
@@ -211,18 +219,19 @@ impl Session {
         self.part.as_ref().is_some_and(|part| part.members > 1)
     }
 
-    /// `count`, plus one if other members take part in the command: their numbers of changes are not known here, but
-    /// the sum says whether there are several.
-    pub(crate) fn min_count_over_members(&self, count: usize) -> usize {
-        count + usize::from(self.has_other_members())
+    /// `own_count`, plus 1 if other members take part in the command: how many things they change is not known here.
+    /// The sum shows whether the whole command changes more than one thing.
+    pub(crate) fn min_total_with_other_members(&self, own_count: usize) -> usize {
+        own_count + usize::from(self.has_other_members())
     }
 
-    /// The number of members that the lines of the input were shared out to, if they were.
+    /// The number of members among which the lines of the input file were distributed. `None` if they were not.
     pub(crate) fn input_sharing_member_count(&self) -> Option<usize> {
         self.part.as_ref()?.input_sharing_member_count
     }
 
-    /// The path of a file for this session: in a command on several members, each has a file of its own with a suffix.
+    /// The path of a file that this session reads or writes. If the command runs on several members, each member has
+    /// its own file: `path` with the member's suffix.
     pub(crate) fn member_file_path(&self, path: &Path) -> PathBuf {
         match &self.part {
             Some(part) if !part.suffix.is_empty() => {
@@ -234,47 +243,47 @@ impl Session {
         }
     }
 
-    /// The share of a rate that this member gets of the rate of the whole command.
+    /// The part of `rate`, the rate of the whole command, that this member may use.
     pub(crate) fn share_of_rate(&self, rate: Option<MaxRate>) -> Option<MaxRate> {
         let members = self.part.as_ref().map_or(1, |part| part.members);
         rate.map(|rate| rate.divided_by(members))
     }
 
-    /// Set when all members must stop: one of them has decided the result of the command, or has failed.
+    /// A flag that all members share. It is set when all must stop, because one has decided the result or has failed.
     pub(crate) fn members_must_stop_flag(&self) -> Arc<AtomicBool> {
         let part = self.part.as_ref();
         part.map(|part| part.members_must_stop.clone())
             .unwrap_or_default()
     }
 
-    /// The state that the members of one stream of lines share.
-    pub(crate) fn stream_line_counts(&self) -> Arc<StreamLineCounts> {
+    /// The counters that all members share if they print to one stream of lines.
+    pub(crate) fn shared_stream_state(&self) -> Arc<SharedStreamState> {
         let part = self.part.as_ref();
         part.map(|part| part.stream.clone()).unwrap_or_default()
     }
 
-    /// Counts this member as one that is not reached.
-    pub(crate) fn note_unreached(&self) {
+    /// Counts this member as one whose server has not been reached yet.
+    pub(crate) fn count_as_unreached(&self) {
         if let Some(part) = &self.part {
             part.stream.unreached.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Counts this member as reached again.
-    pub(crate) fn note_reached_again(&self) {
+    /// No longer counts this member as one whose server has not been reached.
+    pub(crate) fn count_as_reached_again(&self) {
         if let Some(part) = &self.part {
             part.stream.unreached.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Whether fewer than all members of the command are counted as out of reach.
+    /// Whether at least one member is not counted as unreached. False if the command does not run on several members.
     pub(crate) fn is_any_member_reachable(&self) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.stream.unreached.load(Ordering::Relaxed) < part.members)
     }
 
-    /// Takes the lines of the file that this member puts, if they were shared out to members.
-    pub(crate) fn take_member_lines(&mut self) -> Option<TwoPassFile> {
+    /// Takes the lines of the input file for this member. `None` if the lines were not distributed among members.
+    pub(crate) fn take_input_lines_of_member(&mut self) -> Option<TwoPassFile> {
         self.part.as_mut()?.lines.take()
     }
 
@@ -282,7 +291,7 @@ impl Session {
         &self.command_line.name
     }
 
-    /// The command with the arguments that define its work, not its output.
+    /// The command with the arguments that determine what it does, without the arguments for its output.
     pub(crate) fn canonical_command(&self) -> &CommandLine {
         &self.command_line.canonical_command
     }
@@ -291,43 +300,44 @@ impl Session {
         let part = self.part.as_ref();
         let source = InputSource::new(self.globals.null);
         match part {
-            Some(part) => source.for_part(part.jids.clone(), part.stdin),
+            Some(part) => source.for_command_part(part.jids.clone(), part.stdin),
             None => source,
         }
     }
 
-    /// The whole command line, to be typed again, unless it holds a secret.
-    pub(crate) fn whole_command_line(&self) -> Option<String> {
+    /// The whole command line, to be typed again. `None` if it contains a secret.
+    pub(crate) fn command_line_unless_secret(&self) -> Option<String> {
         self.command_line
             .line_unless_secret
             .as_ref()
-            .map(CommandLine::shell_line_as_is)
+            .map(CommandLine::shell_line_without_destination)
     }
 
-    /// The hint of a command that ended early and goes on when it is typed again.
+    /// The hint after a command that ended early: run it again to go on from there.
     pub(crate) fn resume_hint(&self) -> String {
         let again = "run the same command again to go on";
-        match self.whole_command_line() {
+        match self.command_line_unless_secret() {
             Some(line) => format!("{again}: `{line}`"),
             None => again.to_owned(),
         }
     }
 
-    /// The whole command line, to be typed again, with another value of a flag that it has.
-    pub(crate) fn command_line_with_flag(&self, flag: &str, value: &str) -> Option<String> {
+    /// The whole command line, to be typed again, with another value for one of its flags. `None` if it contains a
+    /// secret.
+    pub(crate) fn command_line_with_changed_flag(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.line_unless_secret.as_ref()?;
         Some(
             line.with_changed_typed_value(flag, value)
-                .shell_line_as_is(),
+                .shell_line_without_destination(),
         )
     }
 
     pub(crate) fn context_label_text(&self) -> Option<&str> {
-        self.file.as_ref()?.label()
+        self.file.as_ref()?.database_label()
     }
 
-    /// The server that a change applies to, for questions and dry runs: the label of the context in use or of the
-    /// context that protects the database, and the address.
+    /// The server that a command changes, as questions and dry runs name it: `LABEL (ADDRESS)`. The label is that of
+    /// the context in use, or of another context that protects the database.
     pub(crate) fn destination(&mut self) -> Result<String, Error> {
         let address = match &self.core {
             Some(core) => core.address(),
@@ -339,7 +349,8 @@ impl Session {
         })
     }
 
-    /// The end of a question that names no address: ` on DESTINATION` if the database has a label, else empty.
+    /// The end of a question that does not name the server yet: ` on LABEL (ADDRESS)` if the database has a label, else
+    /// empty.
     pub(crate) fn on_destination_text(&mut self) -> Result<String, Error> {
         if self.context_label_text().is_some() {
             self.destination().map(|place| format!(" on {place}"))
@@ -353,13 +364,13 @@ impl Session {
         self.globals.prefix.as_deref().unwrap_or(USUAL_PREFIX)
     }
 
-    /// The core if it has been opened.
+    /// The connection to the core, if it is open.
     pub(crate) fn core_if_open(&mut self) -> Option<&mut Core> {
         self.core.as_mut()
     }
 
-    /// The core, connected, for a thread of its own. The session opens another one if it needs
-    /// one.
+    /// Gives away the session's connection to the core, for use in another thread. The session opens a new one when it
+    /// needs one.
     pub(crate) fn take_core(&mut self) -> Result<Core, Error> {
         match self.core.take() {
             Some(core) => Ok(core),
@@ -367,7 +378,7 @@ impl Session {
         }
     }
 
-    /// Connects within this time, if it is shorter than the timeout and there is no connection yet.
+    /// Connects if there is no connection yet. Takes at most `limit` or the timeout, whichever is shorter.
     pub(crate) fn open_within(&mut self, limit: Duration) -> Result<(), Error> {
         if self.core.is_none() {
             self.core = Some(self.open_core_within(limit)?);
@@ -379,19 +390,20 @@ impl Session {
         self.open_core_within(Duration::MAX)
     }
 
-    /// Connects. Commands that add jobs warn of a server that may evict them.
+    /// Connects within `limit`, and warns of dangers: a prefix without hash tag in a cluster, a replica without its
+    /// primary, and a server that may evict jobs.
     fn open_core_within(&mut self, limit: Duration) -> Result<Core, Error> {
-        let settings = self.core_settings()?;
+        let settings = self.connection_settings()?;
         let core = Core::connect_within(settings, limit);
         let core = core.map_err(|error| self.with_corrected_line(error))?;
         if core.has_untagged_prefix_in_cluster() && self.changes {
             let (fact, way_out) = hash_tag_warning_and_remedy(self.prefix());
             self.ui.note(&format!("note: {fact}: {way_out}"));
         }
-        if let Some(sentence) = silent_primary_message(core.replica_lag()) {
+        if let Some(sentence) = silent_primary_message(core.primary_silence()) {
             self.ui.note(&format!("note: {sentence}"));
         }
-        if let Some(policy) = core.eviction_policy()
+        if let Some(policy) = core.job_eviction_policy()
             && !std::mem::replace(&mut self.warned_of_eviction, true)
         {
             let sentence = eviction_sentence(&Sanitized(policy).to_string());
@@ -400,7 +412,7 @@ impl Session {
         Ok(core)
     }
 
-    /// Connects once, for a command that reports why there is no connection.
+    /// Tries once to connect, without retries, for a command that reports why it cannot connect.
     pub(crate) fn connect_once(&self, settings: ConnectionSettings) -> Result<Core, Error> {
         Core::connect_once(settings).map_err(|error| self.with_corrected_line(error))
     }
@@ -409,7 +421,7 @@ impl Session {
         with_corrected_line(error, self.command_line.line_unless_secret.as_ref())
     }
 
-    /// The core, connected.
+    /// The connection to the core. Opens it if necessary.
     pub(crate) fn core(&mut self) -> Result<&mut Core, Error> {
         Ok(self.core_and_ui()?.0)
     }
@@ -429,18 +441,17 @@ impl Session {
         self.clock.is_pinned()
     }
 
-    /// The present moment: the server's once the core is open, else this host's.
+    /// The present time: by the server's clock if there is a connection, else by this host's clock.
     pub(crate) fn now(&self) -> Moment {
         self.clock().now()
     }
 
-    /// The clock of the server, once it is connected.
+    /// The server's clock if there is a connection, else this host's clock.
     pub(crate) fn clock(&self) -> &Clock {
         self.core.as_ref().map_or(&self.clock, Core::clock)
     }
 
-    /// The moment of this command by the server's clock. A command calls this once, at its
-    /// start.
+    /// Connects, and returns the time of this command by the server's clock. A command calls this once, at its start.
     pub(crate) fn connect(&mut self) -> Result<Moment, Error> {
         self.core()?;
         let now = self.now();
@@ -448,7 +459,7 @@ impl Session {
         Ok(now)
     }
 
-    /// With `--read-only`, refuses `what`, before there is a connection.
+    /// Refuses `what`, the name of a change, if the session is read-only. Needs no connection.
     pub(crate) fn require_writable(&self, what: &str) -> Result<(), Error> {
         let Some((why, hint)) = self.read_only_setting_and_remedy() else {
             return Ok(());
@@ -457,13 +468,14 @@ impl Session {
         Err(Error::new(Kind::NotConfirmed, message).hint_if(hint))
     }
 
-    /// The setting that makes the session read-only, and the remedy if there is one.
+    /// The setting that makes the session read-only, and a hint for how to change it, if there is one. `None` if the
+    /// session may write.
     pub(crate) fn read_only_setting_and_remedy(&self) -> Option<(String, Option<String>)> {
         if !self.globals.read_only {
             return None;
         }
         let by_flag = || {
-            Some(match env::var("QLESS_READ_ONLY") {
+            Some(match env::nonempty_var("QLESS_READ_ONLY") {
                 Some(_) => (
                     "QLESS_READ_ONLY is set".to_owned(),
                     Some("unset it: its value does not matter".to_owned()),
@@ -500,8 +512,9 @@ impl Session {
         ))
     }
 
-    /// With `--read-only`, refuses a call of the reference that may change data as a side effect.
-    pub(crate) fn require_writable_raw(&self) -> Result<(), Error> {
+    /// Refuses a command with `-o raw` if the session is read-only: it runs a call of the reference core, which may
+    /// change data as a side effect.
+    pub(crate) fn require_writable_if_raw(&self) -> Result<(), Error> {
         match self.ui.format() {
             Format::Raw => {
                 self.require_writable(&format!("the core's own `{}`", self.command_name()))
@@ -510,9 +523,14 @@ impl Session {
         }
     }
 
-    /// The address that was given, else the default one. It holds no password but its own.
-    pub(crate) fn target(&self) -> Result<Target, Error> {
-        Target::parse(self.globals.redis.as_deref().unwrap_or(Target::DEFAULT))
+    /// The server's address: the one that was given, else the default. Its only password is one in the address itself.
+    pub(crate) fn target(&self) -> Result<ServerTarget, Error> {
+        ServerTarget::parse(
+            self.globals
+                .redis
+                .as_deref()
+                .unwrap_or(ServerTarget::DEFAULT),
+        )
     }
 
     /// The timeout for connecting, and for one call.
@@ -521,12 +539,12 @@ impl Session {
     }
 
     /// Connects to this address instead of the one that was given.
-    pub(crate) fn connect_to(&mut self, target: Target) -> Result<&mut Core, Error> {
-        let settings = self.core_settings_for(target);
+    pub(crate) fn connect_to(&mut self, target: ServerTarget) -> Result<&mut Core, Error> {
+        let settings = self.connection_settings_for(target);
         Ok(self.core.insert(Core::connect(settings)?))
     }
 
-    /// Connects with the settings of a context. Returns the server's version.
+    /// The server's version, to test a context: connects with the settings of that context.
     pub(crate) fn probe_server_version(
         &mut self,
         context: &ContextSettings,
@@ -538,7 +556,8 @@ impl Session {
         };
         let mut globals = self.globals.clone();
         globals.origin = AddressOrigin::File;
-        let mut target = Target::parse(values.redis.as_deref().unwrap_or(Target::DEFAULT))?;
+        let mut target =
+            ServerTarget::parse(values.redis.as_deref().unwrap_or(ServerTarget::DEFAULT))?;
         if !matches!(target.address, Address::Local { .. }) {
             password::fill_password(&mut target, &globals, Some(context), &mut self.ui)?;
         }
@@ -556,37 +575,37 @@ impl Session {
                 .or(values.timeout)
                 .unwrap_or(DEFAULT_TIMEOUT),
             read_only: globals.read_only || values.read_only == Some(true),
-            ..self.core_settings_for(target)
+            ..self.connection_settings_for(target)
         };
-        Ok(Core::connect(settings)?.version().to_owned())
+        Ok(Core::connect(settings)?.server_version().to_owned())
     }
 
-    fn core_settings(&mut self) -> Result<ConnectionSettings, Error> {
+    fn connection_settings(&mut self) -> Result<ConnectionSettings, Error> {
         let target = self.target_with_tls()?;
         self.connection_settings_with_password(target)
     }
 
-    /// The address that was given, with the files of TLS. It holds no password but its own.
-    pub(crate) fn target_with_tls(&mut self) -> Result<Target, Error> {
+    /// As [`Session::target`], with the TLS certificates and key of flags, environment and context.
+    pub(crate) fn target_with_tls(&mut self) -> Result<ServerTarget, Error> {
         let mut target = self.target()?;
         let Globals { tls, given, .. } = &self.globals;
         tls::fill_tls(&mut target, tls, &given.tls, &mut self.ui)?;
         Ok(target)
     }
 
-    /// The settings of a connection to this address, with the password from its source.
+    /// The settings for a connection to `target`. Finds the password first: may prompt for it, or run a program.
     pub(crate) fn connection_settings_with_password(
         &mut self,
-        mut target: Target,
+        mut target: ServerTarget,
     ) -> Result<ConnectionSettings, Error> {
         if !matches!(target.address, Address::Local { .. }) {
             let context = self.file.as_ref().and_then(|file| file.context.as_ref());
             password::fill_password(&mut target, &self.globals, context, &mut self.ui)?;
         }
-        Ok(self.core_settings_for(target))
+        Ok(self.connection_settings_for(target))
     }
 
-    fn core_settings_for(&self, target: Target) -> ConnectionSettings {
+    fn connection_settings_for(&self, target: ServerTarget) -> ConnectionSettings {
         ConnectionSettings {
             target,
             prefix: self.prefix().to_string(),
@@ -601,17 +620,17 @@ impl Session {
     }
 }
 
-/// The name of the context in use, for prompts and plans.
+/// The name and the label of the context in use, for prompts and plans, and whether the database is protected.
 pub(crate) fn context_label(settings: &File) -> ContextLabel {
     let context = settings.context.as_ref();
     ContextLabel {
         name: context.map(|context| context.name.clone()),
-        label: settings.label().map(str::to_owned),
+        label: settings.database_label().map(str::to_owned),
         protected: settings.protecting_context().is_some(),
     }
 }
 
-/// The message that the primary of a replica has been silent for long. `None` if it has not.
+/// The message that a replica has not heard from its primary for `lag`. `None` up to [`MAX_LAG`].
 pub(crate) fn silent_primary_message(lag: Option<Duration>) -> Option<String> {
     let lag = lag.filter(|lag| *lag > MAX_LAG)?;
     let lag = text::format_duration(lag.as_secs_f64());
@@ -620,7 +639,7 @@ pub(crate) fn silent_primary_message(lag: Option<Duration>) -> Option<String> {
     ))
 }
 
-/// The warning that a prefix without a hash tag works in a cluster only for now, and the remedy.
+/// The warning that a prefix without a hash tag works in a cluster only while it has one primary, and the remedy.
 pub(crate) fn hash_tag_warning_and_remedy(prefix: &str) -> (String, String) {
     let fact = format!(
         "prefix `{prefix}` works in this cluster because it has one primary; with a second one, each call \
@@ -631,7 +650,8 @@ pub(crate) fn hash_tag_warning_and_remedy(prefix: &str) -> (String, String) {
     (fact, way_out)
 }
 
-/// Adds a hint to an error about the wrong kind of address or a wrong prefix: the command line that works.
+/// Adds a hint to an error about the wrong kind of address or prefix, such as a cluster given as a single server: the
+/// command line with the right one.
 pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> Error {
     let (Some(Cause::WrongAddressKind { redis, prefix }), Some(line)) =
         (error.cause().cloned(), line)
@@ -641,13 +661,13 @@ pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> E
     let mut line = line.clone();
     for (flag, value) in [("--redis", redis), ("--prefix", prefix.clone())] {
         match value {
-            // An address with `***` has its password in another place, so no line can be suggested.
+            // `***` stands for a password in the address: a line without the password would not work.
             Some(value) if value.contains("***") => return error,
             Some(value) => line = line.with_global_flag(flag, &value),
             None => {}
         }
     }
-    let works = format!("this works: {}", line.shell_line_as_is());
+    let works = format!("this works: {}", line.shell_line_without_destination());
     match (prefix, error.hint_text()) {
         (Some(_), Some(hint)) => {
             let hint = format!("{hint}; {works}");

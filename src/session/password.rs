@@ -1,6 +1,6 @@
-//! The password of the server. Sources in order: `--password-file`, `--askpass`,
-//! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, the address. No flag takes one. Sentinels have a
-//! login of their own.
+//! Finds the password for the server. Its sources, in this order, are `--password-file`, `--askpass`,
+//! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, and the address. No flag has a password as its value. Sentinels
+//! have their own user and password, from the environment.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufReader, IsTerminal};
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use super::secrets;
 use crate::address::secret::Secret;
-use crate::address::{Address, Target, variables};
+use crate::address::{Address, ServerTarget, variables};
 use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::input::secret_file;
 use crate::settings::ContextSettings;
 use crate::text;
@@ -24,15 +24,15 @@ use crate::text::Sanitized;
 use crate::threads;
 use crate::ui::Ui;
 
-/// The name of the file of `--password-file` in errors.
+/// What errors call the file of `--password-file`.
 const PASSWORD_FILE: &str = "password file";
 
 /// Maximum run time of a `password-command`.
 const MAX_PROGRAM_TIME: Duration = Duration::from_secs(10);
 
-/// Puts the password into the target.
+/// Finds the password and sets it in `target`. For Sentinels, also sets their user and password.
 pub(crate) fn fill_password(
-    target: &mut Target,
+    target: &mut ServerTarget,
     globals: &Globals,
     context: Option<&ContextSettings>,
     ui: &mut Ui,
@@ -45,9 +45,9 @@ pub(crate) fn fill_password(
         target.password = Some(given);
     }
     if let Address::Sentinel(sentinels) = &mut target.address {
-        let user = env::var(variables::SENTINEL_USER);
+        let user = env::nonempty_var(variables::SENTINEL_USER);
         sentinels.user = user.map(|user| user.to_string_lossy().into_owned());
-        let password = env::var(variables::SENTINEL_PASSWORD);
+        let password = env::nonempty_var(variables::SENTINEL_PASSWORD);
         sentinels.password = password.map(|password| Secret::new(password.into_vec()));
     }
     Ok(())
@@ -55,7 +55,7 @@ pub(crate) fn fill_password(
 
 fn find_password(
     globals: &Globals,
-    target: &Target,
+    target: &ServerTarget,
     context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<Option<Secret>, Error> {
@@ -70,7 +70,8 @@ fn find_password(
         return Ok(Some(Secret::new(found.into_vec())));
     }
     match context {
-        // The context's password belongs to its own address, not to an address given elsewhere.
+        // An address from a flag or the environment keeps its own password: the context's password is for the context's
+        // address.
         Some(_) if globals.origin != AddressOrigin::File && target.has_password() => Ok(None),
         Some(context) => password_from_context(context, target),
         None => Ok(None),
@@ -78,12 +79,12 @@ fn find_password(
 }
 
 pub(crate) fn password_from_environment() -> Option<OsString> {
-    variables::PASSWORDS.into_iter().find_map(env::var)
+    variables::PASSWORDS.into_iter().find_map(env::nonempty_var)
 }
 
 fn password_from_context(
     context: &ContextSettings,
-    target: &Target,
+    target: &ServerTarget,
 ) -> Result<Option<Secret>, Error> {
     let name = Sanitized(&context.name);
     if let Some(words) = &context.values.password_command {
@@ -97,7 +98,7 @@ fn password_from_context(
     let Some(variable) = &context.values.password_env else {
         return Ok(None);
     };
-    match env::var(variable) {
+    match env::nonempty_var(variable) {
         Some(password) => Ok(Some(Secret::new(password.into_vec()))),
         None if target.has_password() => Ok(None),
         None => {
@@ -109,7 +110,8 @@ fn password_from_context(
     }
 }
 
-/// Runs a program without a shell. Returns the first line that it prints, or why there is none.
+/// Runs a `password-command` without a shell. The password is the first line that it prints. The error says why there
+/// is none.
 fn run_password_command(words: &[String]) -> Result<Secret, String> {
     let (program, args) = words.split_first().ok_or("names no program")?;
     let mut command = Command::new(program);
@@ -121,14 +123,14 @@ fn run_password_command(words: &[String]) -> Result<Secret, String> {
         command.env_remove(name);
     }
     let deadline = Instant::now() + MAX_PROGRAM_TIME;
-    let cannot = |error: io::Error| format!("cannot be run: {}", io_message(&error));
+    let cannot = |error: io::Error| format!("cannot be run: {}", io_message_without_errno(&error));
     let mut child = command.spawn().map_err(cannot)?;
     let (sender, line) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         let reader = threads::spawn(move || {
             let mut stdout = BufReader::new(stdout);
             _ = sender.send(secret_file::read_first_line(&mut stdout));
-            // Further output is read and dropped, so that the program can end.
+            // Read and ignore further output: otherwise the program could block on a full pipe and not end.
             _ = io::copy(&mut stdout, &mut io::sink());
         });
         if let Err(error) = reader {
@@ -179,7 +181,9 @@ fn describe_exit(status: ExitStatus) -> String {
 fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     let path = Path::new(path);
     if path != Path::new("-") {
-        return secret_file::read_secret(PASSWORD_FILE, path, |warning| ui.warn(warning));
+        return secret_file::read_secret_in_first_line(PASSWORD_FILE, path, |warning| {
+            ui.warn(warning)
+        });
     }
     if io::stdin().is_terminal() {
         return Err(
@@ -188,7 +192,7 @@ fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         );
     }
     let password = secret_file::read_first_line(&mut io::stdin().lock()).map_err(|fault| {
-        let why = io_message(&fault);
+        let why = io_message_without_errno(&fault);
         Error::usage(format!("cannot read {PASSWORD_FILE} `-`: {why}"))
     })?;
     secret_file::refuse_empty_secret(PASSWORD_FILE, path, password)

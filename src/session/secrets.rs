@@ -1,4 +1,4 @@
-//! The secrets of this process that its children and other processes of this user must not see.
+//! Hides the passwords in this process's environment and memory from its children and other processes of this user.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -9,8 +9,8 @@ use std::os::unix::fs::FileExt;
 use crate::address::variables;
 use crate::settings::ConfigFile;
 
-/// Variables of this process that hold a secret, including each variable that a `password-env` of the config file
-/// names.
+/// The names of environment variables that contain a secret, including each variable that a `password-env` of the
+/// config file names.
 pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
     let contexts = file.iter().flat_map(|file| file.contents.contexts.values());
     let named = contexts.filter_map(|values| values.password_env.as_ref());
@@ -19,17 +19,16 @@ pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
     variables
 }
 
-/// Hides the environment and the memory of this process from other processes of this user, and empties
-/// these variables where `/proc/PID/environ` shows them, since root reads that anyway. From then on
-/// they are not set. It does what the system allows: on other systems than Linux, nothing.
-pub(crate) fn hide_variables(variables: &[OsString]) {
-    // Wipe first: once hidden, the process cannot write to its own memory.
+/// Overwrites the values of these environment variables, because root can always read `/proc/PID/environ`. Then hides
+/// the environment and the memory of this process from other processes of this user. Works only on Linux, as far as the
+/// system allows.
+pub(crate) fn wipe_variables_and_hide_process(variables: &[OsString]) {
+    // Wipe first: a hidden process cannot write to its own memory through `/proc`.
     _ = wipe_variables(variables);
     hide_process();
 }
 
-/// Hides the environment and the memory of this process from other processes of this user, where the
-/// system can.
+/// Hides the environment and the memory of this process from other processes of this user. Works only on Linux.
 pub(crate) fn hide_process() {
     #[cfg(target_os = "linux")]
     {
@@ -39,11 +38,10 @@ pub(crate) fn hide_process() {
     }
 }
 
-/// Overwrites the values of variables in the memory that the system filled at the start.
+/// Overwrites the values of environment variables in memory with NUL bytes, through `/proc/self/mem`.
 ///
-/// `std::env::remove_var` only forgets the address of a variable, and needs `unsafe`. The bytes are written
-/// through the file of this process's memory: the variable stays a string, an empty one, so a thread
-/// that reads it meanwhile reads a part of it or nothing.
+/// `std::env::remove_var` would leave the values in memory, and needs `unsafe`. An overwritten variable is still a
+/// valid string, an empty one: a thread that reads it at the same time gets a part of the value or nothing.
 fn wipe_variables(variables: &[OsString]) -> io::Result<()> {
     if variables.is_empty() {
         return Ok(());
@@ -64,7 +62,7 @@ fn wipe_variables(variables: &[OsString]) -> io::Result<()> {
     Ok(())
 }
 
-/// Overwrites the value of an entry such as `NAME=value`, if the name is one of these.
+/// Overwrites the value of an environment entry `NAME=value` at an address, if `variables` contains its name.
 fn wipe_entry(memory: &File, entry: &[u8], at: u64, variables: &[OsString]) -> io::Result<()> {
     let Some(equals) = entry.iter().position(|byte| *byte == b'=') else {
         return Ok(());
@@ -76,10 +74,10 @@ fn wipe_entry(memory: &File, entry: &[u8], at: u64, variables: &[OsString]) -> i
     memory.write_all_at(&vec![0; value.len()], at + equals as u64 + 1)
 }
 
-/// Where the environment begins and ends in the memory of this process.
+/// The start and end address of the environment in the memory of this process.
 fn environment_bounds() -> io::Result<(u64, u64)> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The name of the program, in parentheses, may hold blanks. The state behind it is field 3.
+    // Skip the program's name in parentheses, which may contain blanks. The first field after it is field 3.
     let fields = stat.rsplit(") ").next().unwrap_or_default();
     let mut bounds = fields.split_whitespace().skip(50 - 3);
     let mut bound = || bounds.next()?.parse().ok();

@@ -1,15 +1,15 @@
-//! The server of a session, as the header of a page or of a screen names it.
+//! The server of a session, as the header of a web page or of a terminal screen shows it.
 
 use super::Session;
 use crate::command_line::set_server_flag_of_thread;
 use crate::error::Error;
 
-/// A server as a page or a screen names it, perhaps beside other servers.
+/// A server as a web page or a terminal screen shows it, alone or with the other members of its context.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShownServer {
-    /// The flag that names this server alone among the servers of its context.
+    /// The flag and value with which a command uses only this server of the context.
     pub flag: Option<(&'static str, String)>,
-    /// Whether other servers are shown beside this one.
+    /// Whether the page or screen also shows other servers.
     pub has_others: bool,
     /// The label of the context.
     pub label: Option<String>,
@@ -32,15 +32,15 @@ impl ShownServer {
         })
     }
 
-    /// Makes the commands that this thread prints go to this server: if it is one of several, they name it alone.
+    /// Adds `flag` to every command line that this thread prints from now on, if the server is one of several.
     pub(crate) fn direct_printed_commands(&self) {
         if let Some((flag, name)) = self.flag.as_ref().filter(|_| self.has_others) {
             set_server_flag_of_thread(flag, name);
         }
     }
 
-    /// The name of the context of the server, or its prefix.
-    pub(crate) fn name(&self) -> Option<&str> {
+    /// The value of `flag`: the prefix or the context that names this server.
+    pub(crate) fn context_or_prefix(&self) -> Option<&str> {
         self.flag.as_ref().map(|(_, name)| name.as_str())
     }
 }

@@ -1,8 +1,8 @@
-//! The files of TLS: `--tls-ca`, `--tls-cert` and `--tls-key`, for an address with TLS.
+//! The certificate and key files for an address with TLS: `--tls-ca`, `--tls-cert` and `--tls-key`.
 
 use std::os::unix::ffi::OsStrExt;
 
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::address::tls::{ClientCertificate, Tls};
 use crate::args::tls::TlsFiles;
 use crate::error::Error;
@@ -10,9 +10,9 @@ use crate::fs::trust;
 use crate::text::Sanitized;
 use crate::ui::Ui;
 
-/// Refuses flags for TLS beside an address without TLS: the connection would not be what they ask
-/// for. The environment and the config file may have such settings for other addresses.
-pub(crate) fn refuse_without_tls(target: &Target, flags: &TlsFiles) -> Result<(), Error> {
+/// Refuses TLS flags with an address without TLS, because the user expects an encrypted connection. TLS settings of the
+/// environment and the config file are not refused: they may be for other addresses.
+pub(crate) fn refuse_without_tls(target: &ServerTarget, flags: &TlsFiles) -> Result<(), Error> {
     match (&target.tls, flags.files_with_setting_names().next()) {
         (None, Some((flag, _))) => Err(Error::usage(format!(
             "`--{flag}` requires an address with TLS, not `{target}`"
@@ -22,9 +22,10 @@ pub(crate) fn refuse_without_tls(target: &Target, flags: &TlsFiles) -> Result<()
     }
 }
 
-/// Puts the files into a target with TLS. `flags` were given on the command line.
+/// Sets the certificate and key files of a target with TLS, and warns if other users can read the key. `flags`: those
+/// of `files` that are from the command line.
 pub(crate) fn fill_tls(
-    target: &mut Target,
+    target: &mut ServerTarget,
     files: &TlsFiles,
     flags: &TlsFiles,
     ui: &mut Ui,
@@ -48,7 +49,7 @@ pub(crate) fn fill_tls(
         }
     };
     if let Some(identity) = &identity {
-        // The core reads the file and reports what is wrong with it.
+        // Ignore errors here: the connection reads the key file later and reports them.
         let is_open = identity
             .key
             .metadata()

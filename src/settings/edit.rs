@@ -1,4 +1,4 @@
-//! Edits of the configuration file: comments and order are kept. Concurrent edits wait for each other.
+//! Edits the configuration file and keeps its comments and order. Concurrent edits wait for each other.
 
 use std::fs::{DirBuilder, File, TryLockError, metadata};
 use std::os::unix::ffi::OsStrExt;
@@ -11,13 +11,13 @@ use toml_edit::{DocumentMut, Item, RawString, Table, TableLike, Value, value};
 use super::read::ConfigContents;
 use super::values::ConfigValues;
 use super::{ConfigFile, ConfigSource};
-use crate::error::{Error, Kind, io_message, limit_hint};
+use crate::error::{Error, Kind, io_message_without_errno, limit_hint};
 use crate::fs::open_failure::OpenFailure;
 use crate::fs::trust::ResolvedPath;
 use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Sanitized;
 
-/// Edits the file. `change` gets its present settings and the document.
+/// Edits the configuration file. `change` gets the settings in the file and the TOML document to modify.
 pub(crate) fn edit_config_file(
     source: &ConfigSource,
     patience: Duration,
@@ -34,13 +34,13 @@ pub(crate) fn edit_config_file(
     };
     let failed = |fault: std::io::Error| {
         let hint = limit_hint(&fault).map(str::to_owned);
-        unwritable(io_message(&fault)).hint_if(hint)
+        unwritable(io_message_without_errno(&fault)).hint_if(hint)
     };
     let untrusted = |why: OpenFailure| why.into_error(&what, Kind::File);
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
-    // The path is checked before missing directories are created, and again once they exist.
+    // Refuse an untrusted path before missing directories are created, and again after that.
     route.refuse_untrusted_route().map_err(untrusted)?;
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(PRIVATE_DIRECTORY);
@@ -51,7 +51,7 @@ pub(crate) fn edit_config_file(
         return Err(unwritable("it is not a file".into()));
     }
     let before = source.read_bytes(false)?.map(|(bytes, _)| bytes);
-    let settings = source.clone().read(false)?;
+    let settings = source.clone().read_config_file(false)?;
     let text = String::from_utf8(before.unwrap_or_default())
         .map_err(|_| unwritable("it is not UTF-8".into()))?;
     let mut document = text
@@ -60,12 +60,12 @@ pub(crate) fn edit_config_file(
         .map_err(|error| unwritable(error.message().into()))?;
     change(&settings, &mut document)?;
     let after = restore_line_ends(&text, document.to_string());
-    // The new text is parsed before it replaces the old one.
+    // Parse the new text first, so that an invalid file never replaces a valid one.
     source.parse_bytes(after.as_bytes())?;
     fs::rewrite_keeping_owner(path, after.as_bytes()).map_err(failed)
 }
 
-/// Restores the line ends and the byte order mark of the text before the edit.
+/// Gives the edited text the line ends and the byte order mark that the text had before the edit.
 fn restore_line_ends(before: &str, after: String) -> String {
     const MARK: char = '\u{feff}';
     let lines = before.matches('\n').count();
@@ -81,8 +81,8 @@ fn restore_line_ends(before: &str, after: String) -> String {
     }
 }
 
-/// Locks out other edits until the lock is dropped. It locks the directory, because the file itself
-/// is replaced, and a lock file would remain.
+/// Locks the directory of the file, so that other edits wait until the result is dropped. The file itself cannot be
+/// locked, because an edit replaces it. A separate lock file would remain.
 fn lock_directory_if_readable(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
     let deadline = Instant::now() + patience;
     let Ok(dir) = File::open(dir) else {
@@ -133,7 +133,7 @@ pub(crate) fn add_context(
         }
         _ => return Err(Error::internal("`context` is not a table")),
     }
-    // Comments at the end of the file stay before the new context.
+    // Keep comments at the end of the file above the new context.
     let trailing = document.trailing().as_str().unwrap_or("").to_owned();
     if !trailing.is_empty()
         && let Some(Item::Table(contexts)) = document.get_mut("context")
@@ -173,7 +173,7 @@ pub(crate) fn set_default_context(document: &mut DocumentMut, name: Option<&str>
     }
 }
 
-/// Removes a context. Lines above it stay if an empty line separates them from it.
+/// Removes a context and the comment directly above it. Comments further above stay, if an empty line follows them.
 pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
     let Some(contexts) = document
         .get_mut("context")
@@ -192,7 +192,7 @@ pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
             separated_comments(comments_above(removed)),
             position,
         );
-        // The empty line above the removed context also separated the table before it from the next one.
+        // Keep the empty line above the removed context between the tables before and after it.
         if comments_above(removed).starts_with('\n')
             && let Some(next) = next_table(document, position)
             && !comments_above(next).starts_with('\n')
@@ -206,12 +206,12 @@ pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
     }
 }
 
-/// The lines above a context, without the last block, which is about the context.
+/// The lines above a context without the last block of them, the comment about the context.
 fn separated_comments(above: &str) -> &str {
     above.rfind("\n\n").map_or("", |end| &above[..end + 2])
 }
 
-/// Moves comments from above a removed item to above the next one.
+/// Moves the comments above a removed item to the lines above the table that follows it.
 fn move_comments_to_next(document: &mut DocumentMut, above: &str, position: isize) {
     if !above.contains('#') {
         return;
@@ -229,13 +229,13 @@ fn move_comments_to_next(document: &mut DocumentMut, above: &str, position: isiz
     table.decor_mut().set_prefix(own);
 }
 
-/// The lines above a table.
+/// The comment and empty lines directly above a table.
 fn comments_above(table: &Table) -> &str {
     let above = table.decor().prefix().and_then(RawString::as_str);
     above.unwrap_or_default()
 }
 
-/// The table whose header comes first after a position.
+/// The table whose header is the next one after a position in the file.
 fn next_table(document: &mut DocumentMut, position: isize) -> Option<&mut Table> {
     let mut next: Option<(isize, Vec<String>)> = None;
     find_next_table(document.as_table(), &mut Vec::new(), position, &mut next);
@@ -247,7 +247,7 @@ fn next_table(document: &mut DocumentMut, position: isize) -> Option<&mut Table>
     Some(table)
 }
 
-/// Finds the table whose header comes first after a position.
+/// Sets `next` to the position and path of the table within `table` whose header is the next one after `after`.
 fn find_next_table(
     table: &Table,
     path: &mut Vec<String>,

@@ -1,37 +1,38 @@
-//! Several namespaces, or several servers, that one context names as one.
+//! Contexts with several members: one context stands for several prefixes on a server, or for several servers.
 
-use super::{ConfigFile, ContextSettings, fill_globals, protection};
-use crate::address::Target;
+use super::{ConfigFile, ContextSettings, fill_unset_globals, protection};
+use crate::address::ServerTarget;
 use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::Error;
 use crate::text::Sanitized;
 use crate::view::joined::MemberKind;
 
-/// The variable by which `work`, which runs a process for each member, tells it the name of its member.
+/// The environment variable with the name of the member that a process works for. `work` starts one process for each
+/// member and sets it.
 pub(crate) const MEMBER_VARIABLE: &str = "QLESS_MEMBER";
 
-/// The prefixes or servers that a context names as one: `prefixes` or `members`.
+/// The members of a context: its `prefixes`, or the other contexts in its `members`.
 #[derive(Clone, Debug)]
 pub(crate) struct ContextMembers {
     pub kind: MemberKind,
     pub list: Vec<ContextMember>,
 }
 
-/// One prefix or server, with what a command on it alone needs.
+/// A member of a context: one prefix or server, with the settings for a command that uses only this member.
 #[derive(Clone, Debug)]
 pub(crate) struct ContextMember {
     /// The prefix, or the name of the context.
     pub name: String,
-    /// The global flags of a command on this member alone.
+    /// The global flags of a command that uses only this member.
     pub globals: Globals,
     /// The config file, with this member as the context in use.
     pub file: ConfigFile,
 }
 
 impl ContextMembers {
-    /// The members of the context in use, unless a flag or a variable names one prefix. `globals` are
-    /// as they were given, without what the file says.
+    /// The members of the context in use. `None` if it has none, or if a flag or environment variable names a prefix.
+    /// `globals`: the settings from flags and environment, not yet from the file.
     pub(super) fn from_context(
         globals: &Globals,
         file: &ConfigFile,
@@ -67,11 +68,11 @@ impl ContextMembers {
         Ok(Some(members))
     }
 
-    /// Refuses two members that have the same jobs: each change would be made twice.
+    /// Refuses two members with one database and prefix: a command would change their jobs twice.
     fn refuse_common_databases(&self) -> Result<(), Error> {
         let place = |member: &ContextMember| {
             let address = member.globals.redis.clone();
-            let address = address.unwrap_or_else(|| Target::DEFAULT.to_owned());
+            let address = address.unwrap_or_else(|| ServerTarget::DEFAULT.to_owned());
             (address, member.globals.prefix.clone())
         };
         for (at, member) in self.list.iter().enumerate() {
@@ -91,9 +92,9 @@ impl ContextMembers {
         Ok(())
     }
 
-    /// The member that this process runs for, if it is the worker of one.
+    /// The member that this process works for. `None` if `work` did not start this process for a member.
     pub(crate) fn member_of_this_process(&self) -> Result<Option<&ContextMember>, Error> {
-        let Some(name) = env::utf8_var(MEMBER_VARIABLE)? else {
+        let Some(name) = env::nonempty_utf8_var(MEMBER_VARIABLE)? else {
             return Ok(None);
         };
         let member = self.list.iter().find(|member| member.name == name);
@@ -103,9 +104,9 @@ impl ContextMembers {
         })
     }
 
-    /// The index of the member that a new job belongs to, by its value at `--shard-by`, its lane key or its jid. It is
-    /// the jump consistent hash of Lamping and Veach (2014). A member that is added at the end takes a fair share from
-    /// each, and nothing moves between the others.
+    /// The index of the member to which a new job is put. `key`: the job's value at `--shard-by`, its lane key, or its
+    /// jid. The function is the jump consistent hash of Lamping and Veach (2014): if a member is added at the end, it
+    /// gets an equal share of the keys from each other member, and no key moves between the others.
     pub(crate) fn member_index_of_new_job(key: &[u8], count: usize) -> usize {
         let digest = sha1_smol::Sha1::from(key).digest().bytes();
         let mut state = u64::from_be_bytes(digest[..8].try_into().unwrap_or_default());
@@ -123,8 +124,8 @@ impl ContextMembers {
 }
 
 impl ContextMember {
-    /// The suffix of the names of files that belong to the member: its name without a colon at the end. Characters that
-    /// prefixes usually do not have are written as `%2F`.
+    /// The suffix for the names of the member's files: the member's name without a colon at its end. Characters that
+    /// are unusual in prefixes are percent-encoded, such as `/` as `%2F`.
     pub(crate) fn file_suffix(&self) -> String {
         let name = self.name.strip_suffix(':').unwrap_or(&self.name);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.{}:@+=".contains(&byte);
@@ -155,7 +156,7 @@ impl ContextMember {
             globals.origin = AddressOrigin::File;
         }
         let defaults = group.values.or_defaults(&file.contents.defaults);
-        fill_globals(&mut globals, &alone.values.or_defaults(&defaults));
+        fill_unset_globals(&mut globals, &alone.values.or_defaults(&defaults));
         globals.read_only |= group.values.read_only == Some(true);
         let mut file = ConfigFile {
             context: Some(alone),

@@ -1,6 +1,6 @@
 //! The configuration file and its contexts.
 //!
-//! Flags and environment win over the file: [`read_config_and_fill`] sets only what they leave open.
+//! Flags and environment override the file: [`read_config_and_fill`] sets only what neither of them has set.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -31,10 +31,10 @@ use values::ConfigValues;
 /// Maximum size of the file in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The hint that leads on without the file.
+/// The hint for an unreadable file: how to run a command without it.
 const NO_FILE: &str = "`--config none` reads no file";
 
-/// The path of the file.
+/// Where the configuration file is, and how its path was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ConfigSource {
     /// No config file: `--config none`, or no home directory.
@@ -54,11 +54,11 @@ pub(crate) struct ContextSettings {
 
 impl ContextSettings {
     /// The label in prompts.
-    pub(crate) fn label(&self) -> &str {
+    pub(crate) fn label_or_name(&self) -> &str {
         self.values.label.as_deref().unwrap_or(&self.name)
     }
 
-    /// The context for display, without its password.
+    /// The context as `qless context` shows it, without its password.
     pub(crate) fn to_document(
         &self,
         defaults: &ConfigValues,
@@ -82,7 +82,7 @@ impl ContextSettings {
             prefix: values.prefix.clone(),
             prefixes: own.prefixes.clone(),
             members: own.members.clone(),
-            label: self.label().into(),
+            label: self.label_or_name().into(),
             protected: own.is_protected(),
             read_only: values.read_only == Some(true),
             password,
@@ -97,7 +97,8 @@ impl ContextSettings {
     }
 }
 
-/// The contents of the file. They are empty if the file does not exist.
+/// The configuration file, its contents, and the context that this command uses. If the file does not exist, the
+/// contents are empty.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigFile {
     pub source: ConfigSource,
@@ -106,9 +107,9 @@ pub(crate) struct ConfigFile {
     pub contents: ConfigContents,
     /// The context in use.
     pub context: Option<ContextSettings>,
-    /// The other contexts that are protected or read-only and have the database in use.
+    /// Other contexts for the database in use that are protected or read-only.
     pub protecting: Vec<ContextSettings>,
-    /// The members that the context in use names as one, if it names several.
+    /// The members of the context in use. `None` if it stands for one prefix on one server.
     pub members: Option<ContextMembers>,
     /// A warning about the file.
     pub warning: Option<String>,
@@ -117,7 +118,7 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigSource {
-    /// The path of the file.
+    /// The path of the configuration file: from `--config`, from QLESS_CONFIG, or the default path.
     pub(crate) fn from_globals(globals: &Globals) -> Result<ConfigSource, Error> {
         match &globals.config {
             Some(none) if none == "none" => return Ok(ConfigSource::None),
@@ -128,7 +129,7 @@ impl ConfigSource {
             None => {}
         }
         let home = |name: &str| {
-            env::var(name)
+            env::nonempty_var(name)
                 .map(PathBuf::from)
                 .filter(|p| p.is_absolute())
         };
@@ -154,7 +155,7 @@ impl ConfigSource {
             .unwrap_or_default()
     }
 
-    pub(crate) fn read(self, must_exist: bool) -> Result<ConfigFile, Error> {
+    pub(crate) fn read_config_file(self, must_exist: bool) -> Result<ConfigFile, Error> {
         let mut settings = ConfigFile {
             source: self,
             exists: false,
@@ -192,8 +193,8 @@ impl ConfigSource {
         Ok(settings)
     }
 
-    /// The bytes of the file, and the file itself. `None` if it does not exist and need not. A
-    /// file that another user can have written is refused: it names servers, their CAs, and programs.
+    /// The bytes of the file, and the open file. `None` if the file does not exist, unless it must exist. Refuses a
+    /// file that another user can write, because the file names servers, their CAs, and programs to run.
     fn read_bytes(&self, must_exist: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
         let Some(path) = self.path() else {
@@ -204,7 +205,7 @@ impl ConfigSource {
             let hint = limit_hint(&fault).unwrap_or(NO_FILE);
             Error::from_io(Kind::Usage, &what, &fault).hint(hint)
         };
-        let file = match open::open_to_read(path) {
+        let file = match open::open_to_read_unless_pipe(path) {
             Ok(file) => file,
             Err(why)
                 if matches!(why.io_kind(), Some(NotFound | NotADirectory))
@@ -264,7 +265,7 @@ impl ConfigContents {
         addresses.any(address::holds_password)
     }
 
-    /// The error for an unknown name suggests similar ones.
+    /// The context with this name. The error for an unknown name suggests similar names.
     pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.contexts.get(name) {
             Some(values) => Ok(ContextSettings {
@@ -294,7 +295,7 @@ impl ConfigFile {
         self.contents.order.iter().filter_map(named).collect()
     }
 
-    /// Refuses a file that was given and does not exist.
+    /// Fails if the path of the file is from `--config` or QLESS_CONFIG and the file does not exist.
     pub(crate) fn refuse_missing_file(&self) -> Result<(), Error> {
         if self.exists {
             Ok(())
@@ -303,7 +304,7 @@ impl ConfigFile {
         }
     }
 
-    /// Without a config file, the error says where it would be.
+    /// The context with this name. If there is no config file, the error says where it would be.
     pub(crate) fn context_by_name(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
             let shown = Sanitized(name);
@@ -319,24 +320,25 @@ impl ConfigFile {
         }
     }
 
-    /// The context whose label is typed before changes: the one in use, or another one that
-    /// protects the database in use.
+    /// The protected context for the database in use: the one in use, or another one. The user must type its label
+    /// before a change. `None` if no such context is protected.
     pub(crate) fn protecting_context(&self) -> Option<&ContextSettings> {
         let mut contexts = self.context.iter().chain(&self.protecting);
         contexts.find(|context| context.values.is_protected())
     }
 
-    /// The label of the database in use. A context of several members has its own for all of them.
-    pub(crate) fn label(&self) -> Option<&str> {
+    /// The label of the database in use: that of the protecting context, else that of the context in use. A context
+    /// with several members has one label for all of them.
+    pub(crate) fn database_label(&self) -> Option<&str> {
         if self.members.is_some() {
-            return self.context.as_ref().map(ContextSettings::label);
+            return self.context.as_ref().map(ContextSettings::label_or_name);
         }
         let context = self.protecting_context().or(self.context.as_ref());
-        context.map(ContextSettings::label)
+        context.map(ContextSettings::label_or_name)
     }
 
-    /// A context by its name, or several by their names with commas between them, as one.
-    fn named_context(&self, name: &str) -> Result<ContextSettings, Error> {
+    /// The context with this name. For several names separated by commas, a context that has these contexts as members.
+    fn context_by_name_or_names(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.context_by_name(name) {
             Err(error) if !name.contains(',') => Err(error),
             Err(_) => {
@@ -347,7 +349,7 @@ impl ConfigFile {
         }
     }
 
-    /// Several contexts as one, as if the file had a context with these `members`.
+    /// A context that has these contexts as members, as if the file contained it.
     fn joined_context(&self, names: &[String]) -> Result<ContextSettings, Error> {
         for name in names {
             let values = self.context_by_name(name)?.values;
@@ -367,15 +369,15 @@ impl ConfigFile {
         })
     }
 
-    /// The context to use: the one named, else the default one, unless a flag or the environment
-    /// names another server.
+    /// The context to use: what `--context` names, else the default context. `None` if there is none, or if a flag or
+    /// the environment names another server than the default context.
     pub(crate) fn choose_context(
         &self,
         globals: &Globals,
     ) -> Result<Option<ContextSettings>, Error> {
         match globals.context.as_slice() {
             [] => {}
-            [name] => return self.named_context(name).map(Some),
+            [name] => return self.context_by_name_or_names(name).map(Some),
             names => return self.joined_context(names).map(Some),
         }
         let Some((name, position)) = &self.contents.default else {
@@ -404,13 +406,13 @@ impl ConfigFile {
     }
 }
 
-/// Reads the file and sets the globals that neither flags nor environment set. Without `uses_context`, no
-/// context is used: that is for the commands that manage contexts.
+/// Reads the configuration file and sets the globals that neither flags nor environment have set. The commands that
+/// manage contexts pass false for `uses_context`: they use no context.
 pub(crate) fn read_config_and_fill(
     globals: &mut Globals,
     uses_context: bool,
 ) -> Result<ConfigFile, Error> {
-    let mut settings = ConfigSource::from_globals(globals)?.read(uses_context)?;
+    let mut settings = ConfigSource::from_globals(globals)?.read_config_file(uses_context)?;
     if uses_context {
         settings.context = settings.choose_context(globals)?;
     }
@@ -425,7 +427,7 @@ pub(crate) fn read_config_and_fill(
         ));
     }
     settings.members = ContextMembers::from_context(globals, &settings)?;
-    // A context that was named wins over an address from the environment.
+    // The address of the context overrides an address from the environment, but not one from the command line.
     let values = settings.context.as_ref().map(|context| &context.values);
     let address = values.and_then(|values| values.redis.clone());
     if let (Some(address), true) = (address, globals.origin != AddressOrigin::Typed) {
@@ -434,10 +436,10 @@ pub(crate) fn read_config_and_fill(
     }
     let defaults = &settings.contents.defaults;
     match values {
-        Some(values) => fill_globals(globals, &values.or_defaults(defaults)),
-        None if uses_context => fill_globals(globals, defaults),
-        // Commands without a context still use the output settings of `[defaults]`.
-        None => fill_globals(
+        Some(values) => fill_unset_globals(globals, &values.or_defaults(defaults)),
+        None if uses_context => fill_unset_globals(globals, defaults),
+        // Without a context, use only the output settings of `[defaults]`, not its settings for the server.
+        None => fill_unset_globals(
             globals,
             &ConfigValues {
                 redis: None,
@@ -471,7 +473,7 @@ pub(crate) fn read_config_and_fill(
 }
 
 /// Sets the globals that are not set yet.
-fn fill_globals(globals: &mut Globals, values: &ConfigValues) {
+fn fill_unset_globals(globals: &mut Globals, values: &ConfigValues) {
     if let (None, Some(address)) = (&globals.redis, &values.redis) {
         globals.redis = Some(address.clone());
         globals.origin = AddressOrigin::File;

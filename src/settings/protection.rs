@@ -1,28 +1,28 @@
-//! Which contexts protect the database in use, however its address was given.
+//! Finds the contexts that protect the database in use, wherever its address is from and however it is spelled.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use super::values::ConfigValues;
 use super::{ConfigFile, ContextSettings};
-use crate::address::{Address, Node, Target};
+use crate::address::{Address, Node, ServerTarget};
 use crate::args::globals::{AddressOrigin, Globals};
 use crate::core::call::local::LocalServer;
 use crate::core::script::USUAL_PREFIX;
 use crate::fs::trust::ResolvedPath;
 
-/// A database of a server, or of servers that belong together.
+/// A database of a server, of a cluster, or of a master that Sentinels know, without the spelling of its address.
 #[derive(Debug)]
 struct Database {
     servers: Vec<ServerIdentity>,
-    /// The master that Sentinels are asked for.
+    /// The name of the master, for an address with Sentinels.
     master: Option<String>,
     db: u32,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum ServerIdentity {
-    /// This machine, by any name of it.
+    /// A port of this machine, given by any loopback name or address.
     Loopback(u16),
     Tcp(String, u16),
     Socket(PathBuf),
@@ -31,7 +31,7 @@ enum ServerIdentity {
 impl Database {
     /// The database of an address. `None` for an address that this build cannot use.
     fn parse(address: &str) -> Option<Database> {
-        let Target { address, db, .. } = Target::parse(address).ok()?;
+        let ServerTarget { address, db, .. } = ServerTarget::parse(address).ok()?;
         let mut master = None;
         let servers = match address {
             Address::Tcp(node) => vec![ServerIdentity::from_node(&node)],
@@ -57,8 +57,8 @@ impl Database {
         })
     }
 
-    /// Whether two addresses name the same database. Each spelling is equal, with TLS or without: a port
-    /// has one server. Of a cluster, one common node is enough.
+    /// Whether two addresses name one database. TLS makes no difference, because a port has one server. Two clusters
+    /// are equal if they have a node in common.
     fn is_same_database(&self, other: &Database) -> bool {
         let mut servers = self.servers.iter();
         self.db == other.db
@@ -74,7 +74,7 @@ impl ServerIdentity {
         let ip = host.parse().map(|ip: IpAddr| ip.to_canonical());
         match ip {
             _ if host == "localhost" => ServerIdentity::Loopback(port),
-            // A connection to the unspecified address is one to this machine.
+            // A connection to the unspecified address (`0.0.0.0` or `::`) goes to this machine.
             Ok(ip) if ip.is_loopback() || ip.is_unspecified() => ServerIdentity::Loopback(port),
             Ok(ip) => ServerIdentity::Tcp(ip.to_string(), port),
             Err(_) => ServerIdentity::Tcp(host, port),
@@ -82,12 +82,12 @@ impl ServerIdentity {
     }
 }
 
-/// The path without links, as far as it exists.
+/// The path with its symbolic links resolved. Parts that do not exist stay as they are.
 fn resolve_links(path: &Path) -> PathBuf {
     ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |resolved| resolved.target)
 }
 
-/// Whether two addresses are of different databases.
+/// Whether two addresses name different databases, however each is spelled.
 pub(super) fn are_different_databases(one: &str, other: &str) -> bool {
     match (Database::parse(one), Database::parse(other)) {
         (Some(one), Some(other)) => !one.is_same_database(&other),
@@ -95,14 +95,14 @@ pub(super) fn are_different_databases(one: &str, other: &str) -> bool {
     }
 }
 
-/// The other contexts that are protected or read-only and have the database in use.
+/// Other contexts for the database in use that are protected or read-only.
 ///
-/// A context that names the database itself and says `read-only = false` stays writable: this is
-/// an edit of the file, not a flag.
+/// If the context in use has `read-only = false` and the address is its own, other contexts do not make the database
+/// read-only: the operator has allowed changes in the file.
 pub(super) fn protecting_contexts(globals: &Globals, file: &ConfigFile) -> Vec<ContextSettings> {
     let address = |given: &Option<String>| {
         let given = given.as_deref();
-        Database::parse(given.unwrap_or(Target::DEFAULT))
+        Database::parse(given.unwrap_or(ServerTarget::DEFAULT))
     };
     let prefix = |given: &Option<String>| given.clone().unwrap_or_else(|| USUAL_PREFIX.into());
     let Some(database) = address(&globals.redis) else {

@@ -1,4 +1,4 @@
-//! The parser of the configuration file. Each error has its line and column.
+//! Parses the configuration file. Each error has the line and column of the fault.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::text::Sanitized;
 /// The contents of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ConfigContents {
-    /// The name of the default context, and its position.
+    /// The name of the default context, and the position of this setting in the file.
     pub default: Option<(String, TextPosition)>,
     pub defaults: ConfigValues,
     pub contexts: BTreeMap<String, ConfigValues>,
@@ -24,14 +24,14 @@ pub(crate) struct ConfigContents {
     pub order: Vec<String>,
 }
 
-/// A position in the text. Line and column count from 1.
+/// A position in the configuration file. Line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextPosition {
     pub line: usize,
     pub column: usize,
 }
 
-/// An error in the text: position, message and hint.
+/// An error in the configuration file: position, message and hint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ConfigFault {
     pub position: TextPosition,
@@ -39,7 +39,7 @@ pub(crate) struct ConfigFault {
     pub hint: Option<String>,
 }
 
-/// An error with a byte offset for its position.
+/// An error in the configuration file: byte offset, message and hint.
 struct OffsetFault(usize, String, Option<String>);
 
 pub(crate) fn parse_config(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
@@ -57,7 +57,7 @@ pub(crate) fn parse_config(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> 
 
 fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
     let document = Document::parse(text).map_err(|error| {
-        // The error's `Display` would show the line, which may hold a password.
+        // Use only the error's message: its `Display` also shows the line, which may contain a password.
         let at = span_start(error.span());
         let what = error.message().trim();
         OffsetFault(at, format!("it is not TOML: {what}"), None)
@@ -75,17 +75,18 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
                 found.default = named.map(|named| (named, position_at(text.as_bytes(), at)));
             }
             "defaults" => {
-                let table =
-                    expect_table(item, || OffsetFault(at, mistyped_table("[defaults]"), None))?;
+                let table = require_table(item, || {
+                    OffsetFault(at, mistyped_table_message("[defaults]"), None)
+                })?;
                 found.defaults = read_values(item, table, "`[defaults]`", true)?;
             }
             "context" => {
-                let wrong = |at| OffsetFault(at, mistyped_table("[context.NAME]"), None);
-                let contexts = expect_table(item, || wrong(at))?;
+                let wrong = |at| OffsetFault(at, mistyped_table_message("[context.NAME]"), None);
+                let contexts = require_table(item, || wrong(at))?;
                 for (name, item) in contexts.iter() {
                     let at = key_offset(contexts, name);
                     let shown = format!("context `{}`", Sanitized(name));
-                    let settings = expect_table(item, || wrong(at))?;
+                    let settings = require_table(item, || wrong(at))?;
                     if name.is_empty() {
                         return Err(OffsetFault(at, "a context has an empty name".into(), None));
                     }
@@ -100,7 +101,7 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
                     found.contexts.insert(name.into(), values);
                 }
                 for (name, item) in contexts.iter() {
-                    let settings = expect_table(item, || wrong(0))?;
+                    let settings = require_table(item, || wrong(0))?;
                     refuse_wrong_members(name, settings, &found)?;
                 }
             }
@@ -114,7 +115,7 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
     Ok(found)
 }
 
-/// Refuses a context with two keys that each say where its jobs are.
+/// Refuses a context with two keys that contradict each other about where its jobs are, such as `members` and `redis`.
 fn refuse_two_destinations(
     values: &ConfigValues,
     table: &dyn TableLike,
@@ -136,7 +137,7 @@ fn refuse_two_destinations(
     }
 }
 
-/// Refuses a context that names a member that does not exist or has members itself.
+/// Refuses a context with a member that does not exist or that has members itself.
 fn refuse_wrong_members(
     name: &str,
     table: &dyn TableLike,
@@ -180,7 +181,7 @@ fn read_values(
         return Err(OffsetFault(key_offset(table, name), what, Some(hint)));
     }
     ConfigValues::deserialize(value_deserializer(item)).map_err(|error| {
-        // serde tells the position of an unknown key or of a wrong value.
+        // The error has only a position: that of an unknown key or of a wrong value. Find out which of the two.
         let at = span_start(error.span());
         let is_there = |(name, item): &(&str, &Item)| {
             at == key_offset(table, name) || item.span().is_some_and(|span| at == span.start)
@@ -199,22 +200,22 @@ fn read_values(
 
 fn value_deserializer(item: &Item) -> ValueDeserializer {
     let value = item.clone().into_value();
-    // Each item of a parsed file has a value, so the default `false` is never used.
+    // `into_value` succeeds for every item of a parsed file, so `false` is never used.
     value.unwrap_or_else(|_| false.into()).into_deserializer()
 }
 
-fn expect_table(
+fn require_table(
     item: &Item,
     wrong: impl FnOnce() -> OffsetFault,
 ) -> Result<&dyn TableLike, OffsetFault> {
     item.as_table_like().ok_or_else(wrong)
 }
 
-fn mistyped_table(wanted: &str) -> String {
+fn mistyped_table_message(wanted: &str) -> String {
     format!("settings stand in tables such as `{wanted}`")
 }
 
-/// The hint for an unknown key: the most similar key, or all keys.
+/// The hint for an unknown key: the most similar known key, or all known keys if none is similar.
 pub(super) fn similar_key_hint<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();

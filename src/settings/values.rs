@@ -1,5 +1,5 @@
-//! The settings of the configuration file in one struct: serde reads and writes it, and the page
-//! `qless-config(5)` has its doc comments.
+//! The settings of the configuration file, as one struct that serde reads and writes. The manual page
+//! `qless-config(5)` takes its texts from the doc comments of the fields.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde::de::{Error, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use toml_edit::Datetime;
 
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::args::format::{DisplayWhen, OutputFlag, TimeFormat};
 use crate::args::invalid::Invalid;
 use crate::args::tls::TlsFiles;
@@ -20,21 +20,21 @@ use crate::text::Sanitized;
 
 /// The settings of a context, or of `[defaults]`.
 ///
-/// A wrong value is an error that says what is wrong with it, without the key: the reader knows its key.
+/// The error about a wrong value does not name the key: `settings/read` adds the key when it reads the file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub(crate) struct ConfigValues {
     /// Address of the server, as `--redis`
-    #[serde(deserialize_with = "read_redis")]
+    #[serde(deserialize_with = "read_redis_address")]
     #[schemars(extend("default" = "redis://127.0.0.1:6379/0"))]
     pub redis: Option<String>,
     /// Prefix of all keys and channels, as `--prefix`
-    #[serde(deserialize_with = "read_prefix")]
+    #[serde(deserialize_with = "read_key_prefix")]
     #[schemars(extend("default" = "ql:"))]
     pub prefix: Option<String>,
     /// Prefixes of several namespaces that commands use as one, in place of `prefix`; new ones go to the
     /// end of the list
-    #[serde(deserialize_with = "read_prefixes")]
+    #[serde(deserialize_with = "read_key_prefixes")]
     #[schemars(extend("default" = "none"))]
     pub prefixes: Option<Vec<String>>,
     /// Names of other contexts whose servers commands use as one, in place of an address; new ones go to
@@ -56,12 +56,13 @@ pub(crate) struct ConfigValues {
     #[serde(deserialize_with = "read_file_path")]
     #[schemars(extend("default" = "the CAs of the system"))]
     pub tls_ca: Option<PathBuf>,
-    /// File of the certificate that identifies `qless` to the server, as `--tls-cert`; its path as that
-    /// of tls-ca
+    /// File of the certificate that identifies `qless` to the server, as `--tls-cert`; a relative path
+    /// starts at the directory of this file
     #[serde(deserialize_with = "read_file_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_cert: Option<PathBuf>,
-    /// File of the private key of that certificate, as `--tls-key`; its path as that of tls-ca
+    /// File of the private key of the certificate in tls-cert, as `--tls-key`; a relative path starts at
+    /// the directory of this file
     #[serde(deserialize_with = "read_file_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_key: Option<PathBuf>,
@@ -73,11 +74,11 @@ pub(crate) struct ConfigValues {
     #[schemars(extend("default" = "false"))]
     pub protected: Option<bool>,
     /// The name of the context in prompts and dry runs; in a protected context it is typed to confirm
-    #[serde(deserialize_with = "read_label")]
+    #[serde(deserialize_with = "read_context_label")]
     #[schemars(extend("default" = "the context's name"))]
     pub label: Option<String>,
     /// Refuse whatever may change something, as `--read-only`; holds for the server and prefix, however
-    /// the address is given, except in a context of it that says `false`; no flag lifts it
+    /// the address is given, except in a context for them that says `false`; no flag lifts it
     #[serde(deserialize_with = "read_boolean")]
     #[schemars(extend("default" = "false"))]
     pub read_only: Option<bool>,
@@ -86,7 +87,7 @@ pub(crate) struct ConfigValues {
     #[schemars(with = "String", extend("default" = "10s", "format" = "duration"))]
     pub timeout: Option<Duration>,
     /// Table, tsv, json, ndjson, jid or raw, as `--output`
-    #[serde(deserialize_with = "read_output", skip_serializing)]
+    #[serde(deserialize_with = "read_output_format", skip_serializing)]
     #[schemars(with = "String", extend("default" = "table"))]
     pub output: Option<OutputFlag>,
     /// Whether a table has headers: auto, always or never, as `--headers`
@@ -121,7 +122,8 @@ pub(super) const ONLY_IN_CONTEXTS: [&str; 6] = [
     "label",
 ];
 
-/// The keys of an address, which a context with `members` lacks.
+/// The keys that say how to reach a server. A context with `members` cannot set them, because its members set their
+/// own.
 pub(super) const ADDRESS_KEYS: [&str; 8] = [
     "redis",
     "prefix",
@@ -134,7 +136,7 @@ pub(super) const ADDRESS_KEYS: [&str; 8] = [
 ];
 
 impl ConfigValues {
-    /// These settings, completed from `[defaults]`.
+    /// A copy of these settings, in which `[defaults]` fills the keys that are not set.
     pub(crate) fn or_defaults(&self, defaults: &ConfigValues) -> ConfigValues {
         let tls = self.tls_files().or_defaults(&defaults.tls_files());
         ConfigValues {
@@ -176,11 +178,11 @@ impl ConfigValues {
     }
 }
 
-/// The keys of [`ConfigValues`] in the order of the manual, a line for each. A test writes them from the type, so that
-/// the program needs no code for it.
+/// The keys of [`ConfigValues`] in the order of the manual, one JSON line per key. A test generates this file from
+/// the struct, so that the program needs no code for it.
 const KEYS: &str = include_str!("keys.ndjson");
 
-/// A key of the file, as the manual describes it.
+/// A key of the configuration file, as the manual describes it.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct ConfigFileKey {
     pub name: String,
@@ -190,7 +192,7 @@ pub(crate) struct ConfigFileKey {
 }
 
 impl ConfigFileKey {
-    /// The keys of a context, or of `[defaults]`, in the order of the manual.
+    /// The keys that `[defaults]` or a context can have, in the order of the manual.
     pub(crate) fn known_keys(in_defaults: bool) -> Vec<ConfigFileKey> {
         let keys = KEYS.lines().map(serde_json::from_str::<ConfigFileKey>);
         keys.filter_map(Result::ok)
@@ -213,7 +215,7 @@ enum AnyValue {
 }
 
 impl AnyValue {
-    /// The error about a value of this type. It does not show the value, which may be a password.
+    /// The error about a value of the wrong type. It names the type but not the value, which may be a password.
     fn mistyped_error<E: Error>(&self, wanted: &str) -> E {
         let found = match self {
             AnyValue::Text(_) => "a text",
@@ -247,7 +249,7 @@ fn read_parsed_text<'de, D: Deserializer<'de>, T>(
     match AnyValue::deserialize(from)? {
         AnyValue::Text(text) => parse(&text)
             .map(Some)
-            .map_err(|why| D::Error::custom(why.message(&text))),
+            .map_err(|why| D::Error::custom(why.refusal_without_argument_name(&text))),
         other => Err(other.mistyped_error(wanted)),
     }
 }
@@ -279,21 +281,21 @@ pub(super) fn read_context_name<'de, D: Deserializer<'de>>(
     read_parsed_text(from, TEXT, |given| Ok(given.to_owned()))
 }
 
-fn read_redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+fn read_redis_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     read_parsed_text(from, TEXT, |given| match given {
         "" => Err("is empty".into()),
-        address => match Target::parse_address(address) {
+        address => match ServerTarget::parse_address(address) {
             Ok(_) => Ok(address.to_owned()),
             Err(wrong) => Err(wrong.why.into()),
         },
     })
 }
 
-fn read_prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+fn read_key_prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     read_parsed_text(from, TEXT, value::prefix)
 }
 
-fn read_prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+fn read_key_prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     read_distinct_words(from, PREFIXES, value::prefix)
 }
 
@@ -301,7 +303,7 @@ fn read_member_names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<St
     read_distinct_words(from, MEMBERS, |name| Ok(name.to_owned()))
 }
 
-/// A list of words, none of which occurs twice.
+/// Reads a list of 1 to [`MAX_MEMBERS`] words. A word that occurs twice is an error.
 fn read_distinct_words<'de, D: Deserializer<'de>>(
     from: D,
     wanted: &str,
@@ -317,7 +319,8 @@ fn read_distinct_words<'de, D: Deserializer<'de>>(
     }
     let mut known: Vec<String> = Vec::new();
     for word in words {
-        let word = parse(&word).map_err(|why| D::Error::custom(why.message(&word)))?;
+        let word = parse(&word)
+            .map_err(|why| D::Error::custom(why.refusal_without_argument_name(&word)))?;
         if known.contains(&word) {
             let word = Sanitized(&word);
             return Err(D::Error::custom(format!("names `{word}` twice")));
@@ -341,7 +344,7 @@ fn read_file_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>,
     })
 }
 
-fn read_label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+fn read_context_label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     read_parsed_text(from, TEXT, |given| {
         let label = given.trim();
         refuse_as_new_name(label.as_bytes())?;
@@ -357,7 +360,7 @@ fn read_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, 
     )
 }
 
-fn read_output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OutputFlag>, D::Error> {
+fn read_output_format<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OutputFlag>, D::Error> {
     read_parsed_text(from, TEXT, |given| {
         OutputFlag::from_word(given).ok_or(Invalid::expects(OutputFlag::WORDS))
     })

@@ -1,7 +1,7 @@
-//! The first pass: every line is validated before anything is sent.
+//! The first pass of `put --from`: it validates every line before anything is sent.
 //!
-//! Each jid, and each dependency, is stored as a salted hash of eight bytes. If two hashes are equal,
-//! the file is read again to compare the jids themselves.
+//! Memory holds a salted hash of eight bytes for each jid and each dependency. If two jids have the same hash, the
+//! file is read again to compare the jids themselves.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
@@ -20,15 +20,15 @@ use crate::text::Sanitized;
 pub(super) struct FirstPassResult {
     /// How many jobs there are.
     pub jobs: u64,
-    /// Whether some jobs depend on jobs of later lines.
+    /// Whether a job depends on a job of a later line.
     pub has_forward_dependencies: bool,
-    /// Whether some jobs get a new jid at each run.
+    /// Whether a job gets a random jid, which is another one in each run.
     pub has_fresh_jids: bool,
     /// The first bytes of the SHA-256 of each line, by line number, if there is a journal.
     pub sums: Vec<u64>,
-    /// The queues into which the jobs go. They are collected only if the server is asked about them.
+    /// The queues into which the jobs go. Empty unless the caller has to check on the server that they exist.
     pub queues: BTreeSet<Vec<u8>>,
-    /// The maxima that the command line and the lines give to throttles.
+    /// The maximum that the command line or a line sets for a throttle, by throttle id.
     pub maxima: BTreeMap<Name, i64>,
 }
 
@@ -66,9 +66,9 @@ pub(super) fn check_lines(
     let maximum = |throttle: &ThrottleArg| Some((throttle.id.clone(), throttle.maximum?));
     checked.maxima = throttles.iter().filter_map(maximum).collect();
     let (mut known, mut pending) = (HashValues::default(), HashValues::default());
-    // Possible duplicates: line number, offset in the line, jid.
+    // Lines whose jid may be a duplicate, because its hash occurred before: line number, offset of the jid, jid.
     let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
-    let read = file.first_pass(|row| {
+    let read = file.for_each_line_in_first_pass(|row| {
         if needs_sums {
             let line = usize::try_from(row.number).unwrap_or(usize::MAX);
             checked.sums.resize(line, 0);
@@ -76,7 +76,7 @@ pub(super) fn check_lines(
         }
         checked.jobs += 1;
         let wrong = |fault: LineFault| line_error(&what, &row, fault);
-        let job = defaults.read_job(row.text).map_err(wrong)?;
+        let job = defaults.parse_job_line(row.text).map_err(wrong)?;
         if needs_queues && !checked.queues.contains(job.queue()) {
             checked.queues.insert(job.queue().to_vec());
         }
@@ -95,7 +95,8 @@ pub(super) fn check_lines(
             Some(jid) => {
                 let own = hash(jid);
                 if let (false, NewJid::Given(jid)) = (known.insert(own), &job.jid) {
-                    // The first true duplicate is reported. Equal hashes of other jids are very rare.
+                    // A limited number of candidates is enough: the first true duplicate ends the check, and equal
+                    // hashes of different jids are very rare.
                     if doubles.len() < MAX_DOUBLES {
                         doubles.push((row.number, offset_with_quote(row.text, jid), jid.to_vec()));
                     }
@@ -121,7 +122,7 @@ pub(super) fn check_lines(
         Ok(())
     });
     for (number, at, jid) in doubles {
-        refuse_duplicate(file, defaults, number, at, &jid)?;
+        refuse_duplicate_jid(file, defaults, number, at, &jid)?;
     }
     read?;
     file.refuse_changed_file()?;
@@ -129,11 +130,11 @@ pub(super) fn check_lines(
     Ok(checked)
 }
 
-/// Maximum number of possible duplicates that are verified.
+/// Maximum number of possible duplicates that are verified by reading the file again.
 const MAX_DOUBLES: usize = 100;
 
 /// Refuses a line if an earlier line has the same jid.
-fn refuse_duplicate(
+fn refuse_duplicate_jid(
     file: &TwoPassFile,
     defaults: &LineDefaults,
     number: u64,
@@ -149,7 +150,7 @@ fn refuse_duplicate(
         if row.number >= number || first.is_some() {
             return Ok(());
         }
-        let job = defaults.read_job(row.text);
+        let job = defaults.parse_job_line(row.text);
         if job.is_ok_and(|job| job.jid.known_jid() == Some(jid)) {
             first = Some(row.number);
         }
@@ -180,7 +181,8 @@ pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error 
     }
 }
 
-/// The first bytes of the SHA-256 of a line. They are never 0, which stands for no line.
+/// The first eight bytes of the SHA-256 of a line, as a number. Never 0, because 0 stands for a line number without
+/// a job.
 pub(super) fn line_hash(line: &[u8]) -> u64 {
     nonzero_first_bytes(&Sha256::digest(line))
 }

@@ -1,4 +1,4 @@
-//! Where jids come from: a line, its data, a hash of the job, or random numbers.
+//! The sources of jids: the line, a value in its data, a hash of the job, or random numbers.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,12 +14,13 @@ use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
 use crate::model::jid_derivation::JidDerivation;
 
-/// The defaults that the command line gives for all lines.
+/// The settings of the command line for all lines: default fields, the source of jids, the maximum size of the
+/// data.
 #[derive(Debug, Default)]
 pub(crate) struct LineDefaults {
-    /// The values for fields that a line does not have.
+    /// The defaults for fields that a line does not set.
     pub job: NewJob<'static>,
-    /// The origin of the jid of a line that has none.
+    /// The source of the jid for a line that sets none.
     pub jids: JidDerivation,
     /// Maximum length of a job's data in bytes.
     pub max_data: usize,
@@ -27,7 +28,7 @@ pub(crate) struct LineDefaults {
 
 impl LineDefaults {
     /// The job that a line describes.
-    pub(crate) fn read_job<'l>(&'l self, text: &'l [u8]) -> Result<NewJob<'l>, LineFault> {
+    pub(crate) fn parse_job_line<'l>(&'l self, text: &'l [u8]) -> Result<NewJob<'l>, LineFault> {
         let mut job = NewJob::parse_line(text, self.max_data)?;
         job.fill_absent(&self.job);
         for (what, name) in [("queue", &job.queue), ("klass", &job.klass)] {
@@ -40,7 +41,7 @@ impl LineDefaults {
             }
         }
         if job.jid == NewJid::Fresh {
-            job.jid = self.jid_for_job(&job, text)?;
+            job.jid = self.derive_missing_jid(&job, text)?;
         }
         if let Some((option, need)) = job.coordination.first_unmet_requirement() {
             let needed = match need {
@@ -62,20 +63,24 @@ impl LineDefaults {
     }
 
     /// The jid of a job whose line gives none.
-    fn jid_for_job<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
+    fn derive_missing_jid<'l>(
+        &self,
+        job: &NewJob<'l>,
+        text: &[u8],
+    ) -> Result<NewJid<'l>, LineFault> {
         let (path, input) = match &self.jids {
             JidDerivation::Fresh => return Ok(NewJid::Fresh),
             JidDerivation::Content => {
-                let content = content_hash([job.queue(), job.klass(), job.data()]);
+                let content = jid_from_content_hash([job.queue(), job.klass(), job.data()]);
                 return Ok(NewJid::Content(content));
             }
             JidDerivation::Path(path, input) => (path, input),
         };
-        let wrong = |fault: DataFault<'_>| {
+        let wrong = |fault: JidDataFault<'_>| {
             LineFault::at_offset(text, offset_with_quote(text, fault.part), fault.why)
         };
         match &job.data {
-            // The data are a part of the line, so a fault has its column there.
+            // Borrowed data are a part of the line, so an error names the column inside them.
             Some(Cow::Borrowed(data)) => jid_in_data(data, path, input).map_err(wrong),
             _ => match jid_in_data(job.data(), path, input) {
                 Ok(jid) => Ok(Cow::Owned(jid.into_owned())),
@@ -86,8 +91,8 @@ impl LineDefaults {
     }
 }
 
-/// The value that decides which of several members a job goes to: the value at `shard_by` in its data, or else its
-/// key, whose jobs run in order, or else its jid. `None` for a job that may go anywhere.
+/// The value whose hash assigns a job to one of several members: the value at `shard_by` in its data, else its
+/// `key`, because the jobs of a key run in order, else its jid. `None` if any member can get the job.
 pub(crate) fn shard_key<'j>(
     job: &'j NewJob,
     jid: Option<&'j [u8]>,
@@ -105,7 +110,7 @@ pub(crate) fn shard_key<'j>(
 }
 
 /// Why data give no jid.
-struct DataFault<'d> {
+struct JidDataFault<'d> {
     /// The part of the data that is wrong.
     part: &'d [u8],
     why: String,
@@ -115,15 +120,15 @@ fn jid_in_data<'d>(
     data: &'d [u8],
     path: &JsonPath,
     input: &str,
-) -> Result<Cow<'d, [u8]>, DataFault<'d>> {
+) -> Result<Cow<'d, [u8]>, JidDataFault<'d>> {
     let json = std::str::from_utf8(data).unwrap_or_default();
     let Some(value) = path.find_value(json) else {
         let why = format!("its data has no `{input}`");
-        return Err(DataFault { part: data, why });
+        return Err(JidDataFault { part: data, why });
     };
     let wrong = |what: String| {
         let why = format!("`{input}` {what}");
-        Err(DataFault {
+        Err(JidDataFault {
             part: value.get().as_bytes(),
             why,
         })
@@ -144,18 +149,18 @@ fn jid_in_data<'d>(
     }
 }
 
-/// The offset of a part of a line, from its quote on. 0 for a value of the command line.
+/// The offset of `part` in `line`, or of its opening quote if there is one. 0 if `part` is from the command line.
 pub(crate) fn offset_with_quote(line: &[u8], part: &[u8]) -> usize {
     let at = offset_of(line, part).unwrap_or(0);
     let is_quoted = at > 0 && line[at - 1] == b'"';
     at - usize::from(is_quoted)
 }
 
-/// The first half of SHA-256 over the texts, each after its length in bytes, in decimal
-/// digits, and a colon: `4:mail13:Mail::Welcome2:{}`.
-fn content_hash(texts: [&[u8]; 3]) -> [u8; 32] {
+/// A jid from the content of a job: half of the SHA-256, in hexadecimal, over queue, klass and data. Each is
+/// preceded by its length in bytes and a colon: `4:mail13:Mail::Welcome2:{}`.
+fn jid_from_content_hash(queue_klass_data: [&[u8]; 3]) -> [u8; 32] {
     let mut sum = Sha256::new();
-    for text in texts {
+    for text in queue_klass_data {
         let length = text.len();
         sum.update(format!("{length}:"));
         sum.update(text);
@@ -186,7 +191,7 @@ pub(crate) fn append_hex(bytes: &[u8], into: &mut Vec<u8>) {
     }
 }
 
-/// Makes new jids as other clients do: random UUIDs. Reads the system's random bytes in blocks.
+/// Makes random UUIDs as new jids, as other clients do. Reads `/dev/urandom` in blocks of 256 jids.
 pub(crate) struct UuidSource {
     from: File,
     bytes: Vec<u8>,
@@ -229,11 +234,11 @@ mod tests {
     #[test]
     fn the_hash_of_the_content_depends_on_the_lengths_of_its_parts() {
         // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
-        let jid = content_hash([b"mail", b"Mail::Welcome", b"{}"]);
+        let jid = jid_from_content_hash([b"mail", b"Mail::Welcome", b"{}"]);
         assert_eq!(&jid, b"8bc483e3e3ffe8dd47490e78e5036b62");
         assert_ne!(
-            content_hash([b"ab", b"c", b"1"]),
-            content_hash([b"a", b"bc", b"1"])
+            jid_from_content_hash([b"ab", b"c", b"1"]),
+            jid_from_content_hash([b"a", b"bc", b"1"])
         );
     }
 

@@ -1,18 +1,19 @@
-//! `--journal` and `--report`: which line was sent with which jid, written before the line is sent, and which
-//! lines got a reply.
+//! The files of `--journal` and `--report`. `qless` records the jid of a line before it sends the line, and the
+//! outcome after the reply.
 //!
 //! Lines of the file, after the ledger's first one:
 //! - `{"line":7,"sha256":"…","jid":"…","at":1795214400.5}`: line 7 is about to be sent
 //! - `{"done":[[1,200]]}`: these lines are put, or their jobs existed already
-//! - `{"failed":[[7,7]]}`: these lines were refused, and are tried again
+//! - `{"failed":[[7,7]]}`: the core refused these lines; the next run sends them again
 //! - `{"took":[[7,"…"]]}`: line 7 was a duplicate of another job
 //! - `{"jid":"…","result":"done","code":"ok",…,"line":7}`: in a report, in place of the three before, the outcome
 //!   of line 7 as in `-o ndjson`
-//! - `{"lost":[[1,200]]}`: the jobs of these lines are missing, and are put again
-//! - `{"server":{"run_id":"…","flushes":0,"evicted":0}}`: what is done until here was found on this server
+//! - `{"lost":[[1,200]]}`: the server has lost the jobs of these lines, and this run puts them again
+//! - `{"server":{"run_id":"…","flushes":0,"evicted":0}}`: the jobs of the lines done until here were verified on
+//!   this server
 //!
-//! Memory holds one bit per line of the input, the jid of each line that was sent but is not done, and
-//! the other jobs that took puts.
+//! Memory holds one bit per line of the input, the jid of each line that was sent but is not done, and the existing
+//! jobs that lines duplicate.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -26,7 +27,7 @@ use super::round::PutRound;
 use super::tally::LineOutcome;
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
-use crate::core::api::epoch::ServerEpoch;
+use crate::core::api::epoch::LossFreeEpoch;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::json::quote::quote_string;
@@ -41,20 +42,21 @@ pub(super) struct JournalState {
     /// One bit per line.
     done: Vec<u64>,
     open: HashMap<u64, UnfinishedLine>,
-    /// The job that the job of a line duplicates, by line.
+    /// The existing job that the job of a line duplicates, by line number.
     existing: HashMap<u64, Name>,
-    /// The server that has the jobs of the done lines, if it is not the server of the first run.
-    server: Option<ServerEpoch>,
+    /// The state of the server when a later run last verified the jobs of the done lines. `None` if no run has done
+    /// so: then the first line of the ledger has the server's state.
+    server: Option<LossFreeEpoch>,
 }
 
-/// The jobs that a server should have, and does not.
+/// The jobs of done lines that are missing on the server.
 #[derive(Debug, Default)]
 pub(super) struct LostJobs {
     /// The lines that are put again.
     pub missing: Vec<u64>,
-    /// Missing jobs so old that they may have been complete and deleted. They count as done.
+    /// Number of missing jobs so old that the core may have deleted them after they completed. They count as done.
     pub old: usize,
-    /// Whether the server has evicted keys, so that keys of queues may be among them.
+    /// Whether the server has evicted keys. Those of queues may be among them, so that jobs are in no queue.
     pub evicted: bool,
 }
 
@@ -62,25 +64,26 @@ pub(super) struct LostJobs {
 #[derive(Debug, PartialEq)]
 pub(super) struct UnfinishedLine {
     pub jid: Vec<u8>,
-    /// When the line was sent. `None` if a reply came.
+    /// When an earlier run sent the line without seeing a reply. `None` if the core refused the line, or the server
+    /// lost its job.
     pub since: Option<Moment>,
 }
 
-/// The file that records the lines, and how it records their replies.
+/// The path of the file that records the lines, and the form in which the file records their outcomes.
 #[derive(Clone, Debug)]
-pub(crate) enum RecordFile {
+pub(crate) enum JournalOrReportPath {
     /// `--journal`: ranges of line numbers.
     Journal(PathBuf),
     /// `--report`: the outcome of each line.
     Report(PathBuf),
 }
 
-impl RecordFile {
+impl JournalOrReportPath {
     /// The kind of ledger, and its path.
     fn kind_and_path(&self) -> (&'static str, &Path) {
         match self {
-            RecordFile::Journal(path) => ("journal", path),
-            RecordFile::Report(path) => ("report", path),
+            JournalOrReportPath::Journal(path) => ("journal", path),
+            JournalOrReportPath::Report(path) => ("report", path),
         }
     }
 }
@@ -91,16 +94,16 @@ pub(super) struct Journal {
     pub ledger: Ledger,
     /// Whether the file is a report.
     has_outcomes: bool,
-    /// The content of the replies of this round, until it is written.
-    replies: RoundReplies,
+    /// The outcomes of this round that are not written yet.
+    replies: UnwrittenOutcomes,
 }
 
 /// The outcomes of lines in the replies.
 #[derive(Debug, Default)]
-struct RoundReplies {
+struct UnwrittenOutcomes {
     done: Vec<u64>,
     failed: Vec<u64>,
-    /// The jobs that the jobs of these lines duplicate.
+    /// The existing job that the job of a line duplicates: line number and jid.
     existing: Vec<(u64, String)>,
 }
 
@@ -126,14 +129,14 @@ enum JournalRecord {
         lost: Vec<(u64, u64)>,
     },
     Server {
-        server: ServerEpoch,
+        server: LossFreeEpoch,
     },
-    Outcome(OutcomeRecord),
+    Outcome(ReportedOutcome),
 }
 
-/// The fields of a recorded outcome that a later run reads.
+/// The fields of an outcome in a report that a later run reads.
 #[derive(Deserialize)]
-struct OutcomeRecord {
+struct ReportedOutcome {
     line: u64,
     jid: String,
     result: ItemTally,
@@ -146,18 +149,19 @@ impl JournalState {
         self.done.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// How an earlier run sent this line, if the line is not done.
+    /// How an earlier run sent this line. `None` if no run sent it, or if the line is done.
     pub(super) fn unfinished_line(&self, line: u64) -> Option<&UnfinishedLine> {
         self.open.get(&line)
     }
 
     /// The hash that identifies a line.
-    pub(super) fn line_hash(&self, line: &[u8]) -> [u8; 32] {
+    pub(super) fn line_sha256(line: &[u8]) -> [u8; 32] {
         Sha256::digest(line).into()
     }
 
-    /// Adds a line of the journal. `sums` are the hashes of the input's lines.
-    fn read_record(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
+    /// Applies a record of the file to this state. `sums` are the hashes of the input's lines: a record about a
+    /// line that has changed is an error.
+    fn apply_record(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
         let record: JournalRecord = serde_json::from_slice(record)
             .map_err(|_| "this is not a line of a journal".to_owned())?;
         let known = |line: u64| {
@@ -206,7 +210,7 @@ impl JournalState {
                     self.existing.insert(line, Name::from_lossless_text(&jid));
                 }
             }
-            JournalRecord::Outcome(OutcomeRecord { line, jid, result }) => {
+            JournalRecord::Outcome(ReportedOutcome { line, jid, result }) => {
                 known(line)?;
                 if result == ItemTally::Failed {
                     self.mark_refused(line);
@@ -240,7 +244,7 @@ impl JournalState {
         self.open.remove(&line);
     }
 
-    /// Notes that a reply refused the line, so that it is sent again like a new one.
+    /// Notes that the core refused the line. This run then sends it again, like a new line.
     fn mark_refused(&mut self, line: u64) {
         if let Some(open) = self.open.get_mut(&line) {
             open.since = None;
@@ -256,8 +260,8 @@ impl JournalState {
         self.existing.remove(&line);
     }
 
-    /// Marks lines as unfinished whose jobs do not exist. `sent` are the lines of a part of the journal, with their
-    /// jids and when they were sent. The core deletes no job that is younger than `kept_since`.
+    /// Marks done lines as unfinished if their jobs do not exist. `sent` has lines with their jid and the time when
+    /// they were sent. A line sent before `kept_since` stays done: the core may have deleted its job.
     fn find_lost_jobs(
         &mut self,
         sent: &mut Vec<(u64, String, f64)>,
@@ -292,7 +296,7 @@ impl JournalState {
     }
 }
 
-/// Number of jobs that one search looks for.
+/// Number of jobs that one search for lost jobs looks up.
 const JOBS_PER_SEARCH: usize = 10_000;
 
 fn bit_position(line: u64) -> (usize, u64) {
@@ -303,9 +307,9 @@ fn bit_position(line: u64) -> (usize, u64) {
 }
 
 impl Journal {
-    /// Opens the file, and reads the state that earlier runs with the same input left.
+    /// Opens the file, and reads the state that earlier runs for this input left in it.
     pub(super) fn open(
-        file: &RecordFile,
+        file: &JournalOrReportPath,
         session: &Session,
         dry_run: bool,
         line_hashes: &[u64],
@@ -314,25 +318,25 @@ impl Journal {
         let head = LedgerHead::new(kind, session)?;
         let mut notes = JournalState::default();
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |record| {
-            notes.read_record(record, line_hashes)
+            notes.apply_record(record, line_hashes)
         })?;
         let journal = Journal {
             ledger,
-            has_outcomes: matches!(file, RecordFile::Report(_)),
-            replies: RoundReplies::default(),
+            has_outcomes: matches!(file, JournalOrReportPath::Report(_)),
+            replies: UnwrittenOutcomes::default(),
         };
         Ok((journal, notes))
     }
 
-    /// If the server restarted, was flushed or evicted keys since it acknowledged the lines that are done,
-    /// asks it for their jobs. A line whose job is missing is not done any more.
+    /// Looks up the jobs of the done lines, if the server restarted, was flushed or evicted keys since it
+    /// acknowledged them. A line whose job is missing becomes unfinished.
     pub(super) fn verify_done_lines(
         &mut self,
         state: &mut JournalState,
         core: &mut Core,
     ) -> Result<LostJobs, Error> {
         let mut lost = LostJobs::default();
-        let Some(present) = core.server_epoch()? else {
+        let Some(present) = core.current_loss_free_epoch()? else {
             return Ok(lost);
         };
         let is_other = match &state.server {
@@ -344,7 +348,7 @@ impl Journal {
         }
         let kept_since = core.retention_start(core.now())?;
         let mut sent = Vec::new();
-        self.ledger.reread_lines(|record| {
+        self.ledger.reread_earlier_lines(|record| {
             // The first pass has read the record.
             if let Ok(JournalRecord::Sent { line, jid, at, .. }) = serde_json::from_slice(record)
                 && state.is_done(line)
@@ -358,8 +362,9 @@ impl Journal {
             }
         })?;
         state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)?;
-        // Missing jobs show evictions, too: without the memory limit that caused them, the server reports no policy.
-        let evicts_jobs = core.eviction_policy().is_some() || !lost.missing.is_empty();
+        // Missing jobs count as a sign of evictions, too: if an operator has lifted the memory limit, the server
+        // reports no eviction policy.
+        let evicts_jobs = core.job_eviction_policy().is_some() || !lost.missing.is_empty();
         lost.evicted = present.evicted > 0 && evicts_jobs;
         if !lost.missing.is_empty() {
             let record = serde_json::json!({ "lost": number_ranges(&lost.missing) }).to_string();
@@ -371,7 +376,7 @@ impl Journal {
         Ok(lost)
     }
 
-    /// Records the lines that are about to be sent, and syncs them to disk.
+    /// Records the lines of a round with their jids before they are sent, and syncs the file to disk.
     pub(super) fn record_sent(&mut self, round: &PutRound, now: Moment) -> Result<(), Error> {
         let mut line = Vec::new();
         for job in round.batches.iter().flat_map(|batch| &batch.jobs) {
@@ -389,7 +394,7 @@ impl Journal {
         self.ledger.flush()
     }
 
-    /// Adds the outcome of a line that was sent with this jid.
+    /// Adds the outcome of a line that was sent with `sent_jid`.
     pub(super) fn add_outcome(
         &mut self,
         sent_jid: &[u8],
@@ -413,10 +418,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes the outcomes of a round. They need not reach the disk before the next jobs are sent: the next run
-    /// sends lines without a reply again.
+    /// Writes the outcomes of a round without syncing them to disk. If they are lost, the next run sends these
+    /// lines again.
     pub(super) fn write_outcomes(&mut self) -> Result<(), Error> {
-        let RoundReplies {
+        let UnwrittenOutcomes {
             done,
             failed,
             existing,
@@ -429,11 +434,11 @@ impl Journal {
         for record in records.into_iter().flatten() {
             self.ledger.add_line(record.to_string().as_bytes());
         }
-        self.ledger.write_lines()
+        self.ledger.write_lines_without_sync()
     }
 }
 
-/// Runs of consecutive numbers as pairs of first and last.
+/// Ranges of consecutive numbers, each as its first and last number.
 fn number_ranges(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for &number in numbers {
@@ -461,7 +466,7 @@ mod tests {
             format!("{{\"line\":{line},\"sha256\":\"{sum}\",\"jid\":\"j{line}\",\"at\":1.5}}")
         };
         let mut notes = JournalState::default();
-        let mut take = |record: &str| notes.read_record(record.as_bytes(), &sums);
+        let mut take = |record: &str| notes.apply_record(record.as_bytes(), &sums);
         for line in 1..=3 {
             take(&sent(line)).unwrap();
         }

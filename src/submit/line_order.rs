@@ -1,6 +1,6 @@
-//! The order of the lines if some jobs depend on jobs of later lines.
+//! The order in which lines are sent if a job depends on a job of a later line.
 //!
-//! Only then the location and the dependencies of every line are kept in memory.
+//! Only for such a file, memory holds the location and the dependencies of every line.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
@@ -20,7 +20,7 @@ pub(super) struct LineLocation {
     pub length: usize,
 }
 
-/// The lines in the order of the file, except that each comes after its dependencies.
+/// The locations of the lines in the order of the file, except that each line comes after its dependencies.
 pub(super) fn dependencies_first(
     file: &TwoPassFile,
     defaults: &LineDefaults,
@@ -43,11 +43,12 @@ fn read_dependencies(
     let salt = RandomState::new();
     let mut jids: HashMap<u64, u32, BuildHasherDefault<IdentityHasher>> = HashMap::default();
     let mut places = Vec::new();
-    // The hashes of all dependencies, and the position where the dependencies of each job end.
+    // The hashes of the dependencies of all jobs, one job after the other. `ends` has the index after the last
+    // dependency of each job.
     let (mut others, mut ends): (Vec<u64>, Vec<usize>) = Default::default();
     file.for_each_line(file.line_reader(), |row| {
         let job = defaults
-            .read_job(row.text)
+            .parse_job_line(row.text)
             .map_err(|_| file.changed_error())?;
         let at = u32::try_from(places.len()).map_err(|_| too_many_jobs_error())?;
         if let Some(jid) = job.jid.known_jid() {
@@ -65,7 +66,7 @@ fn read_dependencies(
     })?;
     let (mut graph, mut start) = (DependencyGraph::default(), 0);
     for end in ends {
-        // Dependencies that are not in the file are dropped.
+        // A dependency outside the file does not affect the order.
         let known = others[start..end].iter();
         graph.push_job(known.filter_map(|other| jids.get(other).copied()));
         start = end;
@@ -77,10 +78,10 @@ fn too_many_jobs_error() -> Error {
     Error::usage("a file whose lines depend on later lines can have up to 4,294,967,295 jobs")
 }
 
-/// Maximum number of jobs of a cycle that the error names.
+/// Maximum number of jobs that the error about a cycle names.
 const MAX_NAMED: usize = 20;
 
-/// The error that names the jobs of a cycle.
+/// The error about jobs that depend on each other in a cycle. It names their jids.
 fn cycle_error(file: &TwoPassFile, defaults: &LineDefaults, cycle: &[LineLocation]) -> Error {
     let mut jids = Vec::new();
     let mut text = Vec::new();
@@ -88,7 +89,7 @@ fn cycle_error(file: &TwoPassFile, defaults: &LineDefaults, cycle: &[LineLocatio
         if let Err(error) = file.read_line_at(place.offset, place.length, &mut text) {
             return error;
         }
-        let job = defaults.read_job(&text).ok();
+        let job = defaults.parse_job_line(&text).ok();
         let jid = job.as_ref().and_then(|job| job.jid.known_jid());
         jids.push(
             jid.map(|jid| Name::from(jid).to_string())

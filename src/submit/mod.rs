@@ -27,7 +27,7 @@ use crate::core::call::blocks_writes;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::json::path::JsonPath;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::{ItemTally, OutcomeCode};
@@ -51,7 +51,7 @@ mod round;
 mod tally;
 
 use jid::LineDefaults;
-pub(crate) use journal::RecordFile;
+pub(crate) use journal::JournalOrReportPath;
 use journal::{Journal, LostJobs};
 use pack::PackLimits;
 use round::{CallOutcomes, PutBatch, PutRound, SentJob};
@@ -61,22 +61,22 @@ use tally::{LineOutcome, PutTally};
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
     pub from: FileArg,
-    /// The values for fields that a line does not have.
+    /// The default fields of a line, the source of its jid, and the maximum size of its data.
     pub defaults: LineDefaults,
-    /// The throttles of the command line, whose maxima are set.
+    /// The throttles that the command line names, with the maxima to set.
     pub throttles: Vec<ThrottleArg>,
     pub policy: PutPolicy,
-    /// Whether a queue that does not exist is refused.
+    /// Whether a queue that does not exist is an error.
     pub existing: ExistingQueueFlag,
     /// Whether an existing job counts as put.
     pub if_absent: bool,
     pub batch: Option<usize>,
     pub rate: Option<MaxRate>,
     pub fail_fast: bool,
-    pub record: Option<RecordFile>,
+    pub record: Option<JournalOrReportPath>,
     /// The number of replicas that must confirm each round before the next one begins.
     pub replicas: Option<u64>,
-    /// Whether the jids of the jobs are returned.
+    /// Whether [`SubmitResult::jids`] is filled.
     pub keep_jids: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct SubmitOptions {
 #[derive(Debug)]
 pub(crate) struct SubmitResult {
     pub exit: Exit,
-    /// The jobs that were put, or that existed already, if they were asked for.
+    /// The jids of the jobs that were put or existed already. Empty unless `keep_jids` was set.
     pub jids: Vec<Name>,
 }
 
@@ -98,15 +98,15 @@ const CALLS: usize = 50;
 
 const ROUNDS_PACKED_AHEAD: usize = 2;
 
-/// Maximum size of a line without its data: names and spaces.
+/// Maximum size of a line apart from its job data, in bytes: room for names and whitespace.
 const BESIDES: usize = 1 << 20;
 
 fn open_lines(from: &FileArg, defaults: &LineDefaults) -> Result<TwoPassFile, Error> {
     TwoPassFile::open(from, defaults.max_data.saturating_add(BESIDES))
 }
 
-/// Shares the lines out to several members. A job goes to the member of the value at `shard_by` in its data, or
-/// else of its `key`, or else of its jid. The number of its line chooses for a job that gets a new jid.
+/// Distributes the lines to several members by the value at `shard_by` in their data, else by `key`, else by jid. A
+/// job that has none of them yet is distributed by its line number.
 pub(crate) fn share_lines(
     from: &FileArg,
     defaults: &LineDefaults,
@@ -116,7 +116,7 @@ pub(crate) fn share_lines(
     let file = open_lines(from, defaults)?;
     let what = file.source_name().to_owned();
     file.share_lines(members, |row| {
-        let job = defaults.read_job(row.text);
+        let job = defaults.parse_job_line(row.text);
         let job = job.map_err(|fault| check::line_error(&what, &row, fault))?;
         let number = row.number.to_be_bytes();
         let kept_with = jid::shard_key(&job, job.jid.known_jid(), shard_by);
@@ -128,9 +128,12 @@ pub(crate) fn share_lines(
 }
 
 /// Submits the lines of a file.
-pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<SubmitResult, Error> {
+pub(crate) fn submit_file(
+    options: &SubmitOptions,
+    session: &mut Session,
+) -> Result<SubmitResult, Error> {
     let defaults = &options.defaults;
-    let mut file = match session.take_member_lines() {
+    let mut file = match session.take_input_lines_of_member() {
         Some(file) => file,
         None => open_lines(&options.from, defaults)?,
     };
@@ -169,7 +172,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             session.destination()?,
         );
         let what = format!("put {jobs} on {place}");
-        session.ui.confirm_protected(&what, |_| String::new())?;
+        session.ui.confirm_if_protected(&what, |_| String::new())?;
     }
     let (mut journal, mut state) = match &options.record {
         Some(file) => {
@@ -179,8 +182,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         None => (None, None),
     };
     let fresh = checked.has_fresh_jids;
-    // The throttles of the command line stay in the list: two maxima for one of them are refused below,
-    // together with the maxima of the lines.
+    // Keep the throttles of the command line in the list: `read_changes` refuses two maxima for one throttle.
     let mut throttles = options.throttles.clone();
     let maxima = std::mem::take(&mut checked.maxima).into_iter();
     throttles.extend(maxima.map(|(id, maximum)| ThrottleArg {
@@ -199,7 +201,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let restarts = if options.policy.dry_run {
         None
     } else {
-        Some(RestartWatch::begin(session)?)
+        Some(RestartWatch::begin_noting_unsupported(session)?)
     };
     let maxima = MaximumChanges::read_changes(&throttles, begun, session)?;
     if !options.policy.dry_run && jobs > 0 {
@@ -208,12 +210,12 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let pace = Pace::new(session.share_of_rate(options.rate));
     let limits = PackLimits {
         policy: PutPolicy {
-            // A dry run allows missing dependencies, because a call does not see the jobs that earlier calls would
-            // put.
+            // A dry run allows missing dependencies: the calls before put nothing, so the core cannot find the jobs
+            // that they would put.
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
         },
-        // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
+        // With `--fail-fast`, each call has one job, so that no job is put after the first failure.
         batch: options
             .batch
             .unwrap_or(if options.fail_fast { 1 } else { CALL_JOBS })
@@ -241,8 +243,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             file,
             to_set: maxima.as_put_maxima(),
             maxima,
-            interrupt: Interrupt::handle_signals(),
-            progress: session.ui.progress(jobs as u64),
+            interrupt: InterruptFlags::install_handlers_once(),
+            progress: session.ui.start_progress_bar(jobs as u64),
             pace,
             tally,
             restarts,
@@ -259,12 +261,13 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         }
         let stopped_by = stopped_by?;
         let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
-        let stopped_by = stopped_by.map(|error| sender.with_progress(error, session));
+        let stopped_by =
+            stopped_by.map(|error| sender.with_progress_and_resume_hint(error, session));
         sender.tally.write_totals(&mut session.ui, stopped_by)
     })
 }
 
-/// Says which jobs that the journal calls done the server has lost.
+/// Notes on stderr how many jobs that the journal calls done are missing on the server.
 fn note_lost_jobs(lost: &LostJobs, journal: &str, session: &mut Session) {
     let since = format!(
         "the server restarted, was flushed, evicted keys or is another one since `{journal}` was written"
@@ -290,14 +293,14 @@ fn note_lost_jobs(lost: &LostJobs, journal: &str, session: &mut Session) {
     }
 }
 
-/// Sends the rounds: pace, progress, signals.
+/// Sends the rounds at the requested rate, shows progress, and stops at a signal.
 struct RoundSender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
     maxima: MaximumChanges,
-    /// The maxima of throttles that the call of the first put sets as well. `None` once a job was put.
+    /// The maxima of throttles, which each call carries until a job is put: that put sets them. `None` after it.
     to_set: Option<ThrottleMaxima>,
-    interrupt: Interrupt,
+    interrupt: InterruptFlags,
     progress: Progress,
     pace: Pace,
     tally: PutTally,
@@ -307,12 +310,13 @@ struct RoundSender<'s> {
     jobs: usize,
     /// The earliest moment of the next call.
     next: Moment,
-    /// Whether the same command would continue where this one stopped.
+    /// Whether the command, run again, would continue: there is a journal, or no jid is random.
     resumable: bool,
 }
 
 impl RoundSender<'_> {
-    /// Sends the rounds. Returns the error that stopped the sending. Fails if the output does.
+    /// Sends the rounds until the last one, or until an error. The result `Some` is an error that the totals
+    /// report; `Err` means that the output failed.
     fn send_rounds(
         &mut self,
         session: &mut Session,
@@ -328,7 +332,7 @@ impl RoundSender<'_> {
                 self.pace
                     .wait_before_slice(round.job_count(), &self.interrupt);
             }
-            if let Some(kind) = self.interrupt.kind_of_received_signal() {
+            if let Some(kind) = self.interrupt.error_kind_of_received_signal() {
                 return Ok(Some(self.interrupt_error(kind, session)));
             }
             if let Err(changed) = self.file.refuse_changed_file() {
@@ -341,8 +345,8 @@ impl RoundSender<'_> {
                 return Ok(Some(error));
             }
             let maxima = self.to_set.as_ref();
-            let answers = round.send_batches(session.core()?, &mut self.next, maxima);
-            let mut stopped_by = self.report_round(session, &mut round, answers)?;
+            let answers = round.send_timestamped_calls(session.core()?, &mut self.next, maxima);
+            let mut stopped_by = self.report_round_outcomes(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
                 restarts.check_loss_after_round(session.core()?, self.tally.done_count());
             }
@@ -364,8 +368,8 @@ impl RoundSender<'_> {
         Ok(None)
     }
 
-    /// Reports the outcomes of a round. Returns the error that keeps the next one from being sent.
-    fn report_round(
+    /// Reports the outcomes of a round. The result is the error after which no further round is sent.
+    fn report_round_outcomes(
         &mut self,
         session: &mut Session,
         round: &mut PutRound,
@@ -416,7 +420,8 @@ impl RoundSender<'_> {
 }
 
 impl RoundSender<'_> {
-    /// The error that stopped the sending, or else the error that the server may have lost acknowledged jobs.
+    /// The error that stopped the sending. If there is none, checks for a restart and fails if the server may have
+    /// lost acknowledged jobs.
     fn finish_restart_watch(
         &mut self,
         stopped_by: Option<Error>,
@@ -425,7 +430,7 @@ impl RoundSender<'_> {
         let Some(restarts) = self.restarts.take() else {
             return Ok(stopped_by);
         };
-        let again = match (self.resumable, session.whole_command_line()) {
+        let again = match (self.resumable, session.command_line_unless_secret()) {
             (true, Some(line)) => format!("the same command puts what is missing: `{line}`"),
             (true, None) => "the same command puts what is missing".to_owned(),
             (false, _) => {
@@ -434,16 +439,17 @@ impl RoundSender<'_> {
                     .to_owned()
             }
         };
-        restarts.check_at_end(stopped_by, self.tally.done_count(), again, session)
+        restarts.check_loss_at_end(stopped_by, self.tally.done_count(), again, session)
     }
 
-    /// Counts the lines that an earlier run has done.
+    /// Counts the lines that the round skips because an earlier run has done them.
     fn count_done_before(&mut self, round: &PutRound) {
         self.tally.count_done_before(round.done_before);
         self.progress.add_done(round.done_before as u64);
     }
 
-    /// Replaces an existing job if an earlier run sent its line without seeing a reply, and did not replace the job.
+    /// For `--replace`, when an earlier run sent a line without seeing a reply: replaces the existing job, unless
+    /// the job's newest put shows that the earlier run did so.
     fn replace_unless_done_before(
         &mut self,
         session: &mut Session,
@@ -468,7 +474,7 @@ impl RoundSender<'_> {
             .unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// Reports the jobs of a call without a reply.
+    /// Reports each job of a call that got no reply as failed.
     fn report_unanswered_jobs(
         &mut self,
         session: &mut Session,
@@ -495,7 +501,7 @@ impl RoundSender<'_> {
     }
 
     /// Adds to an error that stopped the sending how many jobs were put, and how to submit the rest.
-    fn with_progress(&self, error: Error, session: &Session) -> Error {
+    fn with_progress_and_resume_hint(&self, error: Error, session: &Session) -> Error {
         let (done, resume) = (self.tally.done_count(), self.resume_hint(session));
         let kind = error.kind();
         if kind == Kind::OutcomeUnknown {
@@ -552,7 +558,7 @@ fn unanswered_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> 
     }
 }
 
-/// The outcome of a job from the core's reply.
+/// The outcome of a line by the core's reply about its job.
 fn line_outcome<'r>(
     round: &'r PutRound,
     job: &SentJob,
@@ -586,13 +592,13 @@ fn line_outcome<'r>(
                 outcome.jid = existing;
             }
         }
-        // An earlier run put the job and ended before it recorded the reply.
+        // The job exists because an earlier run put it, and ended before it recorded the reply.
         OutcomeCode::Exists if job.since.is_some_and(put_by_us) => {
             (outcome.result, outcome.code) = (ItemTally::Done, OutcomeCode::Ok);
         }
         OutcomeCode::Exists if leaves_existing => outcome.result = ItemTally::Skipped,
         _ => {
-            let refusal = reply.refusal_reason();
+            let refusal = reply.put_or_dependency_refusal();
             outcome.why = Some(refusal.summary.into_owned());
             outcome.detail = refusal.with_jobs;
         }
@@ -600,8 +606,8 @@ fn line_outcome<'r>(
     outcome
 }
 
-/// Whether an existing job is not older than a moment. `history_index` is 0 for its first entry, 1 for its newest put.
-/// Their times are whole seconds.
+/// Whether an existing job was put at `moment` or later, by the whole seconds that its history stores.
+/// `history_index` is 0 for the first entry, 1 for the newest put.
 fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
     let when = reply.detail_moment(history_index);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)

@@ -1,4 +1,4 @@
-//! A put of one job, for real or as a dry run: the same call, whose one reply is shown.
+//! The put of one job, for real or as a dry run: one call, whose reply becomes the result.
 
 use crate::args::coordination;
 use crate::clock::moment::Moment;
@@ -22,22 +22,22 @@ pub(crate) struct SinglePut<'j> {
     pub job: NewJob<'j>,
     pub jid: Name,
     pub policy: PutPolicy,
-    /// Whether an existing job is left as it is.
+    /// Whether an existing job is left as it is, instead of being an error.
     pub if_absent: bool,
     pub maxima: Option<ThrottleMaxima>,
 }
 
 /// The result of a put, or of its dry run.
 #[derive(Debug)]
-pub(crate) struct PlacedJob {
+pub(crate) struct SinglePutResult {
     pub shown: Put,
-    /// Whether the job was a duplicate, and what then happened.
-    deduplication: PutDeduplication,
+    /// How the put dealt with a duplicate.
+    deduplication: DuplicateOutcome,
 }
 
-/// Whether a job to put was a duplicate of another job, and what then happened.
+/// Whether the job was a duplicate of an existing one, and what the core did about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PutDeduplication {
+enum DuplicateOutcome {
     /// The job was no duplicate.
     None,
     /// The job exists and stays as it is.
@@ -48,8 +48,12 @@ enum PutDeduplication {
 }
 
 impl SinglePut<'_> {
-    /// Puts the job. A job that could not be put is an error.
-    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<PlacedJob, Error> {
+    /// Puts the job. If the core refuses it, the result is an error.
+    pub(crate) fn put_job(
+        &self,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<SinglePutResult, Error> {
         let reply = self.send_put(now, session)?;
         match reply.code {
             OutcomeCode::Ok => {
@@ -65,21 +69,21 @@ impl SinglePut<'_> {
                         .note(&format!("note: `{jid}` is {what}: not a dependency"));
                 }
                 self.note_option_without_effect(now, session)?;
-                self.find_placed_job(&placed, now, session)
+                self.find_put_or_duplicated_job(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
                 let shown = self.read_existing_job(&self.jid, now, session)?;
-                let deduplication = PutDeduplication::Exists;
-                Ok(PlacedJob {
+                let deduplication = DuplicateOutcome::Exists;
+                Ok(SinglePutResult {
                     shown,
                     deduplication,
                 })
             }
             OutcomeCode::Exists => Err(self
-                .conflict_error(&reply)
+                .put_conflict_error(&reply)
                 .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
             OutcomeCode::MissingDependency => Err(self.missing_dependencies_error(&reply)),
-            OutcomeCode::Cycle => Err(self.conflict_error(&reply)),
+            OutcomeCode::Cycle => Err(self.put_conflict_error(&reply)),
             _ => Err(self.refusal_error(&reply)),
         }
     }
@@ -96,13 +100,14 @@ impl SinglePut<'_> {
         session.core()?.put_one(now, &self.jid, &puts)
     }
 
-    /// Finds the job that was put, or the one that it duplicates, and how.
-    pub(crate) fn find_placed_job(
+    /// The result of an accepted put: the new job, or the existing job that it duplicates with what the core did
+    /// about it.
+    pub(crate) fn find_put_or_duplicated_job(
         &self,
         placed: &PutResult,
         now: Moment,
         session: &mut Session,
-    ) -> Result<PlacedJob, Error> {
+    ) -> Result<SinglePutResult, Error> {
         let queued_behind = placed.behind.clone();
         let existing = placed.jid.as_ref().filter(|jid| **jid != self.jid);
         let Some(existing) = existing else {
@@ -115,8 +120,8 @@ impl SinglePut<'_> {
                 queued_behind,
                 dry_run: self.policy.dry_run,
             };
-            let deduplication = PutDeduplication::None;
-            return Ok(PlacedJob {
+            let deduplication = DuplicateOutcome::None;
+            return Ok(SinglePutResult {
                 shown,
                 deduplication,
             });
@@ -126,12 +131,12 @@ impl SinglePut<'_> {
             ..self.read_existing_job(existing, now, session)?
         };
         let deduplication = match placed.state.as_ref().map(Name::as_bytes) {
-            Some(b"merged") => PutDeduplication::Merged,
-            Some(b"replaced") => PutDeduplication::Replaced,
-            Some(b"skipped") => PutDeduplication::Skipped,
-            _ => PutDeduplication::Exists,
+            Some(b"merged") => DuplicateOutcome::Merged,
+            Some(b"replaced") => DuplicateOutcome::Replaced,
+            Some(b"skipped") => DuplicateOutcome::Skipped,
+            _ => DuplicateOutcome::Exists,
         };
-        Ok(PlacedJob {
+        Ok(SinglePutResult {
             shown,
             deduplication,
         })
@@ -157,9 +162,8 @@ impl SinglePut<'_> {
         })
     }
 
-    /// Notes an option that was given and has no effect, because neither the put nor the queue says how
-    /// puts of one key are answered. It is no error: the defaults of the queue may give it one, and these
-    /// can change between two runs of the same command.
+    /// Notes an option that has no effect, because neither the put nor the defaults of its queue set the `dup` that
+    /// the option requires. This is no error: the defaults can change between two runs of a command.
     fn note_option_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
         let given = &self.job.coordination;
         let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
@@ -190,8 +194,8 @@ impl SinglePut<'_> {
         format!("cannot put `{}`: {why}", self.jid)
     }
 
-    fn conflict_error(&self, reply: &GuardReply<PutResult>) -> Error {
-        let message = self.cannot_put_message(reply.refusal_reason().sentence());
+    fn put_conflict_error(&self, reply: &GuardReply<PutResult>) -> Error {
+        let message = self.cannot_put_message(reply.put_or_dependency_refusal().exact_sentence());
         Error::conflict(message).about_jid(&self.jid)
     }
 
@@ -202,23 +206,27 @@ impl SinglePut<'_> {
         } else {
             "`--allow-missing` ignores dependencies that do not exist"
         };
-        Error::not_found(self.cannot_put_message(reply.refusal_reason().sentence()))
-            .hint(hint)
-            .about_jid(&self.jid)
-            .caused_by(Cause::MissingDependency)
+        Error::not_found(
+            self.cannot_put_message(reply.put_or_dependency_refusal().exact_sentence()),
+        )
+        .hint(hint)
+        .about_jid(&self.jid)
+        .caused_by(Cause::MissingDependency)
     }
 
-    /// The error for a put that the core refused as invalid.
+    /// The error for a put that the core refused: a missing option, a key of the wrong type, or another reason.
     fn refusal_error(&self, reply: &GuardReply<PutResult>) -> Error {
-        // If the put has an option that requires another one, the defaults of the queue did not give that either.
+        // If the put has an option that requires another one, the queue's defaults did not set the required one
+        // either.
         if let (OutcomeCode::Invalid, Err(unmet)) = (
             reply.code,
             coordination::refuse_unmet_requirements(&self.job.coordination),
         ) {
             return unmet;
         }
-        let why = reply.refusal_text();
-        // A key has the wrong type: the core names the key, or repeats the error of the server.
+        let why = reply.core_refusal_text();
+        // These are the texts about a key of the wrong type. The core names the key, or repeats the server's
+        // `WRONGTYPE` error.
         if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
             let why = why
                 .split_once("WRONGTYPE")
@@ -230,41 +238,41 @@ impl SinglePut<'_> {
     }
 }
 
-impl PlacedJob {
+impl SinglePutResult {
     pub(crate) fn has_changed_job(&self) -> bool {
         !matches!(
             self.deduplication,
-            PutDeduplication::Exists | PutDeduplication::Skipped
+            DuplicateOutcome::Exists | DuplicateOutcome::Skipped
         )
     }
 
-    /// Shows the result, and says on a terminal, or for a dry run, what happened.
-    pub(crate) fn show_placed_job(&self, session: &mut Session) -> Result<Exit, Error> {
+    /// Shows the result. On a terminal, or for a dry run, a line on stderr says what happened.
+    pub(crate) fn show_put_result(&self, session: &mut Session) -> Result<Exit, Error> {
         let shown = &self.shown;
         session.ui.show(shown)?;
         let (place, jid) = (self.describe_queue_and_state(), &shown.jid);
         if shown.dry_run {
-            let behind = self.describe_job_before(Name::to_string);
-            session.ui.note_dry_run(&match self.deduplication {
-                PutDeduplication::None => format!("would put a job {place}{behind}"),
-                PutDeduplication::Exists => "would leave the job as it is".to_owned(),
-                PutDeduplication::Merged => format!("would merge the data into {jid} {place}"),
-                PutDeduplication::Replaced => format!("would replace {jid} {place}"),
-                PutDeduplication::Skipped => format!("would put nothing: {jid} is {place}"),
+            let behind = self.format_queued_behind(Name::to_string);
+            session.ui.note_dry_run_changes(&match self.deduplication {
+                DuplicateOutcome::None => format!("would put a job {place}{behind}"),
+                DuplicateOutcome::Exists => "would leave the job as it is".to_owned(),
+                DuplicateOutcome::Merged => format!("would merge the data into {jid} {place}"),
+                DuplicateOutcome::Replaced => format!("would replace {jid} {place}"),
+                DuplicateOutcome::Skipped => format!("would put nothing: {jid} is {place}"),
             });
             return Ok(Exit::Ok);
         }
         let jid = short_jid(jid.as_bytes());
-        let behind = self.describe_job_before(|jid| short_jid(jid.as_bytes()));
+        let behind = self.format_queued_behind(|jid| short_jid(jid.as_bytes()));
         session.ui.note_to_people(&match self.deduplication {
-            PutDeduplication::None => format!("put {jid} {place}{behind}"),
-            PutDeduplication::Merged => format!("merged into {jid} {place}"),
-            PutDeduplication::Replaced => format!("replaced {jid} {place}"),
-            PutDeduplication::Skipped => format!("skipped: {jid} is {place}"),
-            PutDeduplication::Exists if shown.queue.is_none() => {
+            DuplicateOutcome::None => format!("put {jid} {place}{behind}"),
+            DuplicateOutcome::Merged => format!("merged into {jid} {place}"),
+            DuplicateOutcome::Replaced => format!("replaced {jid} {place}"),
+            DuplicateOutcome::Skipped => format!("skipped: {jid} is {place}"),
+            DuplicateOutcome::Exists if shown.queue.is_none() => {
                 format!("{jid} exists already, {place}")
             }
-            PutDeduplication::Exists => format!("{jid} exists already {place}"),
+            DuplicateOutcome::Exists => format!("{jid} exists already {place}"),
         });
         Ok(Exit::Ok)
     }
@@ -282,8 +290,10 @@ impl PlacedJob {
         }
     }
 
-    fn describe_job_before(&self, jid: impl Fn(&Name) -> String) -> String {
+    fn format_queued_behind(&self, format_jid: impl Fn(&Name) -> String) -> String {
         let behind = self.shown.queued_behind.as_ref();
-        behind.map_or_else(String::new, |behind| format!(", behind {}", jid(behind)))
+        behind.map_or_else(String::new, |behind| {
+            format!(", behind {}", format_jid(behind))
+        })
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-/// The dependencies of each job on others, all by their numbers.
+/// The dependencies of each job. Jobs are numbered in the order in which they are added.
 #[derive(Debug, Default)]
 pub(super) struct DependencyGraph {
-    /// For each job, the index in `edges` behind its last edge, where the edges of the next job begin.
+    /// For each job, the index in `edges` after its last dependency. The dependencies of the next job begin there.
     ends: Vec<usize>,
     edges: Vec<u32>,
 }
@@ -23,14 +23,14 @@ impl DependencyGraph {
         &self.edges[start..self.ends[job]]
     }
 
-    /// The jobs in their order, except that each comes after its dependencies; or a cycle among them:
-    /// each job depends on the next, the last on the first.
+    /// The numbers of the jobs in ascending order, except that each job comes after its dependencies. If that is
+    /// impossible, the error is a cycle: each job depends on the next, the last on the first.
     pub(super) fn order_or_cycle(&self) -> Result<Vec<u32>, Vec<u32>> {
         let jobs = self.ends.len() as u32;
         let mut unmet: Vec<usize> = (0..jobs).map(|job| self.dependencies(job).len()).collect();
         let (starts, dependents) = self.dependents_by_job();
         let mut order = Vec::with_capacity(unmet.len());
-        // Jobs whose dependencies come later in the file. They follow as soon as their dependencies are placed.
+        // The jobs to place next: the next job of the file, and earlier jobs whose last dependency was just placed.
         let mut passed = Vec::new();
         for place in 0..jobs {
             passed.push(place);
@@ -54,8 +54,8 @@ impl DependencyGraph {
         }
     }
 
-    /// The position in the returned list where the dependents of each job start, and the list of all dependents, in
-    /// which the last dependent of each job comes first.
+    /// Two lists: for each job, the index in the second list where its dependents start; and the dependents of all
+    /// jobs, those of one job in descending order.
     fn dependents_by_job(&self) -> (Vec<usize>, Vec<u32>) {
         let jobs = self.ends.len();
         let mut ends = vec![0; jobs + 1];
@@ -67,7 +67,7 @@ impl DependencyGraph {
             sum += *end;
             *end = sum;
         }
-        // Each list is filled from its end, so that the ends become the starts.
+        // Fill the part of each job from its end, so that its entry in `ends` becomes the start.
         let mut dependents = vec![0; self.edges.len()];
         for job in 0..jobs as u32 {
             for &dependency in self.dependencies(job) {

@@ -1,5 +1,4 @@
-//! The second pass: lines are packed into calls by a thread that is a few rounds ahead of the
-//! sending.
+//! The second pass of `put --from`: a thread packs the lines into calls, a few rounds before they are sent.
 
 use std::sync::mpsc::SyncSender;
 
@@ -22,15 +21,15 @@ pub(super) struct PackLimits {
     pub jobs: usize,
     /// Maximum number of calls in a round.
     pub calls: usize,
-    /// The moment that relative times count from.
+    /// The moment from which relative times count, such as the delay of a job.
     pub now: Moment,
 }
 
-/// Size in bytes at which a round is full, to limit the memory of this process.
+/// Size in bytes at which a round is full. The limit bounds the memory of this process.
 const FULL_ROUND: usize = 1 << 20;
 
-/// Packs the lines, in the order of the file or the one given, until the end or until the receiver
-/// is dropped.
+/// Packs the lines into rounds and sends these to `rounds`. The lines come in `order`, or else in the order of the
+/// file. Stops if the receiver is dropped.
 pub(super) fn pack_lines(
     file: &TwoPassFile,
     defaults: &LineDefaults,
@@ -40,7 +39,7 @@ pub(super) fn pack_lines(
     rounds: &SyncSender<Result<PutRound, Error>>,
 ) {
     let packed = UuidSource::new().and_then(|fresh| {
-        let mut packer = Packer {
+        let mut packer = RoundPacker {
             file,
             defaults,
             state,
@@ -67,24 +66,24 @@ pub(super) fn pack_lines(
         packer.send_round()
     });
     if let Err(error) = packed {
-        // The receiver is dropped if the sending has ended.
+        // Ignore a failure: the receiver is dropped if the sending has ended.
         _ = rounds.send(Err(error));
     }
 }
 
-struct Packer<'p> {
+struct RoundPacker<'p> {
     file: &'p TwoPassFile,
     defaults: &'p LineDefaults,
     state: Option<&'p JournalState>,
     limits: PackLimits,
     fresh: UuidSource,
-    /// New jids for the jobs of this round, the next one last.
+    /// New jids for the jobs of this round, in ascending order: the last one is used next.
     jids: Vec<[u8; 32]>,
     round: PutRound,
     to: &'p SyncSender<Result<PutRound, Error>>,
 }
 
-impl Packer<'_> {
+impl RoundPacker<'_> {
     fn pack_line(&mut self, row: TextLine) -> Result<(), Error> {
         if self.state.is_some_and(|state| state.is_done(row.number)) {
             self.round.done_before += 1;
@@ -94,14 +93,15 @@ impl Packer<'_> {
                 self.send_round()
             };
         }
-        // The first pass accepted the line: if it is refused now, the file has changed.
+        // The first pass accepted the line, so a refusal now means that the file has changed.
         let changed = |_| self.file.changed_error();
-        let job = self.defaults.read_job(row.text).map_err(changed)?;
+        let job = self.defaults.parse_job_line(row.text).map_err(changed)?;
         let unfinished = self
             .state
             .and_then(|state| state.unfinished_line(row.number));
         let since = unfinished.and_then(|unfinished| unfinished.since);
-        // If the job may exist already, it is first put plainly: the reply decides whether it is replaced.
+        // If an earlier run may have put the job, this call does not replace it. The reply decides whether a second
+        // call does.
         let alone = self.limits.policy.replace && since.is_some();
         let policy = PutPolicy {
             replace: self.limits.policy.replace && !alone,
@@ -122,18 +122,18 @@ impl Packer<'_> {
             let max_jobs = self.limits.batch.min(self.limits.jobs);
             self.round.begin_call(policy, max_jobs);
         }
-        // New jids are sorted by round, so the round of the job must be known.
+        // Take a new jid only here, where the round of the job is known: each round has its own sorted jids.
         let fresh;
         let jid = match (job.jid.known_jid(), unfinished) {
             (Some(jid), _) => jid,
             (None, Some(unfinished)) => &unfinished.jid,
             (None, None) => {
-                fresh = self.take_new_jid()?;
+                fresh = self.next_descending_jid()?;
                 &fresh
             }
         };
         let sum = match self.state {
-            Some(state) if since.is_none() => Some(state.line_hash(row.text)),
+            Some(_) if since.is_none() => Some(JournalState::line_sha256(row.text)),
             _ => None,
         };
         let round = &mut self.round;
@@ -150,9 +150,9 @@ impl Packer<'_> {
         }
     }
 
-    /// A new jid. Jobs put at the same moment are popped in descending order of their jids, so the jids of a round
-    /// are used in descending order: then the jobs run in the order of the lines.
-    fn take_new_jid(&mut self) -> Result<[u8; 32], Error> {
+    /// A new jid. Workers pop the jobs of one moment in descending order of their jids. So a round uses its jids in
+    /// descending order, and its jobs run in the order of the lines.
+    fn next_descending_jid(&mut self) -> Result<[u8; 32], Error> {
         if self.jids.is_empty() {
             for _ in 0..self.limits.jobs {
                 self.jids.push(self.fresh.next_jid()?);
@@ -176,5 +176,5 @@ impl Packer<'_> {
     }
 }
 
-/// Maximum number of skipped lines that one round counts.
+/// Number of skipped lines at which a round is sent even without jobs, so that the progress bar moves.
 const MAX_BEFORE: usize = 10_000;

@@ -1,4 +1,4 @@
-//! The calls of one round trip, packed and sent.
+//! Packs and sends the calls of one round trip.
 
 use std::ops::Range;
 
@@ -11,9 +11,8 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::line::NewJob;
 
-/// Distance of the moments of two calls, about the time that the server takes for one put. Jobs put at the
-/// same moment are popped in the order of their jids, and the core's scores do not distinguish closer
-/// moments.
+/// Time between the moments of two consecutive calls, about the time that the server takes for one put. Workers pop
+/// jobs of one moment in the order of their jids, and the core's scores do not distinguish closer moments.
 const APART: Duration = Duration::from_micros(20);
 
 /// The outcomes of the jobs of a call.
@@ -23,7 +22,7 @@ pub(super) type CallOutcomes = Result<Vec<GuardReply<PutResult>>, Error>;
 #[derive(Debug, Default)]
 pub(super) struct PutRound {
     pub batches: Vec<PutBatch>,
-    /// The number of lines that are skipped because the journal says that they are done.
+    /// The number of lines that this round skips because the journal says that they are done.
     pub done_before: usize,
     jobs: usize,
     byte_len: usize,
@@ -35,12 +34,12 @@ pub(super) struct PutRound {
 pub(super) struct PutBatch {
     puts: PutCall,
     pub jobs: Vec<SentJob>,
-    /// A copy of the call, if an earlier run may have replaced its job already.
+    /// A copy of the call that replaces its job. Kept if an earlier run may have replaced the job already.
     pub copy_to_replace: Option<PutCall>,
 }
 
 impl PutBatch {
-    /// Whether the call has reached the maximum of jobs or of bytes.
+    /// Whether the call has reached its maximum size.
     pub(super) fn is_full(&self) -> bool {
         self.puts.is_full()
     }
@@ -56,16 +55,17 @@ impl PutBatch {
     }
 }
 
-/// A job that is sent: only what its report needs is kept, because the rest is packed.
+/// A job of a round. The call has all its fields; this keeps what the report about the job needs.
 #[derive(Clone, Debug)]
 pub(super) struct SentJob {
     pub line: u64,
     /// Parts of the names of the round.
     jid: Range<usize>,
     queue: Range<usize>,
-    /// The SHA-256 of the job's line, if the journal does not have it yet.
+    /// The SHA-256 of the job's line, to be recorded in the journal. `None` if the journal has it already, or if
+    /// there is no journal.
     pub sum: Option<[u8; 32]>,
-    /// When an earlier run sent the job, if that run saw no reply.
+    /// When an earlier run sent the job without seeing a reply. `None` if no run did.
     pub since: Option<Moment>,
 }
 
@@ -86,7 +86,7 @@ impl PutRound {
         self.byte_len
     }
 
-    /// Begins a further call for at most `max_jobs` jobs.
+    /// Adds an empty call, with memory reserved for `max_jobs` jobs.
     pub(super) fn begin_call(&mut self, policy: PutPolicy, max_jobs: usize) {
         self.batches.push(PutBatch {
             puts: PutCall::new(policy),
@@ -95,7 +95,7 @@ impl PutRound {
         });
     }
 
-    /// Adds a job to the last call. Relative times count from `now`.
+    /// Adds a job to the last call. The relative times of the job count from `now`.
     pub(super) fn add_job_to_last_call(
         &mut self,
         line: u64,
@@ -125,9 +125,9 @@ impl PutRound {
         start..self.names.len()
     }
 
-    /// Sends the calls, each at a moment of its own from `next` on, which becomes the first moment of the next
-    /// round. The first job that is put sets the maxima.
-    pub(super) fn send_batches(
+    /// Sends the calls. The first one carries the moment `next_call_at`, each further one a later moment.
+    /// `next_call_at` then is the first moment for the next round. The first job that is put sets the maxima.
+    pub(super) fn send_timestamped_calls(
         &mut self,
         core: &mut Core,
         next_call_at: &mut Moment,

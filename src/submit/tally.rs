@@ -1,4 +1,4 @@
-//! The output of `put --from`: each line as it happens, the totals at the end.
+//! The output of `put --from`: each outcome as it arrives, the totals at the end.
 
 use crate::args::format::Format;
 use crate::bulk::exit;
@@ -19,18 +19,19 @@ use super::SubmitResult;
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct PutTally {
     doc: BulkReport,
-    /// Skipped lines whose jobs exist already.
+    /// Number of lines skipped because their jobs exist already.
     existing: usize,
-    /// Skipped lines that the journal says are done.
+    /// Number of lines skipped because the journal says that they are done.
     done_before: usize,
     codes: Codes,
     reasons: ReasonTally,
     stopwatch: Stopwatch,
-    /// Whether the document also lists the jobs that were put.
+    /// Whether the JSON document also lists the jobs that were put, besides those that were skipped or failed.
     all: bool,
-    /// The lines and jids to write at the end, in the order of the file. `None` if the lines are sent in that order.
+    /// The jids to write at the end in the order of the file, with their line numbers. `None` if the lines are sent
+    /// in that order: then each jid is written immediately.
     unwritten_jids: Option<Vec<(u64, Name)>>,
-    /// `None` unless the caller asked for the jids.
+    /// The jids of the jobs that were put or existed already. `None` unless the caller asked for them.
     jids_for_caller: Option<Vec<Name>>,
     /// In a dry run, how many lines would be put.
     planned: usize,
@@ -42,9 +43,9 @@ pub(super) struct LineOutcome<'t> {
     pub queue: &'t [u8],
     pub result: ItemTally,
     pub code: OutcomeCode,
-    /// Why the line failed, in words that many lines share.
+    /// Why the line failed, without details of this line: the totals count lines by this text.
     pub why: Option<String>,
-    /// Why the line failed, in words about this line.
+    /// The details of this line, such as why it failed.
     pub detail: Option<String>,
     pub state: Option<&'t Name>,
 }
@@ -65,7 +66,7 @@ impl LineOutcome<'_> {
         }
     }
 
-    /// Turns the outcome of a put into the planned outcome of a dry run.
+    /// Turns the outcome of a put in a dry run into a planned outcome.
     pub(super) fn mark_planned(&mut self) {
         self.state = None;
         if self.result == ItemTally::Done {
@@ -111,7 +112,7 @@ impl PutTally {
         self.jids_for_caller = are_wanted.then(Vec::new);
     }
 
-    /// Counts one line. Writes it if the format lists each line.
+    /// Counts the outcome of a line. Writes it immediately if the output format lists each line.
     pub(super) fn add_outcome(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match outcome.result {
@@ -131,7 +132,7 @@ impl PutTally {
             match ui.format() {
                 Format::Table => return Ok(()),
                 Format::Json if !self.all && outcome.result == ItemTally::Done => return Ok(()),
-                Format::Jid | Format::Raw => return self.write_jid(ui, &outcome),
+                Format::Jid | Format::Raw => return self.write_or_defer_jid(ui, &outcome),
                 _ => {}
             }
         }
@@ -152,23 +153,23 @@ impl PutTally {
         }
     }
 
-    /// Counts lines that an earlier run has done.
+    /// Counts skipped lines, which an earlier run has done.
     pub(super) fn count_done_before(&mut self, lines: usize) {
         self.doc.sum.skipped += lines;
         self.done_before += lines;
     }
 
-    fn write_jid(&mut self, ui: &mut Ui, outcome: &LineOutcome) -> Result<(), Error> {
+    fn write_or_defer_jid(&mut self, ui: &mut Ui, outcome: &LineOutcome) -> Result<(), Error> {
         match &mut self.unwritten_jids {
             Some(jids) => {
                 jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
             }
-            None => ui.write_safe_jids(&[&outcome.jid.into()]),
+            None => ui.write_jids_without_separator(&[&outcome.jid.into()]),
         }
     }
 
-    /// Whether this is a dry run with lines that would be put.
+    /// Whether a dry run found lines that it would put.
     pub(super) fn has_planned_lines(&self) -> bool {
         self.planned > 0
     }
@@ -188,23 +189,24 @@ impl PutTally {
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
     }
 
-    /// Writes the totals. Returns the result, or the error that stopped the sending.
+    /// Writes the totals. The result is `stopped_by` as an error if something stopped the sending, else the exit
+    /// code and the jids.
     pub(super) fn write_totals(
         mut self,
         ui: &mut Ui,
         stopped_by: Option<Error>,
     ) -> Result<SubmitResult, Error> {
         if self.doc.sum.done == 0 {
-            ui.mark_unchanged();
+            ui.mark_nothing_changed();
         }
         let remaining = self.remaining_lines();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
-        sum.elapsed_s = RoundedSeconds(self.stopwatch.seconds());
+        sum.elapsed_s = RoundedSeconds(self.stopwatch.elapsed_seconds());
         if let Some(mut jids) = self.unwritten_jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                ui.write_safe_jids(&[&jid])?;
+                ui.write_jids_without_separator(&[&jid])?;
             }
         }
         match ui.format() {
@@ -226,7 +228,7 @@ impl PutTally {
             ui.render_options(),
         );
         if sum.dry_run {
-            ui.note_dry_run(text.trim_end())
+            ui.note_dry_run_changes(text.trim_end())
         } else {
             ui.note(text.trim_end())
         }

@@ -1,11 +1,11 @@
-//! Cells of tables: texts of a fixed width, and small drawings.
+//! The table cells of `qless top`: texts of a fixed width, and sparklines.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use crate::text::{cut, width};
+use crate::text::{cut_with_ellipsis, width};
 
-/// The meaning of a text, which decides its style.
+/// The meaning of a text, which decides its color and weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tone {
     #[default]
@@ -18,7 +18,7 @@ pub(super) enum Tone {
 }
 
 impl Tone {
-    /// The style of the text. Without color, what is wrong is still bold.
+    /// The terminal style for this meaning. Without color, `Bad` is still bold.
     pub(super) fn style(self, color: bool) -> Style {
         let plain = Style::default();
         let colored = |hue: Color| if color { plain.fg(hue) } else { plain };
@@ -33,7 +33,7 @@ impl Tone {
     }
 }
 
-/// A cell: its text, its width, and whether the text is right-aligned.
+/// A table cell: its text, its width in columns, its alignment and its meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub text: String,
@@ -58,11 +58,11 @@ pub(super) fn right_aligned(text: impl Into<String>, width: usize, tone: Tone) -
     }
 }
 
-/// Cells side by side, with two blanks between them.
+/// A row of a table: `mark`, then the cells with two blanks between them. Text that is too long is cut.
 pub(super) fn row_line(mark: &str, cells: &[Cell], color: bool) -> Line<'static> {
     let mut spans = vec![Span::raw(mark.to_owned())];
     for (at, cell) in cells.iter().enumerate() {
-        let text = cut(&cell.text, cell.width);
+        let text = cut_with_ellipsis(&cell.text, cell.width);
         let gap = " ".repeat(cell.width.saturating_sub(width(&text)));
         let text = if cell.right {
             format!("{gap}{text}")
@@ -77,7 +77,8 @@ pub(super) fn row_line(mark: &str, cells: &[Cell], color: bool) -> Line<'static>
     Line::from(spans)
 }
 
-/// Values as bars of eighths, one column each; blank where nothing was measured.
+/// A sparkline of up to `columns` characters. Each is the mean of consecutive values, as a bar of one to eight
+/// eighths, or blank if nothing was measured.
 pub(super) fn sparkline(values: &[Option<f64>], columns: usize) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let per_column = values.len().div_ceil(columns.max(1)).max(1);

@@ -11,43 +11,43 @@ use ratatui::widgets::{Clear, Paragraph};
 use super::format::{Tone, row_line};
 use super::keys::{CHANGE_KEYS, VIEW_KEYS};
 use super::lists::{Table, TableRows};
-use super::state::{Overlay, QUEUE_STATES, State, View};
-use crate::text::{clean_line, format_count, format_duration, format_rough_duration, width};
+use super::state::{OpenView, Overlay, QUEUE_STATES, State};
+use crate::text::{format_count, format_duration, format_rough_duration, sanitize_to_line, width};
 
-/// Maximum number of lines of a table without the focus, with its head.
+/// Maximum number of lines, with the head, of a table that does not have the focus.
 const SMALL_TABLE_LINES: usize = 5;
 
-/// The lines above the tables: the server, the headline, a blank one. On a small screen they make room for rows.
+/// Number of lines above the tables: the server, the headline and a blank line. A small screen shows fewer of them.
 const HEADER_LINES: usize = 3;
 
-/// Minimum number of lines of a list: its head, a row, and the number of other rows.
+/// Minimum number of lines of a list: its head, one row, and a line with the number of other rows.
 const MIN_LIST_LINES: usize = 3;
 
 pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     let area = frame.area();
     let (columns, lines) = (area.width as usize, area.height as usize);
     state.width = columns.saturating_sub(1).max(20);
-    // A screen of one line shows a row, unless something is being typed or answered.
-    let has_footer = lines > 1 || state.is_answering();
+    // A screen of one line shows a row in place of the footer, unless the footer has a prompt.
+    let has_footer = lines > 1 || state.has_footer_prompt();
     let above = lines.saturating_sub(1 + MIN_LIST_LINES).min(HEADER_LINES);
     let body = lines.saturating_sub(usize::from(has_footer) + above);
     state.page = body.saturating_sub(1).max(1);
     let mut text = vec![
         header_line(state, columns),
-        headline_line(state, columns),
+        title_or_headline_line(state, columns),
         Line::default(),
     ];
     text.truncate(above);
     let mut content = match state.views.last() {
         None if state.current_server().snapshot.is_none() => lines_before_snapshot(state),
-        None => table_lines(state, body),
-        Some(View::Text { text, scroll, .. }) => {
+        None => all_table_lines(state, body),
+        Some(OpenView::Text { text, scroll, .. }) => {
             let lines = text.lines().skip(*scroll).take(body);
             lines
-                .map(|line| Line::raw(format!("  {}", clean_line(line))))
+                .map(|line| Line::raw(format!("  {}", sanitize_to_line(line))))
                 .collect()
         }
-        Some(View::Jobs { .. }) => lines_of_jobs(state, body),
+        Some(OpenView::Jobs { .. }) => lines_of_jobs(state, body),
     };
     content.truncate(body);
     content.resize(body, Line::default());
@@ -57,7 +57,7 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     }
     frame.render_widget(Paragraph::new(text), area);
     match &state.overlay {
-        Some(Overlay::Keys(from)) => draw_overlay(frame, area, key_lines(state, *from, body)),
+        Some(Overlay::Keys(from)) => draw_overlay(frame, area, key_help_lines(state, *from, body)),
         Some(Overlay::Commands(lines)) => {
             let lines = lines
                 .iter()
@@ -69,7 +69,7 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     }
 }
 
-/// Draws text over the middle of the screen.
+/// Draws lines of text over the middle of the screen.
 fn draw_overlay(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
     let widest = lines.iter().map(Line::width).max().unwrap_or(0) + 2;
     let (wide, high) = (
@@ -92,7 +92,7 @@ fn draw_overlay(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
     );
 }
 
-/// A line that begins with `left` and ends with `right`, if both fit.
+/// A line with `left` at its start and `right` at its end. If they do not both fit, only `left`.
 fn line_with_right_end(
     left: Vec<Span<'static>>,
     right: String,
@@ -119,7 +119,7 @@ fn header_line(state: &State, columns: usize) -> Line<'static> {
             Tone::Strong
         };
         left.push(Span::styled(
-            format!("▍{}  ", clean_line(label)),
+            format!("▍{}  ", sanitize_to_line(label)),
             tone.style(state.color),
         ));
     }
@@ -128,7 +128,7 @@ fn header_line(state: &State, columns: usize) -> Line<'static> {
         _ => &server.shown.address,
     };
     left.push(Span::styled(
-        clean_line(address),
+        sanitize_to_line(address),
         Tone::Dim.style(state.color),
     ));
     let pace = &server.pace;
@@ -173,9 +173,9 @@ fn interval_text(seconds: f64) -> String {
     }
 }
 
-fn headline_line(state: &State, columns: usize) -> Line<'static> {
+fn title_or_headline_line(state: &State, columns: usize) -> Line<'static> {
     let mut text = match state.views.last() {
-        Some(View::Jobs {
+        Some(OpenView::Jobs {
             title, jobs, total, ..
         }) => {
             let shown = jobs.len() as u64;
@@ -186,11 +186,11 @@ fn headline_line(state: &State, columns: usize) -> Line<'static> {
             };
             format!("{title} · {}{of}", format_count(*total, "job", "jobs"))
         }
-        Some(View::Text { title, .. }) => title.clone(),
-        None => state.headline(),
+        Some(OpenView::Text { title, .. }) => title.clone(),
+        None => state.health_headline(),
     };
     if let Some(failed) = &state.current_server().failed_read {
-        text = clean_line(failed.error.message().as_bytes());
+        text = sanitize_to_line(failed.error.message().as_bytes());
         if let Some(seen) = &state.current_server().snapshot {
             let age = Instant::now().saturating_duration_since(seen.at);
             let age = format_rough_duration(age.as_secs_f64());
@@ -207,30 +207,30 @@ fn headline_line(state: &State, columns: usize) -> Line<'static> {
     } else {
         Tone::Bad
     };
-    let text = crate::text::cut(&clean_line(text), columns.saturating_sub(2));
+    let text = crate::text::cut_with_ellipsis(&sanitize_to_line(text), columns.saturating_sub(2));
     Line::from(vec![
         Span::raw(" "),
         Span::styled(text, tone.style(state.color)),
     ])
 }
 
-/// Before the first snapshot: the steps to the server, if it does not answer.
+/// The lines before the first snapshot. If the server does not answer, they are the connection steps of `doctor`.
 fn lines_before_snapshot(state: &State) -> Vec<Line<'static>> {
     match &state.current_server().failed_read {
         None => vec![Line::raw("  …")],
         Some(failed) => failed
             .steps
             .iter()
-            .map(|step| Line::raw(format!("  {}", clean_line(step))))
+            .map(|step| Line::raw(format!("  {}", sanitize_to_line(step))))
             .collect(),
     }
 }
 
-/// The tables of the first screen. If they do not fit, only the table with the focus is shown.
-fn table_lines(state: &State, lines: usize) -> Vec<Line<'static>> {
-    let all = Table::ALL.map(|table| (table, state.rows(table)));
+/// The lines of the tables of the first screen. If these do not all fit, only the table with the focus is shown.
+fn all_table_lines(state: &State, lines: usize) -> Vec<Line<'static>> {
+    let all = Table::ALL.map(|table| (table, state.filtered_table_rows(table)));
     if lines < 3 * SMALL_TABLE_LINES + 1 {
-        let rows = state.rows(state.table);
+        let rows = state.filtered_table_rows(state.table);
         return lines_of_table(state, state.table, &rows, lines);
     }
     let focused = state.table;
@@ -260,7 +260,7 @@ fn lines_of_table(
     lines: usize,
 ) -> Vec<Line<'static>> {
     let is_focused = which == state.table;
-    let at = is_focused.then(|| state.position_of_table(which, rows));
+    let at = is_focused.then(|| state.selected_row_of_table(which, rows));
     let omitted = state
         .current_server()
         .snapshot
@@ -280,18 +280,18 @@ fn lines_of_table(
 }
 
 fn lines_of_jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
-    let Some(View::Jobs { error, .. }) = state.views.last() else {
+    let Some(OpenView::Jobs { error, .. }) = state.views.last() else {
         return Vec::new();
     };
     if let Some(error) = error {
-        return vec![Line::raw(format!("  {}", clean_line(error)))];
+        return vec![Line::raw(format!("  {}", sanitize_to_line(error)))];
     }
-    let rows = state.open_rows();
-    let at = state.open_position(&rows);
+    let rows = state.filtered_open_rows();
+    let at = state.selected_row_of_open_list(&rows);
     list_lines(state, &rows, Some(at), lines, "none", 0)
 }
 
-/// The head and the rows around the selected one. With a single line, no head.
+/// The head of a list and its rows, scrolled until the selected row is visible. With a single line, no head.
 fn list_lines(
     state: &State,
     rows: &TableRows,
@@ -371,8 +371,8 @@ fn wrap_line(line: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The list of keys, scrolled to the line `from` if not all fit.
-fn key_lines(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
+/// The lines of the key help, from the line `from` on if not all fit.
+fn key_help_lines(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
     let line = |key: &str, what: &str| Line::raw(format!("  {key:<10} {what}"));
     let looks = VIEW_KEYS.iter().map(|(key, what)| line(key, what));
     let changes = CHANGE_KEYS
@@ -396,8 +396,8 @@ fn key_lines(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
 fn footer_line(state: &State, columns: usize) -> Line<'static> {
     let text = if let Some(Overlay::Question(line, count)) = &state.overlay {
         let line = line.shell_line().unwrap_or_default();
-        let line = crate::text::cut(&line, columns.saturating_sub(28));
-        // The line may be cut, so the prompt says how many names the command changes.
+        let line = crate::text::cut_with_ellipsis(&line, columns.saturating_sub(28));
+        // The shown command may be cut, so the prompt says how many jobs, groups or queues it changes.
         let asks = match count {
             1 => "  y does it".to_owned(),
             count => format!("  y does it to {count}"),
@@ -407,7 +407,7 @@ fn footer_line(state: &State, columns: usize) -> Line<'static> {
             Span::styled(asks, Tone::Warn.style(state.color)),
         ]);
     } else if let Some(Overlay::Reason(_, _, reason)) = &state.overlay {
-        let typed = clean_line(reason);
+        let typed = sanitize_to_line(reason);
         return Line::from(vec![
             Span::styled(" why? ", Tone::Warn.style(state.color)),
             Span::raw(format!("{typed}▏")),
@@ -423,12 +423,12 @@ fn footer_line(state: &State, columns: usize) -> Line<'static> {
     } else {
         let keys = match state.views.last() {
             None => " ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command",
-            Some(View::Jobs {
+            Some(OpenView::Jobs {
                 source: super::reader::JobSource::Queue(..),
                 ..
             }) => " ↑↓ select  ⏎ open  esc back  e explain  w command",
-            Some(View::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
-            Some(View::Text { .. }) => " ↑↓ scroll  esc back  w command",
+            Some(OpenView::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
+            Some(OpenView::Text { .. }) => " ↑↓ scroll  esc back  w command",
         };
         let changes = CHANGE_KEYS
             .iter()
@@ -440,7 +440,7 @@ fn footer_line(state: &State, columns: usize) -> Line<'static> {
         format!("{keys}{}  ? all", changes.collect::<String>())
     };
     let mut text = text;
-    if let Some(View::Jobs {
+    if let Some(OpenView::Jobs {
         source: super::reader::JobSource::Queue(_, own),
         ..
     }) = state.views.last()
@@ -460,15 +460,15 @@ fn footer_line(state: &State, columns: usize) -> Line<'static> {
     if !state.marked.is_empty() {
         right = format!("{} marked", state.marked.len());
     } else if !state.filter.is_empty() && !state.is_typing {
-        right = format!("only {}", clean_line(&state.filter));
-    } else if let Some(View::Text { text, scroll, .. }) = state.views.last() {
+        right = format!("only {}", sanitize_to_line(&state.filter));
+    } else if let Some(OpenView::Text { text, scroll, .. }) = state.views.last() {
         let below = text.lines().count().saturating_sub(scroll + state.page + 1);
         if below > 0 {
             right = format!("↓ {below} more");
         }
     }
     let room = columns.saturating_sub(width(&right) + 2);
-    let text = crate::text::cut(&text, room);
+    let text = crate::text::cut_with_ellipsis(&text, room);
     line_with_right_end(
         vec![Span::styled(text, Tone::Dim.style(state.color))],
         right,
@@ -504,7 +504,7 @@ mod tests {
         JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples,
         TextSource,
     };
-    use crate::top::state::{Effect, ServerView};
+    use crate::top::state::{KeyEffect, ServerView};
     use crate::top::{ServerAccess, TopOptions};
 
     const NOON: f64 = 1_800_014_400.0;
@@ -587,7 +587,7 @@ mod tests {
             elapsed: Duration::from_millis(1),
             notes: String::new(),
         };
-        state.take_reply(answer, Instant::now());
+        state.show_reply_and_plan_read(answer, Instant::now());
     }
 
     fn state(queues: u64) -> State {
@@ -866,7 +866,7 @@ mod tests {
         );
         state.press_key(Key::Escape);
         // In a protected context the command itself asks.
-        assert!(matches!(state.press_key(Key::Char('P')), Effect::Run(_)));
+        assert!(matches!(state.press_key(Key::Char('P')), KeyEffect::Run(_)));
         state.servers[0].shown.is_protected = false;
         state.press_key(Key::Char('P'));
         check(
@@ -1101,9 +1101,9 @@ mod tests {
         for is_asked in [false, true] {
             let mut state = state(2);
             let later = Instant::now() + Duration::from_secs(60);
-            let request = state.next_request(later).unwrap();
+            let request = state.next_due_request(later).unwrap();
             if is_asked {
-                state.read_again();
+                state.schedule_read_now();
             }
             let found = Ok(ReadResult::Snapshot(
                 Box::new(facts(3)),
@@ -1111,7 +1111,7 @@ mod tests {
                 Moment::default(),
             ));
             answer(&mut state, request.what, found);
-            assert_eq!(state.next_request(Instant::now()).is_some(), is_asked);
+            assert_eq!(state.next_due_request(Instant::now()).is_some(), is_asked);
         }
     }
 

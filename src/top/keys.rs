@@ -55,7 +55,7 @@ impl Key {
     }
 }
 
-/// The actions that change nothing, with their keys, for the list of keys.
+/// The keys that change no job or queue, with what each does, for the key help.
 pub(super) const VIEW_KEYS: [(&str, &str); 18] = [
     ("↑ ↓ j k", "select; PgUp PgDn g G"),
     ("Enter l", "open"),
@@ -80,7 +80,7 @@ pub(super) const VIEW_KEYS: [(&str, &str); 18] = [
     ("q", "quit"),
 ];
 
-/// The actions that change jobs or queues, with their keys.
+/// The keys that change jobs or queues, with what each does.
 pub(super) const CHANGE_KEYS: [(char, &str); 5] = [
     ('R', "retry: a group, or jobs"),
     ('C', "cancel: a group, or jobs"),

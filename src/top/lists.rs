@@ -1,4 +1,4 @@
-//! The tables of the first screen, as rows of names and cells.
+//! The tables of the first screen of `qless top`, each as rows of a name and cells.
 
 use super::format::{Cell, Tone, left_aligned, right_aligned, sparkline};
 use super::reader::Samples;
@@ -9,7 +9,7 @@ use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::name::Name;
 use crate::text::{
-    clean_line, format_count, format_duration, format_rough_duration, width,
+    format_count, format_duration, format_rough_duration, sanitize_to_line, width,
     with_thousands_separators,
 };
 use crate::view::RenderOptions;
@@ -26,7 +26,7 @@ pub(super) enum Table {
 impl Table {
     pub(super) const ALL: [Table; 3] = [Table::Queues, Table::Failed, Table::Workers];
 
-    /// The columns by which the table can be sorted, the default first.
+    /// The names of the columns by which the user can sort the table, the default first.
     pub(super) fn sort_columns(self) -> &'static [&'static str] {
         match self {
             Table::Queues => &["name", "wait", "run", "next waits"],
@@ -38,7 +38,7 @@ impl Table {
 
 /// A row with the name that it is about.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct NamedRow {
     pub name: Name,
     pub cells: Vec<Cell>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug, Default)]
 pub(super) struct TableRows {
     pub head: Vec<Cell>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<NamedRow>,
 }
 
 /// The width of the column of flow.
@@ -56,7 +56,7 @@ const FLOW_WIDTH: usize = 18;
 /// The width of the column of slots.
 const SLOTS_WIDTH: usize = 10;
 
-fn head_cells(cells: &[Cell]) -> Vec<Cell> {
+fn dim_header_cells(cells: &[Cell]) -> Vec<Cell> {
     let dim = |cell: &Cell| Cell {
         tone: Tone::Dim,
         ..cell.clone()
@@ -71,15 +71,15 @@ pub(super) struct TableSource<'s> {
     pub history: &'s History,
     pub now: Moment,
     pub width: usize,
-    /// The index of the column by which the table is sorted.
+    /// The index in [`Table::sort_columns`] of the column that sorts the table.
     pub sort_column: usize,
 }
 
 impl TableSource<'_> {
-    pub(super) fn rows(&self, table: Table) -> TableRows {
+    pub(super) fn build_rows(&self, table: Table) -> TableRows {
         match table {
             Table::Queues => self.queue_rows(),
-            Table::Failed => self.group_rows(),
+            Table::Failed => self.failed_group_rows(),
             Table::Workers => self.worker_rows(),
         }
     }
@@ -89,7 +89,8 @@ impl TableSource<'_> {
         match self.sort_column {
             1 => queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.waiting)),
             2 => queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.running)),
-            3 => queues.sort_by(|one, other| next_job_wait(other).total_cmp(&next_job_wait(one))),
+            3 => queues
+                .sort_by(|one, other| head_wait_seconds(other).total_cmp(&head_wait_seconds(one))),
             _ => {}
         }
         let has_flow = self.width >= 76;
@@ -174,21 +175,22 @@ impl TableSource<'_> {
                     flow_cell(&flow.done, flow.put_per_s, flow.done_per_s),
                     Tone::Good,
                 ),
-                self.state_cell(queue),
+                self.blocked_or_late_cell(queue),
             ]);
-            Row {
+            NamedRow {
                 name: counts.name.clone(),
                 cells,
             }
         };
         TableRows {
-            head: head_cells(&cells(titles)),
+            head: dim_header_cells(&cells(titles)),
             rows: queues.iter().map(row).collect(),
         }
     }
 
-    /// What keeps the jobs of a queue from workers, or that they are late. In a narrow column, in one word.
-    fn state_cell(&self, queue: &QueueFacts) -> (String, Tone) {
+    /// The STATE cell of a queue: what keeps its jobs from workers, or that its oldest job has waited too long. On
+    /// a narrow screen, one word.
+    fn blocked_or_late_cell(&self, queue: &QueueFacts) -> (String, Tone) {
         let is_wide = self.width >= 90;
         let options = RenderOptions {
             now: self.now,
@@ -209,7 +211,7 @@ impl TableSource<'_> {
         }
     }
 
-    fn group_rows(&self) -> TableRows {
+    fn failed_group_rows(&self) -> TableRows {
         let mut groups: Vec<&RecentFailures> = self.facts.groups.iter().collect();
         match self.sort_column {
             0 => groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs))),
@@ -248,7 +250,7 @@ impl TableSource<'_> {
                 recent => (format!("+{}", with_thousands_separators(recent)), Tone::Bad),
             };
             let sample = self.samples.get(&group.group).cloned();
-            Row {
+            NamedRow {
                 name: group.group.clone(),
                 cells: cells([
                     (group.group.to_string(), Tone::Strong),
@@ -260,7 +262,7 @@ impl TableSource<'_> {
             }
         };
         TableRows {
-            head: head_cells(&cells(titles)),
+            head: dim_header_cells(&cells(titles)),
             rows: groups.iter().map(row).collect(),
         }
     }
@@ -311,7 +313,7 @@ impl TableSource<'_> {
                     )
                 }
             };
-            Row {
+            NamedRow {
                 name: worker.name.clone(),
                 cells: cells([
                     (worker.host_and_pid_or_name(), Tone::Strong),
@@ -332,13 +334,14 @@ impl TableSource<'_> {
             }
         };
         TableRows {
-            head: head_cells(&cells(titles)),
+            head: dim_header_cells(&cells(titles)),
             rows: workers.iter().map(row).collect(),
         }
     }
 }
 
-/// A sparkline of the last hour, shortened so that the current rates beside it are never cut.
+/// A sparkline of the jobs done in the last hour, and the current rates of puts and completions. The sparkline
+/// becomes shorter so that the rates fit.
 pub(super) fn flow_cell(done: &[Option<f64>], put_s: Option<f64>, done_s: Option<f64>) -> String {
     let rates = match (put_s, done_s) {
         (Some(0.0), Some(0.0)) => NONE.to_owned(),
@@ -349,7 +352,7 @@ pub(super) fn flow_cell(done: &[Option<f64>], put_s: Option<f64>, done_s: Option
     format!("{} {rates}", sparkline(done, bars))
 }
 
-fn next_job_wait(queue: &QueueFacts) -> f64 {
+fn head_wait_seconds(queue: &QueueFacts) -> f64 {
     queue.counts.head_wait_s.map_or(0.0, |wait| wait.0)
 }
 
@@ -361,7 +364,7 @@ fn rate_text(per_s: f64) -> String {
     }
 }
 
-/// The slots of a worker, as one character each.
+/// The slots of a worker, one character each: jobs with expired locks, running jobs, free slots.
 fn slot_symbols(worker: &Worker) -> String {
     let slots = worker.drawn_slot_counts(SLOTS_WIDTH as u64);
     let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
@@ -393,7 +396,7 @@ pub(super) fn job_rows(jobs: &[Job], now: Moment, width: usize) -> TableRows {
             Some(State::Running | State::Complete) => Tone::Good,
             _ => Tone::Plain,
         };
-        Row {
+        NamedRow {
             name: job.jid.clone(),
             cells: cells([
                 (job.jid.to_string(), Tone::Strong),
@@ -402,12 +405,12 @@ pub(super) fn job_rows(jobs: &[Job], now: Moment, width: usize) -> TableRows {
                     Tone::Plain,
                 ),
                 (job.state_text(), tone),
-                (clean_line(job.state_detail(&options)), Tone::Dim),
+                (sanitize_to_line(job.state_detail(&options)), Tone::Dim),
             ]),
         }
     };
     TableRows {
-        head: head_cells(&cells(titles)),
+        head: dim_header_cells(&cells(titles)),
         rows: jobs.iter().map(row).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! `qless top`: the queues on a full screen.
 //!
-//! [`state`] turns keys and what was read into a state and effects, [`frame`] draws a state. Neither touches the
-//! terminal or the server. [`reader`] reads in a thread per server, one thing after the other.
+//! [`state`] is what the screen shows: keys and replies change it. [`frame`] draws it. Neither accesses the
+//! terminal or the server. [`reader`] reads from each server in a thread of its own, one request after the other.
 
 mod format;
 mod frame;
@@ -34,19 +34,19 @@ use signal_hook::{flag, low_level};
 
 use self::keys::Key;
 use self::reader::{ReadRequest, ReaderReply};
-use self::state::{Effect, ServerView, State};
+use self::state::{KeyEffect, ServerView, State};
 use crate::address::secret::Secret;
 use crate::address::variables::PASSWORDS;
 use crate::command_line::CommandLine;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::exit::Exit;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::shown_server::ShownServer;
 use crate::threads;
 
-/// Time between two checks of the keyboard and of the replies.
+/// Time between two checks for keys and for replies of the readers.
 const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// What the flags say.
@@ -54,20 +54,22 @@ const POLL_INTERVAL: Duration = Duration::from_millis(30);
 pub(crate) struct TopOptions {
     pub interval: Duration,
     /// Only these queues, if any are named.
-    pub queues: Vec<Pattern>,
+    pub queues: Vec<NamePattern>,
     pub color: bool,
     pub access: ServerAccess,
 }
 
-/// What a command needs besides its line to reach the server: flags, and a password that was typed.
+/// What a command started from the screen needs besides its command line to reach the server: flags, and the
+/// password of the given address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerAccess {
     pub flags: Vec<OsString>,
     pub password: Option<Secret>,
 }
 
-/// Shows the servers of the sessions until the user quits.
-pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, Error> {
+/// Runs the screen for the servers of the sessions, until the user quits, a signal arrives or the terminal is
+/// closed.
+pub(crate) fn run_top_screen(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, Error> {
     let servers = sessions.iter().map(ShownServer::of_session);
     let servers = servers.map(|shown| Ok(ServerView::new(shown?, options.interval)));
     let mut state = State::new(
@@ -77,10 +79,10 @@ pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, E
     let (answers, answered) = channel();
     let requests: Result<Vec<Sender<ReadRequest>>, Error> = sessions
         .into_iter()
-        .map(|session| start_reader(session, answers.clone()))
+        .map(|session| start_reader_thread(session, answers.clone()))
         .collect();
     let requests = requests?;
-    let signals = Signals::listen();
+    let signals = SignalFlags::listen();
     let mut screen = Screen::enter()?;
     let ended = run_event_loop(
         &mut state,
@@ -90,18 +92,18 @@ pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, E
         &requests,
         &answered,
     );
-    screen.leave();
+    screen.restore_terminal();
     if is_terminal_gone() {
         return Ok(Exit::Terminated);
     }
     signals.end_by_fatal_signal();
-    // Notes for stderr were held back: they would have stood in the middle of a frame.
-    _ = io::stderr().write_all(state.notes().as_bytes());
+    // Notes for stderr were held back until now, because they would have appeared inside a frame.
+    _ = io::stderr().write_all(state.held_back_notes().as_bytes());
     ended
 }
 
-/// Starts the thread that reads from a server. It may still wait for the server when the user has quit.
-fn start_reader(
+/// Starts the thread that reads from a server. The thread may still wait for a reply when the user quits.
+fn start_reader_thread(
     session: Session,
     answers: Sender<ReaderReply>,
 ) -> Result<Sender<ReadRequest>, Error> {
@@ -117,7 +119,7 @@ fn start_reader(
 fn run_event_loop(
     state: &mut State,
     access: &ServerAccess,
-    signals: &Signals,
+    signals: &SignalFlags,
     screen: &mut Screen,
     requests: &[Sender<ReadRequest>],
     answered: &Receiver<ReaderReply>,
@@ -125,11 +127,11 @@ fn run_event_loop(
     let mut is_new = true;
     let mut drawn = Instant::now();
     while !is_terminal_gone() {
-        if let Some(request) = state.next_request(Instant::now()) {
+        if let Some(request) = state.next_due_request(Instant::now()) {
             _ = requests[request.server].send(request);
         }
         while let Ok(answer) = answered.try_recv() {
-            state.take_reply(answer, Instant::now());
+            state.show_reply_and_plan_read(answer, Instant::now());
             is_new = true;
         }
         // Ages grow by the second.
@@ -137,7 +139,7 @@ fn run_event_loop(
             screen.draw(state)?;
             (is_new, drawn) = (false, Instant::now());
         }
-        if let Some(exit) = signals.exit_code() {
+        if let Some(exit) = signals.exit_code_of_signal() {
             return Ok(exit);
         }
         if signals.suspended.swap(false, Ordering::Relaxed) {
@@ -155,27 +157,28 @@ fn run_event_loop(
         };
         let Some(key) = key else { continue };
         match state.press_key(key) {
-            Effect::None => {}
-            Effect::Quit => return Ok(Exit::Ok),
-            Effect::Suspend => suspend(screen)?,
-            Effect::Redraw => screen.force_full_redraw()?,
-            Effect::Copy(text) => copy_to_clipboard(&text),
-            Effect::Run(line) => {
+            KeyEffect::None => {}
+            KeyEffect::Quit => return Ok(Exit::Ok),
+            KeyEffect::Suspend => suspend(screen)?,
+            KeyEffect::Redraw => screen.force_full_redraw()?,
+            KeyEffect::Copy(text) => copy_to_clipboard(&text),
+            KeyEffect::Run(line) => {
                 run_command(&line, access, signals, screen)?;
-                state.read_again();
+                state.schedule_read_now();
             }
         }
     }
     Ok(Exit::Terminated)
 }
 
-/// Whether the terminal was closed. SIGHUP reports this only for the terminal of the session.
+/// Whether the terminal was closed. SIGHUP reports this only for the controlling terminal of the process.
 fn is_terminal_gone() -> bool {
     // Without requested events, `poll` reports only that the terminal was closed.
     poll_keyboard(PollFlags::empty(), Duration::ZERO)
 }
 
-/// Waits until the keyboard is in one of these states, or was closed.
+/// Waits up to `patience` until the keyboard has one of `states`, or was closed. The result is whether this
+/// happened.
 fn poll_keyboard(states: PollFlags, patience: Duration) -> bool {
     let keyboard = io::stdin();
     let mut polled = [PollFd::new(&keyboard, states)];
@@ -183,9 +186,9 @@ fn poll_keyboard(states: PollFlags, patience: Duration) -> bool {
     matches!(poll(&mut polled, patience.as_ref()), Ok(1..))
 }
 
-/// Leaves the screen to the shell, until the user continues.
+/// Restores the terminal and suspends the process. Enters the screen again when the shell continues the process.
 fn suspend(screen: &mut Screen) -> Result<(), Error> {
-    screen.leave();
+    screen.restore_terminal();
     _ = low_level::emulate_default_handler(SIGTSTP);
     *screen = Screen::enter()?;
     Ok(())
@@ -198,14 +201,15 @@ fn copy_to_clipboard(text: &Name) {
     _ = write!(stdout, "\x1b]52;c;{text}\x07").and_then(|()| stdout.flush());
 }
 
-/// Runs a command on the terminal itself, with its plan and its question.
+/// Leaves the screen and runs a `qless` command on the terminal, where it shows its plan and asks its question.
+/// Enters the screen again after Enter.
 fn run_command(
     line: &CommandLine,
     access: &ServerAccess,
-    signals: &Signals,
+    signals: &SignalFlags,
     screen: &mut Screen,
 ) -> Result<(), Error> {
-    screen.leave();
+    screen.restore_terminal();
     println!("$ {}", line.shell_line().unwrap_or_default());
     let words = line.runnable_argv().into_iter().skip(1);
     let words = words.map(|word| OsStr::from_bytes(word.as_bytes()).to_owned());
@@ -218,7 +222,7 @@ fn run_command(
         command.status()
     });
     if let Err(why) = ran {
-        println!("error: {}", io_message(&why));
+        println!("error: {}", io_message_without_errno(&why));
     }
     // A Ctrl-C meanwhile was for the command.
     signals.interrupted.store(false, Ordering::Relaxed);
@@ -229,17 +233,17 @@ fn run_command(
     Ok(())
 }
 
-/// Waits until a line was typed, or a signal asks to end.
-fn wait_for_line(signals: &Signals) {
+/// Waits until the user has typed a line, or a signal asks this process to end.
+fn wait_for_line(signals: &SignalFlags) {
     let mut typed = [0; 256];
-    while signals.exit_code().is_none() {
+    while signals.exit_code_of_signal().is_none() {
         if !poll_keyboard(PollFlags::IN, POLL_INTERVAL) {
             continue;
         }
         match rustix::io::read(io::stdin(), &mut typed) {
             Ok(count) if count > 0 && !typed[..count].contains(&b'\n') => {}
             Err(Errno::INTR) => {}
-            // A line, the end of the input, or no keyboard any more.
+            // The user typed a line or ended the input, or the keyboard cannot be read any more.
             _ => return,
         }
     }
@@ -250,7 +254,7 @@ struct Screen(Option<DefaultTerminal>);
 
 impl Screen {
     fn enter() -> Result<Screen, Error> {
-        // The alternate screen is empty when it is entered.
+        // No clearing is needed: the alternate screen is empty when it is entered.
         let terminal = ratatui::try_init().map_err(terminal_error)?;
         Ok(Screen(Some(terminal)))
     }
@@ -268,46 +272,50 @@ impl Screen {
         let Some(terminal) = &mut self.0 else {
             return Ok(());
         };
-        // `Terminal::clear` asks the terminal where the cursor is, and some terminals do not reply.
+        // Not by `Terminal::clear`: it asks the terminal for the cursor position, and some terminals do not reply.
         let size = terminal.size().map_err(terminal_error)?;
         terminal.resize(size.into()).map_err(terminal_error)
     }
 
-    fn leave(&mut self) {
+    fn restore_terminal(&mut self) {
         let Some(terminal) = self.0.take() else {
             return;
         };
         if is_terminal_gone() {
-            // Nothing is left to restore. Dropping the `DefaultTerminal` would write to stderr, which would panic.
+            // A closed terminal needs no restoring. Dropping the `DefaultTerminal` would write to stderr, which
+            // would panic.
             return mem::forget(terminal);
         }
         drop(terminal);
-        // `restore` would write its error to stderr.
+        // Not by `restore`: it would write its error to stderr.
         _ = ratatui::try_restore();
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.leave();
+        self.restore_terminal();
     }
 }
 
 fn terminal_error(why: io::Error) -> Error {
     Error::new(
         Kind::File,
-        format!("the terminal cannot be used: {}", io_message(&why)),
+        format!(
+            "the terminal cannot be used: {}",
+            io_message_without_errno(&why)
+        ),
     )
 }
 
-/// Signals that end a process by default, besides those that ask it to end.
+/// Signals whose default action ends the process, other than SIGINT, SIGTERM and SIGHUP.
 const FATAL_SIGNALS: [i32; 11] = [
     SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGXFSZ, SIGTRAP,
     SIGSYS,
 ];
 
 /// The signals of other processes.
-struct Signals {
+struct SignalFlags {
     interrupted: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
     suspended: Arc<AtomicBool>,
@@ -315,9 +323,9 @@ struct Signals {
     fatal: Arc<AtomicUsize>,
 }
 
-impl Signals {
-    fn listen() -> Signals {
-        let signals = Signals {
+impl SignalFlags {
+    fn listen() -> SignalFlags {
+        let signals = SignalFlags {
             interrupted: Arc::default(),
             terminated: Arc::default(),
             suspended: Arc::default(),
@@ -329,7 +337,7 @@ impl Signals {
             (SIGHUP, &signals.terminated),
             (SIGTSTP, &signals.suspended),
         ] {
-            // A signal that cannot be listened to keeps its default action.
+            // Ignore a failure: a signal without a handler keeps its default action.
             _ = flag::register(signal, flagged.clone());
         }
         for signal in FATAL_SIGNALS {
@@ -338,7 +346,8 @@ impl Signals {
         signals
     }
 
-    /// Ends this process by a fatal signal that has arrived, now that the terminal is restored.
+    /// Ends this process by the fatal signal that has arrived, if there is one. To be called after the terminal is
+    /// restored.
     fn end_by_fatal_signal(&self) {
         let signal = self.fatal.load(Ordering::Relaxed);
         if signal != 0 {
@@ -346,7 +355,7 @@ impl Signals {
         }
     }
 
-    fn exit_code(&self) -> Option<Exit> {
+    fn exit_code_of_signal(&self) -> Option<Exit> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Exit::Interrupted);
         }

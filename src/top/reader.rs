@@ -1,4 +1,4 @@
-//! Reads what the screen shows, one request after the other.
+//! Reads from a server what the screen shows, one request after the other.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
@@ -19,22 +19,22 @@ use crate::model::job::{Job, State as JobState};
 use crate::model::overview::{RecentFailures, SystemFacts};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean_line, failure_summary_line};
+use crate::text::{failure_summary_line, sanitize_to_line};
 use crate::view::{RenderOptions, View};
 
 /// Maximum number of jobs of a list.
 const MAX_JOBS: u64 = 200;
 
-/// Maximum number of bytes of a text that are shown: each frame lays out the text again.
+/// Maximum size in bytes of a text on the screen. Each frame lays out the whole text again, so longer ones are cut.
 const MAX_TEXT_BYTES: usize = 50_000;
 
-/// Maximum number of dependencies and dependents whose states are read.
+/// Maximum number of dependencies and dependents of a job whose states are read.
 const MAX_NEIGHBORS: usize = 100;
 
-/// Maximum number of groups whose newest message is read. The groups with the most recent failures come first.
+/// Maximum number of failure groups whose newest message is read. Those with the most recent failures come first.
 const MAX_SAMPLED_GROUPS: usize = 20;
 
-/// What to read from one of the servers, for a screen of this width.
+/// A request to read something from one of the servers, for a screen of `width` columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadRequest {
     pub server: usize,
@@ -76,7 +76,7 @@ pub(super) struct ReaderReply {
     pub notes: String,
 }
 
-/// The decisive line of the newest message of each group.
+/// For each failure group, the line of its newest message that says what failed.
 pub(super) type Samples = HashMap<Name, String>;
 
 pub(super) enum ReadResult {
@@ -85,26 +85,26 @@ pub(super) enum ReadResult {
     Text(String),
 }
 
-/// Why a read failed, and the steps to the server if it does not answer.
+/// Why a read failed, with the connection steps of `doctor` if the server does not answer.
 pub(super) struct ReadFailure {
     pub error: Error,
     pub steps: Vec<String>,
 }
 
-/// Answers requests until the screen is gone. Each server has a reader of its own: its reads never overlap, and a server
-/// that does not answer delays no other.
+/// Answers the requests for one server until the screen is closed. Each server has a thread of its own: its reads
+/// never overlap, and a server that does not answer delays no other.
 pub(super) fn answer_requests(
     mut session: Session,
     requests: &Receiver<ReadRequest>,
     answers: &Sender<ReaderReply>,
 ) {
-    let mut samples = SampleReader::default();
+    let mut samples = FailureSampleCache::default();
     while let Ok(request) = requests.recv() {
         session.ui.begin_capture(false);
         let begun = Instant::now();
         let found =
             read_target(&mut session, &request, &mut samples).map_err(|error| ReadFailure {
-                steps: steps_to_server(&mut session, request.width, &error),
+                steps: doctor_lines_if_unreachable(&mut session, request.width, &error),
                 error,
             });
         let elapsed = begun.elapsed();
@@ -124,7 +124,7 @@ pub(super) fn answer_requests(
 fn read_target(
     session: &mut Session,
     request: &ReadRequest,
-    samples: &mut SampleReader,
+    samples: &mut FailureSampleCache,
 ) -> Result<ReadResult, Error> {
     match &request.what {
         ReadTarget::Snapshot(queues) => {
@@ -133,12 +133,12 @@ fn read_target(
                 ..SnapshotRequest::default()
             };
             let (facts, now) = look::read_snapshot(RECENT, request, &[], session)?;
-            let samples = samples.read_samples(&facts, now, session)?;
+            let samples = samples.read_failure_samples(&facts, now, session)?;
             Ok(ReadResult::Snapshot(Box::new(facts), samples, now))
         }
         ReadTarget::Jobs(source) => read_jobs(session, source),
         ReadTarget::Text(source) => {
-            let mut text = read_text(session, source, request.width)?;
+            let mut text = read_view_text(session, source, request.width)?;
             if text.len() > MAX_TEXT_BYTES {
                 text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
                 text.push_str("…\n… the rest: `w` shows the command\n");
@@ -148,12 +148,13 @@ fn read_target(
     }
 }
 
-/// The newest messages of groups. A message is read again only if the counts of its group have changed.
+/// A cache of the newest message of each failure group. A message is read again only if the counts of its group
+/// have changed.
 #[derive(Default)]
-struct SampleReader(HashMap<Name, (RecentFailures, String)>);
+struct FailureSampleCache(HashMap<Name, (RecentFailures, String)>);
 
-impl SampleReader {
-    fn read_samples(
+impl FailureSampleCache {
+    fn read_failure_samples(
         &mut self,
         facts: &SystemFacts,
         now: Moment,
@@ -175,8 +176,9 @@ impl SampleReader {
                 .newest_failed_job_per_group(now, &newest.collect::<Vec<_>>())?;
             for (group, job) in groups.into_iter().zip(newest) {
                 let failure = job.and_then(|job| job.failure);
-                let line = failure
-                    .map(|failure| clean_line(failure_summary_line(failure.message.as_bytes())));
+                let line = failure.map(|failure| {
+                    sanitize_to_line(failure_summary_line(failure.message.as_bytes()))
+                });
                 let sample = (group.clone(), line.unwrap_or_default());
                 self.0.insert(group.group.clone(), sample);
             }
@@ -206,7 +208,8 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
     Ok(ReadResult::Jobs { jobs, total })
 }
 
-/// The first jobs of a queue in a state, and the number of all of them, as far as the read index tells.
+/// The first jobs of a queue in a state, and their total number. For `running` and `stalled`, which share one
+/// index, the number counts only the jobs that were read.
 fn read_jobs_of_queue(
     core: &mut Core,
     now: Moment,
@@ -240,7 +243,11 @@ fn read_jobs_of_queue(
     Ok((jobs, total))
 }
 
-fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result<String, Error> {
+fn read_view_text(
+    session: &mut Session,
+    source: &TextSource,
+    width: usize,
+) -> Result<String, Error> {
     let now = session.connect()?;
     let core = session.core()?;
     let options = RenderOptions {
@@ -268,15 +275,16 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
             let jids = std::slice::from_ref(jid);
             let found = core.jobs(now, JobFields::Full, jids)?.pop().flatten();
             let mut job = found.ok_or_else(|| missing(jid))?;
-            core.add_payloads(now, std::iter::once(&mut job))?;
-            job.neighbors = core.first_neighbors(now, &job, MAX_NEIGHBORS)?;
+            core.add_missing_merge_payloads(now, std::iter::once(&mut job))?;
+            job.neighbors = core.first_dependencies_then_dependents(now, &job, MAX_NEIGHBORS)?;
             Ok(job.text(&options))
         }
     }
 }
 
-/// The lines of `doctor` about the steps to the server, if the server does not answer.
-fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<String> {
+/// The lines that `doctor` prints about the connection steps. Empty unless `error` says that the server does not
+/// answer.
+fn doctor_lines_if_unreachable(session: &mut Session, width: usize, error: &Error) -> Vec<String> {
     if error.exit() != Exit::Server {
         return Vec::new();
     }

@@ -1,4 +1,5 @@
-//! What the screen shows. Keys and replies change it, and a key may have an effect beyond it.
+//! What the screen shows. Keys and replies change it. A key may also have an effect outside of it, such as running
+//! a command.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -19,11 +20,11 @@ use crate::model::job::{Job, State as JobState};
 use crate::model::overview::headline::Headline;
 use crate::model::overview::history::History;
 use crate::model::overview::{Overview, SystemFacts};
-use crate::model::pattern::{Pattern, passes_filter};
+use crate::model::pattern::{NamePattern, passes_filter};
 use crate::name::Name;
 use crate::session::shown_server::ShownServer;
 
-/// The states whose jobs the number keys show: `1` the first one, and so on.
+/// The states whose jobs the keys `1` to `6` show, in this order.
 pub(super) const QUEUE_STATES: [JobState; 6] = [
     JobState::Waiting,
     JobState::Running,
@@ -33,7 +34,7 @@ pub(super) const QUEUE_STATES: [JobState; 6] = [
     JobState::Throttled,
 ];
 
-/// One of the servers, and what was read from it.
+/// One of the servers, with what was read from it.
 pub(super) struct ServerView {
     pub shown: ShownServer,
     pub history: History,
@@ -41,16 +42,16 @@ pub(super) struct ServerView {
     /// Set while the server cannot be read.
     pub failed_read: Option<FailedRead>,
     pub pace: ReadPace,
-    /// When the next read is due. `None` while something is read.
+    /// When the next read is due. `None` while a read is running.
     due: Option<Instant>,
-    /// Whether to read again as soon as the present read ends, because of a change.
+    /// Whether to read again as soon as the running read ends, because the user changed something.
     is_due_again: bool,
 }
 
-/// The last read of a snapshot, which failed.
+/// A failed read of a snapshot.
 pub(super) struct FailedRead {
     pub error: Error,
-    /// The steps to the server, if it does not answer.
+    /// The connection steps of `doctor`, if the server does not answer.
     pub steps: Vec<String>,
     pub at: Instant,
 }
@@ -77,7 +78,8 @@ impl ServerView {
         }
     }
 
-    /// How many jobs a list has by the last snapshot: known for running and stalled jobs of a queue.
+    /// The number of jobs in a list, by the last snapshot. `None` unless the list has the running or stalled jobs
+    /// of a queue.
     fn count_jobs_of(&self, source: &JobSource) -> Option<u64> {
         let JobSource::Queue(name, state) = source else {
             return None;
@@ -95,9 +97,9 @@ impl ServerView {
     }
 }
 
-/// What has to be done after a key, besides drawing.
+/// The effect of a key outside of the state.
 #[derive(Debug, PartialEq)]
-pub(super) enum Effect {
+pub(super) enum KeyEffect {
     None,
     Quit,
     Suspend,
@@ -106,7 +108,7 @@ pub(super) enum Effect {
     Run(CommandLine),
 }
 
-/// A command that makes a change, and whether it asks before it does.
+/// A command that changes something, and whether the command itself asks before that.
 #[derive(Debug, PartialEq)]
 pub(super) struct ChangeCommand {
     pub line: CommandLine,
@@ -114,7 +116,7 @@ pub(super) struct ChangeCommand {
 }
 
 /// A screen above the first one.
-pub(super) enum View {
+pub(super) enum OpenView {
     Jobs {
         title: String,
         source: JobSource,
@@ -130,20 +132,21 @@ pub(super) enum View {
     },
 }
 
-impl View {
+impl OpenView {
     /// What to read to show this view.
     fn read_target(&self) -> ReadTarget {
         match self {
-            View::Jobs { source, .. } => ReadTarget::Jobs(source.clone()),
-            View::Text { source, .. } => ReadTarget::Text(source.clone()),
+            OpenView::Jobs { source, .. } => ReadTarget::Jobs(source.clone()),
+            OpenView::Text { source, .. } => ReadTarget::Text(source.clone()),
         }
     }
 
-    /// Shows a reply. `counted` is the number of jobs by the last snapshot, of which a list may show only some.
+    /// Shows the reply to a read of this view. `counted` is the number of jobs by the last snapshot; the reply may
+    /// have fewer.
     fn show_reply(&mut self, found: Result<ReadResult, ReadFailure>, counted: Option<u64>) {
         match (self, found) {
             (
-                View::Jobs {
+                OpenView::Jobs {
                     jobs, total, error, ..
                 },
                 Ok(ReadResult::Jobs {
@@ -154,24 +157,25 @@ impl View {
                 *total = counted.unwrap_or(all).max(read.len() as u64);
                 (*jobs, *error) = (read, None);
             }
-            (View::Jobs { error, .. }, Err(away)) => {
+            (OpenView::Jobs { error, .. }, Err(away)) => {
                 *error = Some(away.error.message().into_owned());
             }
-            (View::Text { text, .. }, Ok(ReadResult::Text(read))) => *text = read,
-            (View::Text { text, .. }, Err(away)) => *text = away.error.message().into_owned(),
+            (OpenView::Text { text, .. }, Ok(ReadResult::Text(read))) => *text = read,
+            (OpenView::Text { text, .. }, Err(away)) => *text = away.error.message().into_owned(),
             _ => {}
         }
     }
 }
 
-/// What covers a part of the screen or its footer until it is answered or closed.
+/// A text over the middle of the screen or a prompt in the footer, until the user answers or closes it.
 #[derive(Debug, PartialEq)]
 pub(super) enum Overlay {
     /// All keys, from this line on.
     Keys(usize),
     /// Lines of commands.
     Commands(Vec<String>),
-    /// A pause, the number of its queues, and the reason typed so far, which may stay empty.
+    /// The prompt for a reason: the `pause` command, the number of its queues, and the reason typed so far. An
+    /// empty reason is allowed.
     Reason(CommandLine, usize, String),
     /// A change that waits for `y`.
     Question(CommandLine, usize),
@@ -182,17 +186,17 @@ pub(super) struct State {
     pub server: usize,
     pub table: Table,
     sort_columns: [usize; 3],
-    /// The selected row of each table, and of the open list of jobs.
+    /// The name in the selected row of each of the three tables, and of the open list of jobs.
     selected: [Option<Name>; 4],
-    pub views: Vec<View>,
+    pub views: Vec<OpenView>,
     pub overlay: Option<Overlay>,
     pub filter: String,
     pub is_typing: bool,
     pub marked: BTreeSet<Name>,
     pub message: Option<String>,
     pub color: bool,
-    queues: Vec<Pattern>,
-    /// What to read before the next snapshot, in reverse order.
+    queues: Vec<NamePattern>,
+    /// What to read before the next snapshot. The last one is read first.
     queued_reads: Vec<ReadTarget>,
     notes: String,
     /// The size of the last frame.
@@ -230,23 +234,23 @@ impl State {
     }
 
     /// The notes for stderr that were held back while the screen was shown.
-    pub(super) fn notes(&self) -> &str {
+    pub(super) fn held_back_notes(&self) -> &str {
         &self.notes
     }
 
-    pub(super) fn read_again(&mut self) {
+    pub(super) fn schedule_read_now(&mut self) {
         let server = &mut self.servers[self.server];
         server.is_due_again = server.due.is_none();
         server.due = server.due.map(|_| Instant::now());
     }
 
-    /// What to read next, if something is due and nothing is being read.
-    pub(super) fn next_request(&mut self, now: Instant) -> Option<ReadRequest> {
+    /// The next request to send to a reader, if one is due and no read is running.
+    pub(super) fn next_due_request(&mut self, now: Instant) -> Option<ReadRequest> {
         let due = self.current_server().due?;
         let what = if let Some(what) = self.queued_reads.pop() {
             what
         } else if now >= due {
-            let named = self.queues.iter().filter_map(Pattern::as_plain_name);
+            let named = self.queues.iter().filter_map(NamePattern::as_plain_name);
             ReadTarget::Snapshot(named.cloned().collect())
         } else {
             return None;
@@ -260,7 +264,7 @@ impl State {
     }
 
     /// Shows a reply of a reader, and plans the next read.
-    pub(super) fn take_reply(&mut self, answer: ReaderReply, now: Instant) {
+    pub(super) fn show_reply_and_plan_read(&mut self, answer: ReaderReply, now: Instant) {
         let ReaderReply {
             request,
             found,
@@ -295,10 +299,10 @@ impl State {
                     now: at,
                     at: now,
                 });
-                // The list or text above the tables is read again, too.
+                // Read the open list or text again, too.
                 if is_here {
                     self.queued_reads
-                        .extend(self.views.last().map(View::read_target));
+                        .extend(self.views.last().map(OpenView::read_target));
                 }
             }
             (ReadTarget::Snapshot(_), Err(ReadFailure { error, steps })) => {
@@ -320,16 +324,16 @@ impl State {
             }
             _ => {}
         }
-        // Drop the marks of rows that are no longer in the list.
-        if is_here && !self.is_text() && !self.marked.is_empty() {
-            let rows = self.unfiltered_rows().rows;
+        // Unmark rows that are no longer in the list.
+        if is_here && !self.is_text_view_open() && !self.marked.is_empty() {
+            let rows = self.unfiltered_open_rows().rows;
             self.marked
                 .retain(|name| rows.iter().any(|row| row.name == *name));
         }
     }
 
-    /// How things stand in one line, and how to see the problems that it leaves out.
-    pub(super) fn headline(&self) -> String {
+    /// The health of the queues in one line, with the key that shows the problems that the line leaves out.
+    pub(super) fn health_headline(&self) -> String {
         let Some(seen) = &self.current_server().snapshot else {
             return String::new();
         };
@@ -346,12 +350,12 @@ impl State {
         self.sort_columns[table as usize]
     }
 
-    /// The rows of a table of the first screen that the filter leaves.
-    pub(super) fn rows(&self, table: Table) -> TableRows {
-        self.apply_filter(self.all_rows(table))
+    /// The rows of a table of the first screen that match the filter.
+    pub(super) fn filtered_table_rows(&self, table: Table) -> TableRows {
+        self.apply_filter(self.unfiltered_table_rows(table))
     }
 
-    fn all_rows(&self, table: Table) -> TableRows {
+    fn unfiltered_table_rows(&self, table: Table) -> TableRows {
         let server = self.current_server();
         let Some(seen) = &server.snapshot else {
             return TableRows::default();
@@ -364,24 +368,24 @@ impl State {
             width: self.width,
             sort_column: self.sort_column(table),
         };
-        table_source.rows(table)
+        table_source.build_rows(table)
     }
 
-    /// The rows that the filter leaves of the open list, or of the focused table if none is open.
-    pub(super) fn open_rows(&self) -> TableRows {
-        self.apply_filter(self.unfiltered_rows())
+    /// The rows that match the filter: of the open list, or of the table with the focus if no list is open.
+    pub(super) fn filtered_open_rows(&self) -> TableRows {
+        self.apply_filter(self.unfiltered_open_rows())
     }
 
-    fn unfiltered_rows(&self) -> TableRows {
+    fn unfiltered_open_rows(&self) -> TableRows {
         let now = self
             .current_server()
             .snapshot
             .as_ref()
             .map_or_else(Moment::default, |seen| seen.now);
         match self.views.last() {
-            Some(View::Jobs { jobs, .. }) => lists::job_rows(jobs, now, self.width),
-            Some(View::Text { .. }) => TableRows::default(),
-            None => self.all_rows(self.table),
+            Some(OpenView::Jobs { jobs, .. }) => lists::job_rows(jobs, now, self.width),
+            Some(OpenView::Text { .. }) => TableRows::default(),
+            None => self.unfiltered_table_rows(self.table),
         }
     }
 
@@ -392,8 +396,8 @@ impl State {
         rows
     }
 
-    /// The index in `selected` of the open list or of the focused table.
-    fn selection_index(&self) -> usize {
+    /// The index in `selected` for the open list, or for the table with the focus if no list is open.
+    fn index_of_open_list(&self) -> usize {
         if self.views.is_empty() {
             self.table as usize
         } else {
@@ -401,30 +405,30 @@ impl State {
         }
     }
 
-    /// The index of the selected row in a table, which is found by its name. 0 if that has left the table.
-    pub(super) fn selected_position(&self, rows: &TableRows, index: usize) -> usize {
-        let selected = self.selected[index].as_ref();
+    /// The index of the selected row in `rows`, found by the row's name. 0 if no row has that name any more.
+    pub(super) fn selected_row_position(&self, rows: &TableRows, list_index: usize) -> usize {
+        let selected = self.selected[list_index].as_ref();
         let found = selected.and_then(|name| rows.rows.iter().position(|row| row.name == *name));
         found.unwrap_or(0)
     }
 
-    pub(super) fn position_of_table(&self, table: Table, rows: &TableRows) -> usize {
-        self.selected_position(rows, table as usize)
+    pub(super) fn selected_row_of_table(&self, table: Table, rows: &TableRows) -> usize {
+        self.selected_row_position(rows, table as usize)
     }
 
-    pub(super) fn open_position(&self, rows: &TableRows) -> usize {
-        self.selected_position(rows, self.selection_index())
+    pub(super) fn selected_row_of_open_list(&self, rows: &TableRows) -> usize {
+        self.selected_row_position(rows, self.index_of_open_list())
     }
 
     fn selected_name(&self) -> Option<Name> {
-        let rows = self.open_rows();
-        let at = self.open_position(&rows);
+        let rows = self.filtered_open_rows();
+        let at = self.selected_row_of_open_list(&rows);
         rows.rows.get(at).map(|row| row.name.clone())
     }
 
-    pub(super) fn press_key(&mut self, key: Key) -> Effect {
+    pub(super) fn press_key(&mut self, key: Key) -> KeyEffect {
         if key == Key::Control('l') {
-            return Effect::Redraw;
+            return KeyEffect::Redraw;
         }
         self.message = None;
         if self.is_typing {
@@ -432,16 +436,16 @@ impl State {
         }
         if let Some(Overlay::Reason(line, count, reason)) = &mut self.overlay {
             let typed = match key {
-                Key::Control('c') => return Effect::Quit,
+                Key::Control('c') => return KeyEffect::Quit,
                 Key::Escape => {
                     self.overlay = None;
                     self.message = Some(NOTHING_CHANGED.into());
-                    return Effect::None;
+                    return KeyEffect::None;
                 }
                 Key::Enter => mem::take(reason),
                 key => {
                     edit_line(key, reason);
-                    return Effect::None;
+                    return KeyEffect::None;
                 }
             };
             let line = match typed.trim() {
@@ -452,25 +456,25 @@ impl State {
             return self.ask_or_run(line, count, self.current_server().shown.is_protected);
         }
         match (key, self.overlay.take()) {
-            (Key::Control('c'), _) => return Effect::Quit,
+            (Key::Control('c'), _) => return KeyEffect::Quit,
             (Key::Char('y'), Some(Overlay::Question(line, _))) => {
                 self.marked.clear();
-                return Effect::Run(line);
+                return KeyEffect::Run(line);
             }
             (_, Some(Overlay::Question(..))) => {
                 self.message = Some(NOTHING_CHANGED.into());
-                return Effect::None;
+                return KeyEffect::None;
             }
             (_, Some(Overlay::Keys(from))) => {
-                self.overlay = self.scrolled_keys(key, from);
-                return Effect::None;
+                self.overlay = self.scroll_or_close_key_help(key, from);
+                return KeyEffect::None;
             }
-            (_, Some(Overlay::Commands(_))) => return Effect::None,
+            (_, Some(Overlay::Commands(_))) => return KeyEffect::None,
             _ => {}
         }
         if let (
             Key::Char(state @ '1'..='6'),
-            Some(View::Jobs {
+            Some(OpenView::Jobs {
                 source: JobSource::Queue(queue, _),
                 ..
             }),
@@ -479,12 +483,12 @@ impl State {
             let state = QUEUE_STATES[state as usize - '1' as usize];
             let queue = queue.clone();
             self.views.pop();
-            self.open_jobs(queue_title(&queue, state), JobSource::Queue(queue, state));
-            return Effect::None;
+            self.open_job_list(queue_title(&queue, state), JobSource::Queue(queue, state));
+            return KeyEffect::None;
         }
         match key.mapped_from_vi() {
-            Key::Char('q') => return Effect::Quit,
-            Key::Control('z') => return Effect::Suspend,
+            Key::Char('q') => return KeyEffect::Quit,
+            Key::Control('z') => return KeyEffect::Suspend,
             Key::Char('?') | Key::Control('p') => self.overlay = Some(Overlay::Keys(0)),
             Key::Up => self.move_or_scroll(-1),
             Key::Down => self.move_or_scroll(1),
@@ -497,18 +501,18 @@ impl State {
                 self.table = Table::ALL[next];
                 self.marked.clear();
             }
-            Key::Enter => self.open_selected(),
-            Key::Escape => self.go_back(),
-            Key::Char('/') if !self.is_text() => self.is_typing = true,
+            Key::Enter => self.open_selected_row(),
+            Key::Escape => self.clear_or_close_view(),
+            Key::Char('/') if !self.is_text_view_open() => self.is_typing = true,
             Key::Char('s') if self.views.is_empty() => {
                 let columns = self.table.sort_columns();
                 let order = &mut self.sort_columns[self.table as usize];
                 *order = (*order + 1) % columns.len();
                 self.message = Some(format!("sorted by {}", columns[*order]));
             }
-            Key::Char('e') => self.open_explanation(),
+            Key::Char('e') => self.explain_queue_or_job(),
             Key::Char('i') if self.views.is_empty() => {
-                self.open_text("status".to_owned(), TextSource::Status);
+                self.open_text_view("status".to_owned(), TextSource::Status);
             }
             Key::Char(' ') => {
                 if let Some(name) = self.selected_name() {
@@ -520,7 +524,7 @@ impl State {
             }
             Key::Char('*') => {
                 let names: BTreeSet<Name> = self
-                    .open_rows()
+                    .filtered_open_rows()
                     .rows
                     .into_iter()
                     .map(|row| row.name)
@@ -532,13 +536,13 @@ impl State {
                 };
             }
             Key::Char('w') => {
-                let lines = self.command_lines();
+                let lines = self.view_and_change_command_lines();
                 self.overlay = Some(Overlay::Commands(lines));
             }
             Key::Char('y') => {
-                if let Some(name) = self.subject_name() {
+                if let Some(name) = self.name_to_act_on() {
                     self.message = Some(format!("copied {name}"));
-                    return Effect::Copy(name);
+                    return KeyEffect::Copy(name);
                 }
             }
             Key::Char('c') if self.servers.len() > 1 => {
@@ -548,16 +552,16 @@ impl State {
                 self.marked.clear();
                 self.queued_reads.clear();
                 self.selected = Default::default();
-                self.read_again();
+                self.schedule_read_now();
             }
             Key::Char(key) if key.is_ascii_uppercase() => return self.begin_change(key),
             _ => {}
         }
-        Effect::None
+        KeyEffect::None
     }
 
-    /// The list of keys after a key: scrolled, or `None` if the key closes it.
-    fn scrolled_keys(&self, key: Key, from: usize) -> Option<Overlay> {
+    /// The key help after a key was pressed: scrolled by the key, or `None` if the key closes the help.
+    fn scroll_or_close_key_help(&self, key: Key, from: usize) -> Option<Overlay> {
         let by = match key.mapped_from_vi() {
             Key::Up => -1,
             Key::Down => 1,
@@ -571,9 +575,9 @@ impl State {
         Some(Overlay::Keys(from.saturating_add_signed(by).min(last)))
     }
 
-    fn edit_filter(&mut self, key: Key) -> Effect {
+    fn edit_filter(&mut self, key: Key) -> KeyEffect {
         match key {
-            Key::Control('c') => return Effect::Quit,
+            Key::Control('c') => return KeyEffect::Quit,
             Key::Enter => self.is_typing = false,
             Key::Escape => {
                 self.is_typing = false;
@@ -581,11 +585,11 @@ impl State {
             }
             key => edit_line(key, &mut self.filter),
         }
-        Effect::None
+        KeyEffect::None
     }
 
-    /// Whether the footer shows a question or a line that is being typed.
-    pub(super) fn is_answering(&self) -> bool {
+    /// Whether the footer shows a question or a line that the user is typing.
+    pub(super) fn has_footer_prompt(&self) -> bool {
         self.is_typing
             || matches!(
                 self.overlay,
@@ -593,58 +597,62 @@ impl State {
             )
     }
 
-    fn is_text(&self) -> bool {
-        matches!(self.views.last(), Some(View::Text { .. }))
+    fn is_text_view_open(&self) -> bool {
+        matches!(self.views.last(), Some(OpenView::Text { .. }))
     }
 
     /// Moves the selection, or scrolls a text.
     fn move_or_scroll(&mut self, by: isize) {
-        if let Some(View::Text { text, scroll, .. }) = self.views.last_mut() {
+        if let Some(OpenView::Text { text, scroll, .. }) = self.views.last_mut() {
             let last = text.lines().count().saturating_sub(1);
             *scroll = scroll.saturating_add_signed(by).min(last);
             return;
         }
-        let rows = self.open_rows();
-        let at = self.open_position(&rows).saturating_add_signed(by);
+        let rows = self.filtered_open_rows();
+        let at = self
+            .selected_row_of_open_list(&rows)
+            .saturating_add_signed(by);
         let at = at.min(rows.rows.len().saturating_sub(1));
-        let index = self.selection_index();
+        let index = self.index_of_open_list();
         self.selected[index] = rows.rows.get(at).map(|row| row.name.clone());
     }
 
-    fn go_back(&mut self) {
+    fn clear_or_close_view(&mut self) {
         if !self.filter.is_empty() {
             self.filter.clear();
-        } else if !self.marked.is_empty() && !self.is_text() {
+        } else if !self.marked.is_empty() && !self.is_text_view_open() {
             self.marked.clear();
         } else {
             self.views.pop();
         }
     }
 
-    fn open_selected(&mut self) {
+    fn open_selected_row(&mut self) {
         let Some(name) = self.selected_name() else {
             return;
         };
         if !self.views.is_empty() {
             let title = format!("job {name}");
-            return self.open_text(title, TextSource::Job(name));
+            return self.open_text_view(title, TextSource::Job(name));
         }
         match self.table {
             Table::Queues => {
                 let state = QUEUE_STATES[0];
-                self.open_jobs(queue_title(&name, state), JobSource::Queue(name, state));
+                self.open_job_list(queue_title(&name, state), JobSource::Queue(name, state));
             }
-            Table::Failed => self.open_jobs(format!("failed: {name}"), JobSource::Group(name)),
-            Table::Workers => self.open_jobs(format!("jobs of {name}"), JobSource::Worker(name)),
+            Table::Failed => self.open_job_list(format!("failed: {name}"), JobSource::Group(name)),
+            Table::Workers => {
+                self.open_job_list(format!("jobs of {name}"), JobSource::Worker(name))
+            }
         }
     }
 
-    fn open_jobs(&mut self, title: String, source: JobSource) {
+    fn open_job_list(&mut self, title: String, source: JobSource) {
         self.filter.clear();
         self.marked.clear();
         self.selected[3] = None;
         self.queued_reads = vec![ReadTarget::Jobs(source.clone())];
-        self.views.push(View::Jobs {
+        self.views.push(OpenView::Jobs {
             title,
             source,
             jobs: Vec::new(),
@@ -654,9 +662,9 @@ impl State {
         });
     }
 
-    fn open_text(&mut self, title: String, source: TextSource) {
+    fn open_text_view(&mut self, title: String, source: TextSource) {
         self.queued_reads = vec![ReadTarget::Text(source.clone())];
-        self.views.push(View::Text {
+        self.views.push(OpenView::Text {
             title,
             source,
             text: String::new(),
@@ -664,29 +672,29 @@ impl State {
         });
     }
 
-    fn open_explanation(&mut self) {
+    fn explain_queue_or_job(&mut self) {
         let (title, source) = match self.views.last() {
             None if self.table == Table::Queues => match self.selected_name() {
                 Some(queue) => (format!("why: {queue}"), TextSource::ExplainQueue(queue)),
                 None => return,
             },
-            Some(View::Text {
+            Some(OpenView::Text {
                 source: TextSource::Job(jid),
                 ..
             }) => (format!("why: {jid}"), TextSource::ExplainJob(jid.clone())),
-            Some(View::Jobs { .. }) => match self.selected_name() {
+            Some(OpenView::Jobs { .. }) => match self.selected_name() {
                 Some(jid) => (format!("why: {jid}"), TextSource::ExplainJob(jid)),
                 None => return,
             },
             _ => return,
         };
-        self.open_text(title, source);
+        self.open_text_view(title, source);
     }
 
-    /// The name that a key acts on: that of the selected row, or of the job or queue of the text.
-    fn subject_name(&self) -> Option<Name> {
+    /// The name that a key acts on: that of the selected row, or of the job or queue that the open text is about.
+    fn name_to_act_on(&self) -> Option<Name> {
         match self.views.last() {
-            Some(View::Text { source, .. }) => match source {
+            Some(OpenView::Text { source, .. }) => match source {
                 TextSource::Job(name)
                 | TextSource::ExplainJob(name)
                 | TextSource::ExplainQueue(name) => Some(name.clone()),
@@ -696,20 +704,21 @@ impl State {
         }
     }
 
-    /// The names that a change acts on: of the marked rows, else of the selected row or of the text.
-    fn marked_or_subject_names(&self) -> Vec<Name> {
-        // A text has a name of its own. Rows of the list below it may be marked.
-        if self.marked.is_empty() || self.is_text() {
-            self.subject_name().into_iter().collect()
+    /// The names that a change acts on: those of the marked rows, else of the selected row, or of the job or queue
+    /// that the open text is about.
+    fn names_to_act_on(&self) -> Vec<Name> {
+        // An open text acts on its own job or queue, even if rows of the list below it are marked.
+        if self.marked.is_empty() || self.is_text_view_open() {
+            self.name_to_act_on().into_iter().collect()
         } else {
             self.marked.iter().cloned().collect()
         }
     }
 
-    /// The command that prints what the screen shows.
-    fn view_command(&self) -> Option<CommandLine> {
+    /// The `qless` command that prints what the screen shows.
+    fn equivalent_view_command(&self) -> Option<CommandLine> {
         match self.views.last() {
-            Some(View::Text { source, .. }) => Some(match source {
+            Some(OpenView::Text { source, .. }) => Some(match source {
                 TextSource::Job(jid) => CommandLine::new("get").with_name(jid),
                 TextSource::ExplainJob(jid) => CommandLine::new("explain").with_name(jid),
                 TextSource::ExplainQueue(queue) => {
@@ -717,7 +726,7 @@ impl State {
                 }
                 TextSource::Status => CommandLine::new("status"),
             }),
-            Some(View::Jobs { source, .. }) => Some(match source {
+            Some(OpenView::Jobs { source, .. }) => Some(match source {
                 JobSource::Queue(queue, state) => CommandLine::new("jobs")
                     .with_exact_pattern("--queue", queue)
                     .with_flag("--state", state.into_str()),
@@ -728,7 +737,7 @@ impl State {
             }),
             None => Some(match self.table {
                 Table::Queues => {
-                    let queues: Vec<Name> = self.queues.iter().map(Pattern::as_typed).collect();
+                    let queues: Vec<Name> = self.queues.iter().map(NamePattern::as_typed).collect();
                     CommandLine::new("queues").with_names(&queues)
                 }
                 Table::Failed => CommandLine::new("failed"),
@@ -737,26 +746,26 @@ impl State {
         }
     }
 
-    fn command_lines(&self) -> Vec<String> {
+    fn view_and_change_command_lines(&self) -> Vec<String> {
         let changes = CHANGE_KEYS
             .iter()
             .filter_map(|(key, _)| self.change_command(*key));
         let lines = self
-            .view_command()
+            .equivalent_view_command()
             .into_iter()
             .chain(changes.map(|change| change.line));
         lines.filter_map(|line| line.shell_line()).collect()
     }
 
     pub(super) fn change_command(&self, key: char) -> Option<ChangeCommand> {
-        let command = self.change_command_of_names(key)?;
-        // An empty name, or one with a NUL, can be given to no command.
+        let command = self.unchecked_change_command(key)?;
+        // Offer no command for an empty name or one with a NUL: a command line cannot contain it.
         _ = command.line.shell_line()?;
         Some(command)
     }
 
-    fn change_command_of_names(&self, key: char) -> Option<ChangeCommand> {
-        let names = self.marked_or_subject_names();
+    fn unchecked_change_command(&self, key: char) -> Option<ChangeCommand> {
+        let names = self.names_to_act_on();
         if names.is_empty() || self.current_server().shown.is_read_only {
             return None;
         }
@@ -770,7 +779,7 @@ impl State {
                 asks_itself: true,
             })
         };
-        // Commands about named jobs ask in a protected context, and before they cancel several.
+        // A command about named jobs asks by itself in a protected context, or before it cancels more than one job.
         let asks_itself = self.current_server().shown.is_protected || key == 'C' && names.len() > 1;
         let of_jobs = |verb: &str| {
             let line = CommandLine::new(verb).with_names(&names);
@@ -795,7 +804,7 @@ impl State {
             _ if is_first
                 || matches!(
                     self.views.last(),
-                    Some(View::Text {
+                    Some(OpenView::Text {
                         source: TextSource::ExplainQueue(_),
                         ..
                     })
@@ -811,32 +820,32 @@ impl State {
         }
     }
 
-    fn begin_change(&mut self, key: char) -> Effect {
+    fn begin_change(&mut self, key: char) -> KeyEffect {
         let Some(ChangeCommand { line, asks_itself }) = self.change_command(key) else {
             self.message = Some(if self.current_server().shown.is_read_only {
                 "this server is only read".into()
             } else {
                 format!("{key} changes nothing here")
             });
-            return Effect::None;
+            return KeyEffect::None;
         };
-        let count = self.marked_or_subject_names().len();
+        let count = self.names_to_act_on().len();
         if line.has_first_word("pause") {
             self.overlay = Some(Overlay::Reason(line, count, String::new()));
-            return Effect::None;
+            return KeyEffect::None;
         }
         self.ask_or_run(line, count, asks_itself)
     }
 
-    /// Asks before a command about this many names runs, unless the command asks by itself.
-    fn ask_or_run(&mut self, line: CommandLine, count: usize, asks_itself: bool) -> Effect {
+    /// Asks before a command about `count` names runs. A command that asks by itself runs immediately.
+    fn ask_or_run(&mut self, line: CommandLine, count: usize, asks_itself: bool) -> KeyEffect {
         self.overlay = None;
         if asks_itself {
             self.marked.clear();
-            return Effect::Run(line);
+            return KeyEffect::Run(line);
         }
         self.overlay = Some(Overlay::Question(line, count));
-        Effect::None
+        KeyEffect::None
     }
 }
 

@@ -17,23 +17,23 @@ use crate::model::finding::FindingId;
 use crate::text;
 use crate::view::RenderOptions;
 
-/// A question that may require more than `y`.
+/// A question whose answer may have to be a word instead of `y`.
 #[derive(Clone, Copy, Default)]
 struct Question<'q> {
-    /// The word to type in place of `y`.
+    /// The word that the user has to type in place of `y`.
     word: Option<&'q str>,
-    /// The finding whose repair deletes keys, if this is a repair.
+    /// The finding whose repair deletes keys. `None` if the question is not about a repair.
     finding: Option<&'q str>,
 }
 
 impl Question<'_> {
-    /// The finding whose keys would be deleted: `--yes` does not cover them.
-    fn deletion_finding(&self) -> Option<&str> {
+    /// The finding whose repair would delete keys. `--yes` alone does not confirm that.
+    fn finding_that_deletes_keys(&self) -> Option<&str> {
         self.finding.filter(|_| self.word.is_some())
     }
 }
 
-/// The key Ctrl-D. A terminal that was not in raw mode when it was typed delivers a NUL instead.
+/// The character of Ctrl-D. If the terminal was not yet in raw mode when the user typed it, a NUL comes instead.
 const END_OF_INPUT: char = '\x04';
 
 impl Ui {
@@ -48,7 +48,7 @@ impl Ui {
         self.ask_question(plan, Question::default(), details)
     }
 
-    /// Asks to type a word, such as the number of jobs. `--yes` answers yes.
+    /// Asks the user to confirm by typing `word`, such as the number of jobs. `--yes` confirms, too.
     pub(crate) fn confirm_typed(
         &mut self,
         plan: &str,
@@ -62,8 +62,8 @@ impl Ui {
         self.ask_question(plan, question, details)
     }
 
-    /// Asks before a repair. `--yes` does not cover the deletion of `deleted` keys that were set aside:
-    /// their number is typed, or `--confirm` has the name of the finding.
+    /// Asks before a repair. If it deletes keys that were set aside (`deleted` of them), `--yes` is not enough: the
+    /// user types their number, or `--confirm` names the finding.
     pub(crate) fn confirm_repair(
         &mut self,
         plan: &str,
@@ -79,7 +79,7 @@ impl Ui {
     }
 
     /// Asks only in a protected context.
-    pub(crate) fn confirm_protected(
+    pub(crate) fn confirm_if_protected(
         &mut self,
         plan: &str,
         details: impl FnOnce(&RenderOptions) -> String,
@@ -91,7 +91,8 @@ impl Ui {
         }
     }
 
-    /// Whether a question would be asked, because no flag answers it.
+    /// Whether the flags do not confirm a change, so that it has to ask: without `--yes`, or without `--confirm` in
+    /// a protected context.
     pub(crate) fn needs_question(&self) -> bool {
         !self.yes
             || self
@@ -103,8 +104,8 @@ impl Ui {
         self.confirm.iter().any(|given| given == word)
     }
 
-    fn is_answered(&self, question: &Question) -> bool {
-        match question.deletion_finding() {
+    fn is_answered_by_flags(&self, question: &Question) -> bool {
+        match question.finding_that_deletes_keys() {
             None => !self.needs_question(),
             Some(finding) => {
                 self.is_confirm_given(finding) && !(self.is_protected() && self.needs_question())
@@ -114,10 +115,10 @@ impl Ui {
 
     /// Whether prompts are possible.
     pub(crate) fn can_ask(&self) -> bool {
-        !self.no_input && can_prompt()
+        !self.no_input && has_prompt_terminals()
     }
 
-    /// Whether the context is protected: changes of several jobs need an answer even if the jobs are
+    /// Whether the context is protected. Then changes of several jobs have to be confirmed even if the jobs are
     /// named.
     pub(crate) fn is_protected(&self) -> bool {
         self.protected_label().is_some()
@@ -130,7 +131,7 @@ impl Ui {
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         self.refuse_confirm_of_other_context(question.finding)?;
-        if self.is_answered(&question) {
+        if self.is_answered_by_flags(&question) {
             return Ok(Consent::grant());
         }
         self.require_terminal_for_question(plan, &question)?;
@@ -148,7 +149,7 @@ impl Ui {
         self.consent_or_error(yes)
     }
 
-    /// Reads the answer: the label of a protected context, else the word, else yes or no.
+    /// Reads the answer to a question: the label of a protected context, else `word`, else yes or no.
     pub(super) fn read_consent(&self, word: Option<&str>) -> Result<bool, Error> {
         Ok(match self.protected_label().or(word) {
             None => {
@@ -156,21 +157,21 @@ impl Ui {
                 answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().trim()))
             }
             Some(word) => {
-                let word = text::clean_line(word.as_bytes());
+                let word = text::sanitize_to_line(word.as_bytes());
                 let answer = read_answer(&format!("Type {word} to proceed: "))?;
                 answer.is_some_and(|answer| answer.trim() == word.trim())
             }
         })
     }
 
-    /// The label to type if the context is protected.
+    /// The label that the user has to type. `None` if the context is not protected.
     fn protected_label(&self) -> Option<&str> {
         let label = self.context.label.as_deref();
         label.filter(|_| self.context.protected)
     }
 
-    /// Refuses a `--confirm` with the label of another context. A repair also accepts the name of the finding whose
-    /// keys it deletes.
+    /// Refuses a `--confirm` that is not the label of the context in use. A repair also accepts `finding`, the name
+    /// of the finding whose keys it deletes.
     fn refuse_confirm_of_other_context(&self, finding: Option<&str>) -> Result<(), Error> {
         let known = [self.context.label.as_deref(), finding];
         let mut given = self.confirm.iter();
@@ -178,22 +179,22 @@ impl Ui {
             return Ok(());
         };
         let here = match &self.context.label {
-            Some(label) => format!("this is `{}`", text::clean_line(label)),
+            Some(label) => format!("this is `{}`", text::sanitize_to_line(label)),
             None => "no context is in use".into(),
         };
-        let meant = text::clean_line(meant);
+        let meant = text::sanitize_to_line(meant);
         Err(Error::new(
             Kind::NotConfirmed,
             format!("`--confirm` says `{meant}`, but {here}; nothing was changed"),
         ))
     }
 
-    /// The consent to a change of one job that was named, which needs no question.
-    pub(crate) fn implicit_consent(&self) -> Consent {
+    /// The consent to a change of one named job. It is given without a question.
+    pub(crate) fn consent_for_named_job(&self) -> Consent {
         Consent::grant()
     }
 
-    /// Shows the plan without a question, in a dry run.
+    /// Shows the plan of a dry run. No question follows.
     pub(crate) fn print_dry_run_plan(
         &mut self,
         plan: &str,
@@ -209,12 +210,12 @@ impl Ui {
         let plan: String = first.into_iter().chain(letters).collect();
         let details = details(&self.render_options);
         let gap = if details.is_empty() { "" } else { "\n" };
-        format!("{}\n{gap}{details}{gap}", text::clean_line(plan))
+        format!("{}\n{gap}{details}{gap}", text::sanitize_to_line(plan))
     }
 
     /// Asks for a password on the terminal.
     pub(crate) fn ask_password(&mut self, prompt: &str) -> Result<String, Error> {
-        if self.no_input || !can_prompt() {
+        if self.no_input || !has_prompt_terminals() {
             return Err(Error::usage("`--askpass` needs a terminal")
                 .hint("set QLESS_REDIS_PASSWORD or pass `--password-file FILE`"));
         }
@@ -239,7 +240,7 @@ impl Ui {
     /// The flags that would have answered.
     fn flags_that_answer(&self, question: &Question) -> String {
         let deletion = question
-            .deletion_finding()
+            .finding_that_deletes_keys()
             .filter(|name| !self.is_confirm_given(name));
         if let Some(name) = deletion {
             let confirm = command_line::flag_with_value("--confirm", name);
@@ -270,11 +271,11 @@ impl Ui {
     }
 }
 
-fn can_prompt() -> bool {
+fn has_prompt_terminals() -> bool {
     is_stderr_interactive() && io::stdin().is_terminal()
 }
 
-/// Asks for a line on the terminal. Returns `None` for Ctrl-D, which means no at every question.
+/// Asks for a line on the terminal. `None` means Ctrl-D, which answers any question with no.
 fn read_answer(prompt: &str) -> Result<Option<String>, Error> {
     let term = Term::stderr();
     run_prompt(|| {
@@ -285,7 +286,7 @@ fn read_answer(prompt: &str) -> Result<Option<String>, Error> {
     })
 }
 
-/// Reads keys until Enter. The terminal does not echo meanwhile.
+/// Reads a line key by key until Enter, and echoes it itself: the terminal does not echo in this mode.
 fn read_line(term: &Term) -> io::Result<Option<String>> {
     let mut line = String::new();
     loop {
@@ -296,19 +297,19 @@ fn read_line(term: &Term) -> io::Result<Option<String>> {
                 let last = line.pop().map(String::from);
                 term.clear_chars(last.map_or(0, |last| text::width(&last)))?;
             }
-            Ok(Key::Char(key)) if !text::is_harmful(key) => {
+            Ok(Key::Char(key)) if !text::is_harmful_to_terminal(key) => {
                 line.push(key);
                 term.write_str(key.encode_utf8(&mut [0; 4]))?;
             }
             Ok(_) => {}
-            // A Ctrl-D that was typed before the question comes as this error: it ends the input, too.
+            // This error comes from a Ctrl-D that was typed before the question. It means no, too.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Runs a prompt. It may leave the cursor hidden or the line unfinished when Ctrl-C ends it.
+/// Runs a prompt. If Ctrl-C ends the prompt, shows the cursor again, ends the line and fails.
 fn run_prompt<T, E: Display>(prompt: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let hook = signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted.clone());

@@ -1,4 +1,4 @@
-//! The output of a command, taken by a listener in place of a terminal.
+//! Captures the output of a command in memory, for `qless top` and `qless web`.
 
 use std::mem;
 
@@ -6,7 +6,7 @@ use super::Ui;
 use crate::args::format::Format;
 use crate::view::{MomentFormat, RenderOptions};
 
-/// The settings that a capture replaces, to be restored after it.
+/// The settings that a capture has replaced. They are restored when it ends.
 #[derive(Debug)]
 pub(super) struct ReplacedSettings {
     format: Format,
@@ -18,8 +18,8 @@ pub(super) struct ReplacedSettings {
 }
 
 impl Ui {
-    /// Captures the output of a command from now on: its JSON document alone, or text for people with its notes. No
-    /// question is asked.
+    /// From now on, collects the output of a command in memory: its JSON document without notes, or text for people
+    /// with notes. The command cannot ask questions.
     pub(crate) fn begin_capture(&mut self, as_document: bool) {
         let render_options = RenderOptions {
             terminal: !as_document,
@@ -48,8 +48,8 @@ impl Ui {
         self.stdout.begin_capture(!as_document);
     }
 
-    /// Answers the questions of the command with yes, and with the label of a protected context.
-    pub(crate) fn answer_yes(&mut self, label: Option<String>) {
+    /// Answers the questions of a captured command: with yes, and in a protected context with `label`.
+    pub(crate) fn answer_yes_to_all(&mut self, label: Option<String>) {
         self.yes = true;
         self.confirm.extend(label);
     }
@@ -57,7 +57,7 @@ impl Ui {
     /// The output of the command.
     pub(crate) fn end_capture(&mut self) -> Vec<u8> {
         let text = self.stdout.take_frame();
-        self.stdout.end_frame();
+        self.stdout.return_to_stdout();
         if let Some(before) = self.replaced.take() {
             (self.format, self.render_options) = (before.format, before.render_options);
             (self.yes, self.confirm) = (before.yes, before.confirm);

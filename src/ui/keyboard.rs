@@ -1,4 +1,4 @@
-//! Single keys, while a screen is repainted.
+//! Reads single keys while `--watch` repaints the screen.
 
 use std::io::stdin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use rustix::termios::{
 
 const ESCAPE: u8 = b'\x1b';
 
-/// The terminal modes to restore. Set only while single keys are read.
+/// The terminal modes to restore. `None` unless single keys are being read.
 static SAVED_MODES: Mutex<Option<Termios>> = Mutex::new(None);
 
 fn lock_saved_modes() -> MutexGuard<'static, Option<Termios>> {
@@ -39,14 +39,14 @@ pub(super) fn enter_key_mode() {
     }
 }
 
-/// Restores the terminal. Any thread may call this.
-pub(super) fn restore_modes() {
+/// Restores the terminal modes. Any thread may call this.
+pub(super) fn restore_terminal_modes() {
     if let Some(modes) = lock_saved_modes().take() {
         _ = tcsetattr(stdin(), OptionalActions::Flush, &modes);
     }
 }
 
-/// Recognizes the keys that end the output of `--watch`: q and Esc.
+/// Recognizes the keys that end `--watch`: q and Esc.
 #[derive(Debug, Default)]
 pub(crate) struct QuitKeyReader(KeyState);
 
@@ -54,15 +54,16 @@ pub(crate) struct QuitKeyReader(KeyState);
 enum KeyState {
     #[default]
     Ready,
-    /// An Esc was read: it is a key of its own, or the beginning of an arrow key.
+    /// An Esc was read. The next bytes decide whether it was the Esc key or the beginning of another key, such as
+    /// an arrow key.
     Escape,
-    /// Within the bytes of such a key.
+    /// Within the bytes of a key that begins with Esc.
     Sequence,
 }
 
 impl QuitKeyReader {
     /// Whether q or Esc was pressed since the last call. The caller asks a few times per second.
-    pub(crate) fn was_pressed(&mut self) -> bool {
+    pub(crate) fn was_quit_pressed(&mut self) -> bool {
         let open = lock_saved_modes();
         let mut bytes = [0; 64];
         let count = if open.is_some() {
@@ -70,11 +71,12 @@ impl QuitKeyReader {
         } else {
             return false;
         };
-        self.completes_key(&bytes[..count])
+        self.completes_quit_key(&bytes[..count])
     }
 
-    /// Whether these next bytes complete q or Esc. No bytes after an Esc mean that it was a key of its own.
-    fn completes_key(&mut self, bytes: &[u8]) -> bool {
+    /// Whether `bytes`, which were read next, complete a q or an Esc key. An Esc without further bytes was the Esc
+    /// key.
+    fn completes_quit_key(&mut self, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return self.0 == KeyState::Escape;
         }
@@ -99,7 +101,7 @@ mod tests {
     fn q_and_escape_quit_and_other_keys_do_not() {
         let quits = |reads: &[&[u8]]| {
             let mut key = QuitKeyReader::default();
-            reads.iter().any(|bytes| key.completes_key(bytes))
+            reads.iter().any(|bytes| key.completes_quit_key(bytes))
         };
         assert!(quits(&[b"q"]));
         assert!(quits(&[b"", b"xQ"]));

@@ -11,7 +11,7 @@ pub(crate) struct LiveLines {
 }
 
 impl Ui {
-    /// Starts lines that change in place, on an interactive terminal.
+    /// Starts lines that change in place. `None` if stderr is not an interactive terminal, or with `--quiet`.
     pub(crate) fn live_lines(&self) -> Option<LiveLines> {
         (is_stderr_interactive() && !self.quiet && self.member.is_none()).then(|| LiveLines {
             area: MultiProgress::with_draw_target(ProgressDrawTarget::stderr()),
@@ -21,10 +21,10 @@ impl Ui {
 }
 
 impl LiveLines {
-    /// Shows these lines in place of the ones before. The caller has sanitized them.
+    /// Replaces the shown lines by `texts`, which the caller has sanitized.
     pub(crate) fn show_lines(&mut self, texts: &[String]) {
         if self.lines.len() > texts.len() {
-            self.clear();
+            self.clear_lines();
         }
         while self.lines.len() < texts.len() {
             let style = ProgressStyle::with_template("{msg}");
@@ -41,11 +41,11 @@ impl LiveLines {
     }
 
     /// Removes the lines from the screen.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear_lines(&mut self) {
         for line in self.lines.drain(..) {
             self.area.remove(&line);
         }
-        // A failure is ignored: a terminal that cannot be written to shows nothing to clear.
+        // Ignore a failure: a terminal that cannot be written to has nothing to clear.
         _ = self.area.clear();
     }
 }

@@ -1,5 +1,5 @@
-//! Output that a command that changes something could not write to stdout. The command ends what it has begun, and
-//! reports on stderr what it did.
+//! Output that could not be written to stdout, of a command that changes something. The command completes what it
+//! has begun, and reports on stderr what it did.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -8,15 +8,15 @@ use super::{Ui, is_closed_pipe, sigpipe_or_stdout_error};
 use crate::error::{Error, Kind};
 use crate::text;
 
-/// Maximum size of the output that is kept, in bytes.
+/// Maximum size in bytes of the lost output that is kept for stderr.
 const MAX_KEPT: usize = 4096;
 
 /// The output that could not be written.
 #[derive(Default)]
 pub(super) struct LostOutput {
-    /// Whether output is kept if stdout cannot be written to.
+    /// Whether the command goes on if stdout cannot be written to, and keeps the lost output.
     is_kept: bool,
-    /// Whether output is kept even if the reader of stdout has gone away. Otherwise that ends the process.
+    /// Whether it goes on even if the reader has closed stdout. Otherwise a closed stdout ends the process.
     outlives_reader: bool,
     fault: Option<io::Error>,
     text: Vec<u8>,
@@ -45,13 +45,13 @@ impl LostOutput {
 }
 
 impl Ui {
-    /// From now on, the command completes what it has begun even if stdout cannot be written to. The output
-    /// that is lost is kept for stderr.
+    /// From now on, the command completes what it has begun even if stdout cannot be written to. The lost output is
+    /// kept for stderr.
     pub(crate) fn continue_without_stdout(&mut self) {
         self.lost.is_kept = true;
     }
 
-    /// From now on, the command completes its changes even if the reader of stdout has closed it. Otherwise a
+    /// From now on, the command completes what it has begun even if the reader has closed stdout. Otherwise a
     /// closed stdout ends the process.
     pub(crate) fn continue_without_reader(&mut self) {
         self.lost.outlives_reader = true;
@@ -74,13 +74,13 @@ impl Ui {
         })
     }
 
-    /// Forgets the lost output, because the command has undone the changes that it reports.
+    /// Forgets the text of the lost output, because the command has undone the changes that the text reports.
     pub(crate) fn forget_lost_output(&mut self) {
         (self.lost.text, self.lost.lines) = (Vec::new(), 0);
     }
 
-    /// Writes the lost output to stderr; if there is much, only how much. If the reader of stdout has
-    /// gone away, the process ends.
+    /// Writes the lost output to stderr, or only its number of lines if it is too long. Ends the process if the
+    /// reader has closed stdout.
     pub(crate) fn print_lost_output(&mut self) {
         let Some(fault) = self.lost.fault.take() else {
             return;
@@ -94,7 +94,7 @@ impl Ui {
             self.write_stderr(&format!("{lines} could not be written to stdout\n"));
         } else if !text.is_empty() {
             self.write_stderr("this could not be written to stdout:\n");
-            self.write_stderr(&text::clean_text(&text));
+            self.write_stderr(&text::sanitize_keeping_lines(&text));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Manual pages on a terminal, rendered by `man`.
+//! Manual pages on a terminal, rendered by the program `man`.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::threads;
 
 impl Ui {
-    /// Writes a page as `man` renders it. Without `man`, or if it fails, the page is written in roff.
+    /// Writes a manual page as `man` renders it. If `man` is missing or fails, writes the roff source of the page.
     pub(crate) fn show_manual_page(&mut self, roff: &[u8]) -> Result<(), Error> {
         match render_page(roff, self.render_options.width) {
             Some(text) => self.write_bytes(&text),
@@ -19,7 +19,7 @@ impl Ui {
     }
 }
 
-/// The page as text with bold and underlined words, as a pager shows them.
+/// The page as `man` renders it, with bold and underlined words. `None` if `man` is missing or fails.
 fn render_page(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
     if !is_installed(OsStr::new("man")) {
         return None;
@@ -36,7 +36,8 @@ fn render_page(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
         .ok()?;
     let mut stdin = man.stdin.take()?;
     let roff = roff.to_vec();
-    // A thread writes to `man`, so that writing and reading do not wait for each other.
+    // A thread writes the page to `man` while this one reads the output. One thread could block: `man` may write
+    // before it has read all.
     let writer = threads::spawn(move || stdin.write_all(&roff)).ok()?;
     let output = man.wait_with_output().ok()?;
     let written = writer.join().is_ok_and(|written| written.is_ok());

@@ -1,5 +1,5 @@
-//! The streams of a command that runs on one of several members: what it shows, notes and asks goes to
-//! the command as a whole, which joins it.
+//! The streams of a command on one of several members. Its results, notes and questions go to the command as a
+//! whole (`app/members`), which joins those of all members.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ use crate::text::Sanitized;
 use crate::view::joined::ViewOutput;
 use crate::view::json;
 
-/// A text for stderr, after the name of its member.
+/// A text for stderr, preceded by the name of the member that it is from.
 pub(crate) fn label_with_member(member: &str, text: &str) -> String {
     let member = Sanitized(member.trim_end_matches(':'));
     format!("{member}: {text}")
@@ -24,15 +24,16 @@ pub(crate) fn label_with_member(member: &str, text: &str) -> String {
 #[derive(Debug)]
 pub(crate) enum MemberMessage {
     ViewOutput(ViewOutput),
-    /// Bytes that are not a [`ViewOutput`], such as the core's own reply.
+    /// Output that is not a [`ViewOutput`], such as the core's own reply.
     Bytes(Vec<u8>),
     /// Text for stderr.
     Note(Vec<u8>),
-    /// A request to flush the output. The member waits until the command as a whole drops this sender.
+    /// A request to flush stdout. The command as a whole drops this sender when that is done, for which the member
+    /// waits.
     Flush(Sender<()>),
     /// A question, which waits for its answer.
     Question(MemberQuestion),
-    /// The member found its part of the input valid, and waits for the same message of all others.
+    /// The member found its part of the input valid, and waits until all other members have said so of theirs.
     Ready,
     /// The command of the member is a dry run.
     DryRun,
@@ -45,11 +46,11 @@ pub(crate) enum MemberMessage {
 pub(crate) struct MemberQuestion {
     /// The changes to be confirmed, such as `cancel 12 jobs`.
     pub plan: String,
-    /// The word to type, if there is one besides the label.
+    /// The word that the user has to type, such as the number of jobs. `None` if yes or no is enough.
     pub word: Option<String>,
 }
 
-/// The channel from a member to the command as a whole.
+/// The sender of a member's messages to the command as a whole.
 #[derive(Clone, Debug)]
 pub(crate) struct MemberSender {
     /// The position of the member in the list.
@@ -59,18 +60,19 @@ pub(crate) struct MemberSender {
 
 impl MemberSender {
     pub(crate) fn send(&self, message: MemberMessage) {
-        // A failure to send is ignored: the command as a whole has ended and dropped the receiver.
+        // Ignore a failure: the command as a whole has ended and dropped the receiver.
         _ = self.to.send((self.index, message));
     }
 }
 
-/// The streams of a member: the channel for its output and the channel for answers to its questions.
+/// The streams of a command on one of several members: the channel for its output and the channel for answers to
+/// its questions.
 pub(crate) struct MemberStreams {
     pub sender: MemberSender,
     pub answers: Receiver<bool>,
-    /// The heading of the column of members, which `--columns` and `--sort` accept.
+    /// The heading of the table column that names the member. `--columns` and `--sort` accept it.
     pub heading: &'static str,
-    /// Set when stdout of the command as a whole cannot be written to any more.
+    /// Set when the command as a whole cannot write to stdout any more.
     pub stdout_lost: Arc<AtomicBool>,
 }
 
@@ -83,7 +85,7 @@ impl MemberStreams {
 }
 
 impl Ui {
-    /// Waits until all members have checked their parts of the input. Returns whether all are right.
+    /// Waits until all members have validated their parts of the input. The result is whether all parts are valid.
     pub(crate) fn await_all_parts_valid(&self) -> bool {
         let Some(member) = &self.member else {
             return true;
@@ -92,7 +94,7 @@ impl Ui {
         member.answers.recv().unwrap_or(false)
     }
 
-    /// Asks once about the changes on several members: their plans one below the other.
+    /// Asks one question for the changes on several members, after it has shown the plans of all.
     pub(crate) fn confirm_for_members(
         &mut self,
         questions: &[(&str, MemberQuestion)],
@@ -101,7 +103,7 @@ impl Ui {
             let text = label_with_member(member, &question.plan);
             self.write_stderr(&text);
         }
-        // A number to enter is the sum over all members whose question requires one.
+        // If members require a number to be typed, the user types the sum of their numbers.
         let words = questions
             .iter()
             .filter_map(|(_, question)| question.word.as_ref());
@@ -115,12 +117,12 @@ impl Ui {
         self.consent_or_error(yes)
     }
 
-    /// Notes that the command changes nothing: it is a dry run, or there was nothing to change.
-    pub(crate) fn mark_unchanged(&mut self) {
+    /// Remembers that the command changes nothing, because it is a dry run or finds nothing to change.
+    pub(crate) fn mark_nothing_changed(&mut self) {
         self.is_unchanged = true;
     }
 
-    /// An empty result in the format of the output.
+    /// A result without items, in the output format.
     pub(crate) fn empty_result(&self) -> ViewOutput {
         match self.format {
             Format::Ndjson => ViewOutput::Lines(Vec::new()),

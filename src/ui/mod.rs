@@ -42,21 +42,22 @@ use output_thread::OutputThread;
 use pager::Pager;
 use result_writer::ResultWriter;
 
-pub(crate) use crate::trace::Trace;
+pub(crate) use crate::trace::CallTracer;
 pub(crate) use live::LiveLines;
 pub(crate) use progress::Progress;
 
-/// Maximum number of job ids that the error about ids left out of `-o jid` names.
+/// Maximum number of job ids that the error names of those that `-o jid` has left out.
 const UNLISTED_SHOWN: usize = 3;
 
 /// The name, the label and the protection of the context in use, for questions and plans.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContextLabel {
-    /// The name in the config file. `None` if no context is in use.
+    /// The name of the context in the configuration file. `None` if no context is in use.
     pub name: Option<String>,
-    /// The label in questions: of the context in use, or of one that protects its database.
+    /// The label to show and to type in questions: that of the context in use, or of another context that protects
+    /// the database.
     pub label: Option<String>,
-    /// Whether changes of several jobs require the label to be typed.
+    /// Whether the user has to type the label to confirm changes of several jobs.
     pub protected: bool,
 }
 
@@ -66,7 +67,7 @@ pub(crate) struct Ui {
     stdout: ResultWriter,
     /// Whether stdout is a terminal.
     tty: bool,
-    /// The layout of text, and whether it is for people.
+    /// How text is laid out: for people or for programs, its width, colors and times.
     render_options: RenderOptions,
     yes: bool,
     /// The values of `--confirm`.
@@ -75,39 +76,39 @@ pub(crate) struct Ui {
     context: ContextLabel,
     no_input: bool,
     quiet: bool,
-    /// Whether the program goes on after the reader of stdout has gone away.
+    /// Whether the program goes on after the reader has closed stdout.
     outlives_reader: bool,
-    /// Output that a command that changes something could not write to stdout.
+    /// The output that could not be written to stdout, of a command that changes something.
     lost: LostOutput,
     verbose: u8,
     force_raw: bool,
-    /// Whether documents are written for each tick of `--watch`.
+    /// Whether `--watch` writes a JSON document for each tick.
     ticks: bool,
-    /// Whether a NUL ends each job id of `-o jid`.
+    /// Whether a NUL ends each job id of `-o jid`, instead of a newline.
     null: bool,
-    /// The number of job ids that `-o jid` left out because they contain the separator.
+    /// The number of job ids that `-o jid` has left out because they contain its separator.
     unlisted: u64,
     /// The first job ids that were left out.
     unlisted_jids: Vec<Name>,
     /// The widths of the columns of a table whose rows are written as they arrive.
     streamed_widths: Vec<usize>,
-    /// Whether the command changes nothing: a dry run, or nothing to change.
+    /// Whether the command changes nothing, because it is a dry run or finds nothing to change.
     is_unchanged: bool,
-    /// If the command runs on one of several members, the channel to the command as a whole.
+    /// The channels to the command as a whole, if the command runs on one of several members.
     member: Option<MemberStreams>,
-    /// The settings that a capture has replaced, while there is one.
+    /// The settings that the present capture has replaced. `None` if nothing is being captured.
     replaced: Option<ReplacedSettings>,
 }
 
 impl Ui {
-    /// The streams with the options from the global flags.
+    /// The streams with the options of the global flags.
     pub(crate) fn new(globals: &Globals) -> Ui {
         let output = globals.output.unwrap_or_default();
         let mut ui = Ui::without_globals(output.format());
         match output {
             OutputFlag::Tsv => ui.set_layout(false),
-            // `table` from the environment or the config file does not change output in pipes, which scripts
-            // read.
+            // Only the flag `-o table` changes the output in a pipe. `table` in the environment or the
+            // configuration file must not, because scripts read that output.
             OutputFlag::Table if globals.given.output => ui.set_layout(true),
             _ => {}
         }
@@ -143,18 +144,18 @@ impl Ui {
         ui
     }
 
-    /// The streams of a command on one of several members.
+    /// The streams of a command on one of several members. What it writes goes to the command as a whole.
     pub(crate) fn for_member(globals: &Globals, whole: &Ui, streams: MemberStreams) -> Ui {
         let mut ui = Ui::new(globals);
         (ui.format, ui.ticks) = (whole.format, whole.ticks);
         (ui.render_options, ui.tty) = (whole.render_options.clone(), whole.tty);
         ui.context = whole.context.clone();
-        ui.stdout.set_member(streams.sender.clone());
+        ui.stdout.set_member_sender(streams.sender.clone());
         ui.member = Some(streams);
         ui
     }
 
-    /// The streams for a command line that could not be parsed.
+    /// The streams for a command line that could not be parsed, so that its global flags are unknown.
     pub(crate) fn without_globals(format: Format) -> Ui {
         let tty = io::stdout().is_terminal();
         let mut ui = Ui {
@@ -192,7 +193,7 @@ impl Ui {
         ui
     }
 
-    /// Lays text out for people, as on a terminal, or for programs, as in a pipe.
+    /// Sets the layout of text: for people, as on a terminal, or for programs, as in a pipe.
     fn set_layout(&mut self, for_people: bool) {
         let render_options = &mut self.render_options;
         render_options.terminal = for_people;
@@ -206,8 +207,8 @@ impl Ui {
         };
     }
 
-    /// Shows output that is longer than the screen in a pager, if it is for people. Not with `-v`:
-    /// the trace of calls would overwrite it.
+    /// From now on, shows text for people in a pager if it is longer than the screen. Has no effect with `-v`,
+    /// because the trace of calls would overwrite the pager.
     pub(crate) fn page_long_output(&mut self) {
         let for_people = self.format == Format::Table && self.render_options.terminal;
         if !for_people || !self.tty || self.verbose > 0 {
@@ -233,7 +234,7 @@ impl Ui {
     }
 
     /// Whether stdout is a terminal.
-    pub(crate) fn is_terminal(&self) -> bool {
+    pub(crate) fn is_stdout_terminal(&self) -> bool {
         self.tty
     }
 
@@ -256,9 +257,9 @@ impl Ui {
         self.verbose > 0
     }
 
-    /// The trace, to which the core writes its calls.
-    pub(crate) fn trace(&self) -> Trace {
-        Trace::new(self.verbose)
+    /// The trace of `-v`, to which each call to the server is written.
+    pub(crate) fn trace(&self) -> CallTracer {
+        CallTracer::new(self.verbose)
     }
 
     /// Refuses `-o jid` and `-o raw` unless the command supports them.
@@ -274,8 +275,8 @@ impl Ui {
         }
     }
 
-    /// Refuses `--columns` and `--sort` with a column that the tables of this view do not have, and an
-    /// order for anything but a table. Called before anything is changed.
+    /// Refuses `--columns` and `--sort` with a column that the tables of this view do not have. Also refuses an
+    /// order for output that is not a table. To be called before the command changes anything.
     pub(crate) fn check_columns<V: View>(&self) -> Result<(), Error> {
         if self.has_sort_flag() && self.format != Format::Table {
             let flag = match self.render_options.choice.sort {
@@ -292,12 +293,13 @@ impl Ui {
         self.render_options.choice.refuse_unknown_columns(&known)
     }
 
-    /// The default number of rows of a table. `None` in pipes and documents.
+    /// The default for the number of rows of a table on a terminal. `None` in pipes and documents: they have all
+    /// rows.
     pub(crate) fn default_row_limit(&self) -> Option<u64> {
         (self.format == Format::Table && self.render_options.terminal && self.tty).then_some(50)
     }
 
-    /// Refuses `-o json` for a command whose output has no end.
+    /// Refuses `-o json` for a command whose output has no end, as a document must have one.
     pub(crate) fn refuse_whole_document(&self, command: &str) -> Result<(), Error> {
         match self.format {
             Format::Json => Err(
@@ -313,17 +315,18 @@ impl Ui {
         self.render_options.choice.sort.is_some() || self.render_options.choice.reverse
     }
 
-    /// Sets which rows of a table are shown after it is sorted.
+    /// Sets the range of rows that tables show after they are sorted.
     pub(crate) fn set_shown_rows(&mut self, offset: u64, limit: Option<u64>) {
         self.render_options.choice.rows = Some((offset, limit));
     }
 
-    /// Makes the next table continue the one before, without a header.
+    /// Leaves out the header of the next table, which continues the one before.
     pub(crate) fn omit_next_headers(&mut self) {
         self.render_options.headers = false;
     }
 
-    /// Whether notes are read: on a terminal, or as part of a plan.
+    /// Whether somebody reads the notes on stderr: it is a terminal, or the notes are a part of a plan. Never with
+    /// `--quiet`.
     pub(crate) fn are_notes_read(&self, is_plan_shown: bool) -> bool {
         !self.quiet && (is_plan_shown || io::stderr().is_terminal())
     }
@@ -338,14 +341,15 @@ impl Ui {
         self.send_or_write(shown)
     }
 
-    /// Writes the result of a command that ends with it, successfully.
-    pub(crate) fn end_with<V: View>(&mut self, view: &V) -> Result<Exit, Error> {
+    /// Writes a result as the last step of a command that succeeds.
+    pub(crate) fn show_and_exit_ok<V: View>(&mut self, view: &V) -> Result<Exit, Error> {
         self.show(view)?;
         Ok(Exit::Ok)
     }
 
-    /// Writes a line of a stream in the format given, and flushes it. The row of a table continues the table before it.
-    pub(crate) fn show_line<V: View>(&mut self, view: &V) -> Result<(), Error> {
+    /// Writes a line of a stream in the output format, and flushes it. Rows of tables form one table with one
+    /// header.
+    pub(crate) fn show_stream_line<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let line = match self.render(view)? {
             ViewOutput::Table(row, _) => ViewOutput::Row(row),
             line => line,
@@ -354,7 +358,7 @@ impl Ui {
         self.flush_stdout()
     }
 
-    /// Writes a result, or sends it to the command as a whole.
+    /// Writes a result to stdout. On one of several members, sends it to the command as a whole.
     fn send_or_write(&mut self, shown: ViewOutput) -> Result<(), Error> {
         match &self.member {
             Some(member) => {
@@ -385,14 +389,16 @@ impl Ui {
                 }
             }
             Format::Json if self.ticks => ViewOutput::Document(
-                json::watch_document_line(view, self.render_options.now).map_err(document_error)?,
+                json::watch_document_line(view, self.render_options.now)
+                    .map_err(document_serialization_error)?,
             ),
-            Format::Json => {
-                ViewOutput::Document(json::pretty_document(view).map_err(document_error)?)
-            }
+            Format::Json => ViewOutput::Document(
+                json::pretty_document(view).map_err(document_serialization_error)?,
+            ),
             Format::Ndjson => {
                 let mut lines = NdjsonLines::default();
-                view.lines(&mut lines).map_err(document_error)?;
+                view.lines(&mut lines)
+                    .map_err(document_serialization_error)?;
                 ViewOutput::Lines(lines.0)
             }
             Format::Jid => jids(),
@@ -413,13 +419,15 @@ impl Ui {
             ViewOutput::Text(text) | ViewOutput::JobText(text) => self.write_bytes(text.as_bytes()),
             ViewOutput::Count(count) => self.write_bytes(format!("{count}\n").as_bytes()),
             ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => self.write_bytes(&bytes),
-            ViewOutput::Jids(jids) => self.write_safe_jids(&jids.iter().collect::<Vec<_>>()),
+            ViewOutput::Jids(jids) => {
+                self.write_jids_without_separator(&jids.iter().collect::<Vec<_>>())
+            }
         }
     }
 
-    /// Writes job ids. An id that contains the separator is left out, because a reader would take it for
-    /// other ids. `-o raw` leaves nothing out.
-    pub(crate) fn write_safe_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
+    /// Writes job ids. Leaves out an id that contains the separator, because a reader would take it for several
+    /// ids. `-o raw` leaves nothing out.
+    pub(crate) fn write_jids_without_separator(&mut self, jids: &[&Name]) -> Result<(), Error> {
         if let Some(member) = &self.member {
             let jids = jids.iter().map(|jid| (*jid).clone()).collect();
             member
@@ -447,8 +455,8 @@ impl Ui {
         self.write_verbatim_unless_terminal(&bytes)
     }
 
-    /// The error about the job ids that were left out, if there are any. If `command_writes`, the hint is about
-    /// the next time: the same command would not list the jobs again that it has changed.
+    /// The error about the job ids that were left out. `None` if there are none. With `command_writes`, its hint is
+    /// for the next run: the command has changed the jobs, and would not list them again.
     pub(crate) fn unlisted_jids_error(&self, command_writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
             ("with a NUL", "`-o ndjson`")
@@ -467,7 +475,12 @@ impl Ui {
         };
         let jids = text::format_count(self.unlisted, "job id", "job ids");
         let shown = self.unlisted_jids.iter();
-        let shown = shown.map(|jid| format!("`{}`", text::cut(&text::clean_line(jid), 40)));
+        let shown = shown.map(|jid| {
+            format!(
+                "`{}`",
+                text::cut_with_ellipsis(&text::sanitize_to_line(jid), 40)
+            )
+        });
         let more = (self.unlisted > UNLISTED_SHOWN as u64).then(|| "…".to_owned());
         let shown: Vec<String> = shown.chain(more).collect();
         let message = format!("left out {jids} {reason}: {}", shown.join(", "));
@@ -479,10 +492,11 @@ impl Ui {
         self.write_bytes(text.as_bytes())
     }
 
-    /// Writes text from outside to stdout: byte for byte, but sanitized on a terminal.
+    /// Writes data that `qless` did not make to stdout: sanitized on a terminal, unless `--force-raw` is given,
+    /// else byte for byte.
     pub(crate) fn write_verbatim_unless_terminal(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.tty && !self.force_raw {
-            self.write_bytes(text::clean_text(bytes).as_bytes())
+            self.write_bytes(text::sanitize_keeping_lines(bytes).as_bytes())
         } else {
             self.write_bytes(bytes)
         }
@@ -498,8 +512,8 @@ impl Ui {
         self.handle_write_result(written, bytes)
     }
 
-    /// Handles the result of writing `bytes`: after a failure, the output is kept for stderr or dropped if
-    /// the command goes on regardless.
+    /// Handles the result of writing `bytes`. After a failure, a command that goes on keeps the output for stderr,
+    /// or drops it if the reader has closed stdout. For other commands, the failure is an error.
     fn handle_write_result(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
         match written {
             Err(error) if self.outlives_reader && is_closed_pipe(&error) => Ok(()),
@@ -512,16 +526,16 @@ impl Ui {
         }
     }
 
-    /// Goes on after the reader of stdout has gone away. What is written then is lost.
+    /// From now on, the program goes on after the reader has closed stdout. The output after that is lost.
     pub(crate) fn ignore_closed_stdout(&mut self) {
-        // Any handler will do: it replaces the default action of SIGPIPE, which ends the process.
+        // A handler that does nothing is enough: it replaces the default action of SIGPIPE, which ends the process.
         _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, std::sync::Arc::default());
         self.outlives_reader = true;
     }
 
-    /// Writes by a thread from now on, so that a reader who stops reading does not stop the program.
-    /// The thread calls `wake` as [`OutputThread::start`] says.
-    pub(crate) fn write_by_thread(
+    /// From now on, a thread writes the output, so that a reader who stops reading does not block the program.
+    /// `wake` is the `on_drained` of [`OutputThread::start`].
+    pub(crate) fn start_output_thread(
         &mut self,
         wake: impl Fn() + Send + 'static,
     ) -> Result<(), Error> {
@@ -530,15 +544,17 @@ impl Ui {
         Ok(())
     }
 
-    /// Shows a status line on a terminal, below what the thread writes.
+    /// Shows a status line on a terminal, below the output, unless earlier output still waits for the output
+    /// thread.
     pub(crate) fn show_status_line(&self, line: String) {
         if let Some(thread) = self.stdout.output_thread() {
             thread.queue_status_if_idle(line);
         }
     }
 
-    /// Whether so much waits for the thread that nothing more should be written.
-    pub(crate) fn is_congested(&self) -> bool {
+    /// Whether the output that waits for the output thread has reached its limit. Then the caller should write no
+    /// more.
+    pub(crate) fn is_output_thread_full(&self) -> bool {
         self.stdout
             .output_thread()
             .is_some_and(OutputThread::is_full)
@@ -550,8 +566,8 @@ impl Ui {
             .is_none_or(OutputThread::is_empty)
     }
 
-    /// The error of the first write to stdout that failed in the output thread, reported once. What is
-    /// written after it is lost.
+    /// The error of the first write to stdout that failed in the output thread, reported once. The output after
+    /// that is lost.
     pub(crate) fn take_write_error(&self) -> Option<Error> {
         self.stdout
             .output_thread()?
@@ -559,7 +575,8 @@ impl Ui {
             .map(sigpipe_or_stdout_error)
     }
 
-    /// Waits at most this long until the output thread has written everything, and then writes without it.
+    /// Waits up to `patience` until the output thread has written everything. If it has, further output is written
+    /// without the thread.
     pub(crate) fn end_output_thread(&mut self, patience: Duration) {
         if self
             .stdout
@@ -570,7 +587,7 @@ impl Ui {
         }
     }
 
-    /// Flushes stdout. A stream of lines flushes after each line.
+    /// Flushes stdout. If a pager is running, waits until the user has quit it.
     pub(crate) fn flush_stdout(&mut self) -> Result<(), Error> {
         let flushed = self.stdout.flush_and_end_pager();
         self.handle_write_result(flushed, b"")
@@ -581,26 +598,26 @@ impl Ui {
         &self.render_options
     }
 
-    /// Writes a line to stderr, such as what was changed.
+    /// Writes a line to stderr, such as what was changed. Does nothing with `--quiet`.
     pub(crate) fn note(&mut self, line: &str) {
         if !self.quiet {
             self.write_stderr(&format!("{line}\n"));
         }
     }
 
-    /// Writes to stderr what a dry run would change, after the context's label.
-    pub(crate) fn note_dry_run(&mut self, line: &str) {
+    /// Writes to stderr what a dry run would change, preceded by the context's label.
+    pub(crate) fn note_dry_run_changes(&mut self, line: &str) {
         self.is_unchanged = true;
         if let Some(member) = &self.member {
             member.sender.send(MemberMessage::DryRun);
         }
-        match self.context.label.as_ref().map(text::clean_line) {
+        match self.context.label.as_ref().map(text::sanitize_to_line) {
             Some(label) => self.note(&format!("{label}: {line}")),
             None => self.note(line),
         }
     }
 
-    /// Writes a line to stderr, but only if people read stdout: a script does not need it.
+    /// Writes a line to stderr, but only if people read stdout. A script does not need the line.
     pub(crate) fn note_to_people(&mut self, line: &str) {
         if self.tty && self.render_options.terminal && self.format == Format::Table {
             self.note(line);
@@ -628,7 +645,7 @@ impl Ui {
         }
     }
 
-    /// Suggests the next useful command, if people read the output.
+    /// Suggests the next useful command on stderr, if people read the output.
     pub(crate) fn hint(&mut self, line: &str) {
         if self.shows_hints() {
             self.note(&format!("hint: {}", add_destination_to_commands(line)));
@@ -654,32 +671,41 @@ impl Ui {
         self.note(&format!("warning: {line}"));
     }
 
-    /// Writes text to stderr. A failure cannot be reported.
+    /// Writes text to stderr. Ignores a failure, because nothing could report it.
     pub(crate) fn write_stderr(&mut self, text: &str) {
         self.stdout.write_note(text.as_bytes());
     }
 
-    /// Writes the error about what a result lacks, if it lacks anything, and returns the exit code.
+    /// Writes the error about an incomplete result, if there is one. The result is the exit code.
     pub(crate) fn report_if_incomplete(&mut self, error: Option<Error>) -> Exit {
         error.map_or(Exit::Ok, |error| self.report_error(&error))
     }
 
-    /// Writes an error to stderr and returns its exit code.
+    /// Writes an error with its hint to stderr. The result is its exit code.
     pub(crate) fn report_error(&mut self, error: &Error) -> Exit {
         let hint = error.hint_text().map(add_destination_to_commands);
         let error = &error.clone().hint_if(hint);
-        if self.format.is_json() {
+        if self.format.is_json_or_ndjson() {
             if let Ok(line) = json::compact_line(error) {
                 self.stdout.write_note(&line);
             }
             return error.exit();
         }
-        let mut text = format!("error: {}\n", text::clean_line(error.message().as_bytes()));
+        let mut text = format!(
+            "error: {}\n",
+            text::sanitize_to_line(error.message().as_bytes())
+        );
         if let Some(hint) = error.hint_text() {
-            text.push_str(&format!("hint: {}\n", text::clean_line(hint.as_bytes())));
+            text.push_str(&format!(
+                "hint: {}\n",
+                text::sanitize_to_line(hint.as_bytes())
+            ));
         }
         if let (true, Some(words)) = (self.is_verbose(), error.server_message()) {
-            text.push_str(&format!("server: {}\n", text::clean_line(words.as_bytes())));
+            text.push_str(&format!(
+                "server: {}\n",
+                text::sanitize_to_line(words.as_bytes())
+            ));
         }
         self.write_stderr(&text);
         error.exit()
@@ -694,34 +720,37 @@ fn terminal_width() -> usize {
     }
 }
 
-/// The width of a table for people in a pipe: COLUMNS, else 100.
+/// The width of a table that is laid out for people in a pipe: the variable COLUMNS, else 100.
 fn pipe_width() -> usize {
-    let set = env::var("COLUMNS").and_then(|set| set.to_str()?.parse().ok());
+    let set = env::nonempty_var("COLUMNS").and_then(|set| set.to_str()?.parse().ok());
     set.filter(|&columns| columns > 0).unwrap_or(100)
 }
 
-/// Whether to color a stream. The flag wins over the environment, which wins over the stream.
+/// Whether to color a stream: as the flag says, else as the environment says, else if the stream is a terminal.
 fn should_color(flag: DisplayWhen, is_terminal: bool) -> bool {
-    let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
+    let is = |name: &str, value: &str| env::nonempty_var(name).is_some_and(|set| set == value);
     match flag {
         DisplayWhen::Always => true,
         DisplayWhen::Never => false,
-        DisplayWhen::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
-        DisplayWhen::Auto if env::var("NO_COLOR").is_some() => false,
+        DisplayWhen::Auto if env::nonempty_var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => {
+            true
+        }
+        DisplayWhen::Auto if env::nonempty_var("NO_COLOR").is_some() => false,
         DisplayWhen::Auto => is_terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
     }
 }
 
-/// Whether stderr is a terminal, outside of a CI system.
+/// Whether stderr is a terminal, and not in a CI system.
 fn is_stderr_interactive() -> bool {
-    io::stderr().is_terminal() && env::var("CI").is_none()
+    io::stderr().is_terminal() && env::nonempty_var("CI").is_none()
 }
 
 fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
+/// The error of a failed write to stdout. If the reader has closed stdout, ends the process by the default action
+/// of SIGPIPE.
 fn sigpipe_or_stdout_error(error: io::Error) -> Error {
     if is_closed_pipe(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
@@ -730,6 +759,6 @@ fn sigpipe_or_stdout_error(error: io::Error) -> Error {
     Error::from_io(Kind::File, "cannot write to stdout", &error)
 }
 
-fn document_error(error: serde_json::Error) -> Error {
+fn document_serialization_error(error: serde_json::Error) -> Error {
     Error::internal(format!("document: {error}"))
 }

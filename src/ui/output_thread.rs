@@ -7,14 +7,14 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::LiveLines;
-use super::stdout::Stdout;
+use super::stdout::StdoutIfOpen;
 use crate::error::Error;
 use crate::threads;
 
-/// Number of waiting bytes from which nothing more should be added.
+/// Number of bytes waiting to be written above which the program should add no more.
 const FULL: usize = 256 * 1024;
 
-/// A part of the output. The parts are written in their order.
+/// A part of the output. The thread writes the parts in the order in which they were queued.
 enum OutputChunk {
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
@@ -23,32 +23,32 @@ enum OutputChunk {
 }
 
 /// The state that both threads share.
-struct OutputState {
+struct SharedOutputState {
     /// The number of bytes that are not written yet.
     waiting: AtomicUsize,
-    /// Whether the program wants to be woken once everything is written.
+    /// Whether the thread has to call `on_drained` once everything is written.
     is_awaited: AtomicBool,
-    /// Wakes the threads in [`OutputThread::wait_until_written`].
+    /// Wakes the threads that wait in [`OutputThread::wait_until_written`].
     written: (Mutex<()>, Condvar),
-    /// The first error of a write to stdout, except that its reader has gone away.
+    /// The first error of a write to stdout. That the reader has closed stdout does not count.
     fault: Mutex<Option<io::Error>>,
 }
 
 /// The sender to the output thread.
 pub(crate) struct OutputThread {
     chunks: Sender<OutputChunk>,
-    state: Arc<OutputState>,
+    state: Arc<SharedOutputState>,
 }
 
 impl OutputThread {
-    /// Starts the thread. It calls `on_drained` when everything is written, if [`OutputThread::is_full`] or
-    /// [`OutputThread::is_empty`] said otherwise before.
+    /// Starts the thread. It calls `on_drained` once everything is written, if [`OutputThread::is_full`] or
+    /// [`OutputThread::is_empty`] found unwritten output before.
     pub(crate) fn start(
         status: Option<LiveLines>,
         on_drained: impl Fn() + Send + 'static,
     ) -> Result<OutputThread, Error> {
         let (chunks, inbox) = channel();
-        let state = Arc::new(OutputState {
+        let state = Arc::new(SharedOutputState {
             waiting: AtomicUsize::new(0),
             is_awaited: AtomicBool::new(false),
             written: (Mutex::new(()), Condvar::new()),
@@ -67,7 +67,7 @@ impl OutputThread {
         self.queue_chunk(bytes.len(), OutputChunk::Stderr(bytes));
     }
 
-    /// Queues a status line. It is left out if it is empty, or if earlier output still waits.
+    /// Queues a status line, unless the line is empty or earlier output still waits to be written.
     pub(crate) fn queue_status_if_idle(&self, line: String) {
         if self.state.waiting.load(Ordering::Acquire) == 0 {
             self.queue_chunk(line.len(), OutputChunk::Status(line));
@@ -77,22 +77,23 @@ impl OutputThread {
     fn queue_chunk(&self, bytes: usize, chunk: OutputChunk) {
         if bytes > 0 {
             self.state.waiting.fetch_add(bytes, Ordering::AcqRel);
-            // The thread lives as long as this value, so the chunk has a receiver.
+            // Ignore a failure: the thread lives as long as this value, so there is a receiver.
             _ = self.chunks.send(chunk);
         }
     }
 
-    /// Whether so much waits that nothing more should be added.
+    /// Whether the waiting output has reached its limit, so that the program should add no more. Then `on_drained`
+    /// will be called.
     pub(crate) fn is_full(&self) -> bool {
-        self.await_drain_if_above(FULL)
+        self.request_on_drained_if_above(FULL)
     }
 
     /// Whether everything is written.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.await_drain_if_above(0)
+        !self.request_on_drained_if_above(0)
     }
 
-    fn await_drain_if_above(&self, bytes: usize) -> bool {
+    fn request_on_drained_if_above(&self, bytes: usize) -> bool {
         let waiting = || self.state.waiting.load(Ordering::SeqCst) > bytes;
         if !waiting() {
             return false;
@@ -108,7 +109,7 @@ impl OutputThread {
         self.state.fault.lock().ok()?.take()
     }
 
-    /// Waits until everything is written, but not longer than this. Returns whether it is.
+    /// Waits up to `patience` until everything is written. The result is whether everything is.
     pub(crate) fn wait_until_written(&self, patience: Duration) -> bool {
         let (lock, written) = &self.state.written;
         let Ok(guard) = lock.lock() else {
@@ -120,19 +121,20 @@ impl OutputThread {
     }
 }
 
-/// Writes the chunks in their order. If a stream cannot be written to, its chunks are dropped: the work continues.
+/// Writes the chunks in the order in which they arrive. If a stream cannot be written to, drops the chunks for this
+/// stream and goes on.
 fn write_chunks(
     inbox: &Receiver<OutputChunk>,
     mut status: Option<LiveLines>,
-    state: &OutputState,
+    state: &SharedOutputState,
     on_drained: impl Fn(),
 ) {
     let mut has_failed = false;
     while let Ok(chunk) = inbox.recv() {
         let bytes = match chunk {
             OutputChunk::Stdout(bytes) => {
-                status.as_mut().map(LiveLines::clear);
-                let mut stdout = Stdout::new();
+                status.as_mut().map(LiveLines::clear_lines);
+                let mut stdout = StdoutIfOpen::new();
                 if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush())
                     && !super::is_closed_pipe(&error)
                     && !std::mem::replace(&mut has_failed, true)
@@ -143,7 +145,7 @@ fn write_chunks(
                 bytes.len()
             }
             OutputChunk::Stderr(bytes) => {
-                status.as_mut().map(LiveLines::clear);
+                status.as_mut().map(LiveLines::clear_lines);
                 _ = io::stderr().write_all(&bytes);
                 bytes.len()
             }
@@ -164,5 +166,5 @@ fn write_chunks(
             }
         }
     }
-    status.as_mut().map(LiveLines::clear);
+    status.as_mut().map(LiveLines::clear_lines);
 }

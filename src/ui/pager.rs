@@ -15,7 +15,7 @@ use signal_hook::consts::SIGINT;
 
 use crate::env;
 
-/// The program that pages, and the size of the screen.
+/// The command of the pager, and the size of the screen.
 #[derive(Clone, Debug)]
 pub(crate) struct Pager {
     command: OsString,
@@ -28,18 +28,18 @@ pub(crate) struct RunningPager {
     child: Child,
     /// Whether the user has quit the pager.
     quit: bool,
-    /// A handler that ignores Ctrl-C, which is for the pager: if it ended this process, the pager would be left alone
-    /// with the terminal.
+    /// The handler that ignores Ctrl-C while the pager runs. Ctrl-C is for the pager; if it ended this process, the
+    /// shell and the pager would both read the terminal.
     interrupts: Option<signal_hook::SigId>,
 }
 
 impl Pager {
-    /// The pager of this terminal. `None` if there is none or it is `cat`.
+    /// The pager for this terminal. `None` if no pager is wanted or installed, or if it is `cat`.
     pub(crate) fn of_terminal() -> Option<Pager> {
-        let chosen = env::var("QLESS_PAGER").or_else(|| env::var("PAGER"));
-        // Without an interactive user, only a pager that the environment names is started.
+        let chosen = env::nonempty_var("QLESS_PAGER").or_else(|| env::nonempty_var("PAGER"));
+        // On a dumb terminal and in a CI system, start only a pager that the environment names.
         let dumb = var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-        if chosen.is_none() && (dumb || env::var("CI").is_some()) {
+        if chosen.is_none() && (dumb || env::nonempty_var("CI").is_some()) {
             return None;
         }
         let command = chosen.unwrap_or_else(|| "less".into());
@@ -55,9 +55,10 @@ impl Pager {
         })
     }
 
-    /// Whether a text fits on the screen, with a line left for the next prompt.
+    /// Whether a text fits on the screen, with one line left for the next prompt of the shell.
     pub(crate) fn fits_screen(&self, text: &[u8]) -> bool {
-        // Each line has at least one byte, its end, so a text of fewer bytes than rows fits.
+        // A quick test: each line has at least one byte, its end, so a text with fewer bytes than the screen has
+        // rows fits.
         if text.len() < self.rows {
             return true;
         }
@@ -86,7 +87,7 @@ impl Pager {
 }
 
 impl RunningPager {
-    /// Writes text to the pager, and drops it once the user has quit the pager.
+    /// Writes text to the pager. Drops the text if the user has quit the pager.
     pub(crate) fn write_unless_quit(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(stdin) = self.child.stdin.as_mut().filter(|_| !self.quit) else {
             return Ok(());
@@ -116,7 +117,7 @@ fn program_of_command(command: &OsStr) -> &OsStr {
     OsStr::from_bytes(&bytes[..end.unwrap_or(bytes.len())])
 }
 
-/// Whether the shell will find the program. A command that the shell has to expand counts as found.
+/// Whether the shell will find the program. A name that the shell has to expand counts as found.
 pub(super) fn is_installed(program: &OsStr) -> bool {
     let runs = |path: &Path| {
         path.metadata()

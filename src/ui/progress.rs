@@ -1,4 +1,5 @@
-//! The progress bar of bulk verbs: on a terminal's stderr, after half a second.
+//! The progress bar of long work such as changes of many jobs. It appears on an interactive stderr after half a
+//! second.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -10,7 +11,7 @@ use super::{Ui, is_stderr_interactive, should_color};
 use crate::args::format::DisplayWhen;
 use crate::text::format_duration;
 
-/// Counts finished jobs. The bar is shown only on an interactive terminal, and not for short work.
+/// Counts finished jobs, and shows them as a bar on an interactive terminal. Short work gets no bar.
 pub(crate) struct Progress {
     shown: bool,
     color: bool,
@@ -19,14 +20,14 @@ pub(crate) struct Progress {
     done: u64,
     /// The name of the task, before the bar.
     title: String,
-    /// The text behind the full bar: what still goes on after the total is reached.
+    /// The text after the full bar, about what the command still does.
     note: String,
     bar: Option<ProgressBar>,
 }
 
 impl Ui {
     /// Starts a progress bar with a total.
-    pub(crate) fn progress(&self, total: u64) -> Progress {
+    pub(crate) fn start_progress_bar(&self, total: u64) -> Progress {
         Progress {
             shown: is_stderr_interactive() && !self.quiet && self.member.is_none(),
             color: should_color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
@@ -41,14 +42,14 @@ impl Ui {
 }
 
 impl Progress {
-    /// Sets a title, for bars that follow each other.
+    /// Sets a title before the bar, which tells it from the bars before and after it.
     pub(crate) fn with_title(mut self, title: impl Into<String>) -> Progress {
         self.title = title.into() + " ";
         self
     }
 
-    /// Fills the bar and says what still goes on.
-    pub(crate) fn fill_and_note(&mut self, note: String) {
+    /// Fills the bar and shows `note` after it, about what the command still does.
+    pub(crate) fn fill_and_show_pending(&mut self, note: String) {
         self.note = note;
         self.add_done(self.total.saturating_sub(self.done));
     }
@@ -56,7 +57,7 @@ impl Progress {
     /// Adds to the number of finished jobs.
     pub(crate) fn add_done(&mut self, done: u64) {
         self.done += done;
-        // If more jobs were done than were announced, the total grows with them.
+        // If more jobs are done than the total announced, the total grows.
         self.total = self.total.max(self.done);
         if !self.shown {
             return;
@@ -75,7 +76,7 @@ impl Progress {
         }
     }
 
-    /// Prints something while the bar is hidden.
+    /// Calls `print` while the bar is hidden, so that the bar does not overwrite the output.
     pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -84,7 +85,7 @@ impl Progress {
     }
 
     /// Removes the bar from the screen.
-    pub(crate) fn finish(self) {
+    pub(crate) fn remove_bar(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
@@ -100,7 +101,8 @@ impl Progress {
             format!(" {{prefix}}{bar}  {{human_pos}}/{{human_len}}  {{rate}}  {{left}}{{msg}}");
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
-            // The rate counts from the start: the bar's own estimate counts from its first drawing.
+            // The rate counts from the start of the work. The bar's own estimate would count from its first
+            // drawing.
             .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
                 _ = write!(text, "{:.0}/s", average_rate(state));
             })

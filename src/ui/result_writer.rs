@@ -1,4 +1,5 @@
-//! The destination of results: stdout, a pager, the frame of `--watch`, or a thread that writes.
+//! The destination of results: stdout, a pager, the frame of `--watch`, an output thread, or the command as a
+//! whole.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::mpsc::channel;
@@ -6,46 +7,46 @@ use std::sync::mpsc::channel;
 use super::member::{MemberMessage, MemberSender};
 use super::output_thread::OutputThread;
 use super::pager::{Pager, RunningPager};
-use super::stdout::Stdout;
+use super::stdout::StdoutIfOpen;
 
 pub(crate) struct ResultWriter {
-    stdout: BufWriter<Stdout>,
+    stdout: BufWriter<StdoutIfOpen>,
     to: Destination,
 }
 
 enum Destination {
     Stdout,
-    /// Output is buffered until it no longer fits on the screen.
+    /// Output is buffered until it no longer fits on the screen. Then the pager starts.
     Buffered(Pager, Vec<u8>),
     Pager(Pager, RunningPager),
     Frame(Vec<u8>),
-    /// The result is collected as in a frame, but notes are dropped.
+    /// Results are collected, and notes are dropped.
     Document(Vec<u8>),
-    /// Output is buffered until it is flushed into the thread.
+    /// Output is buffered until a flush sends it to the thread.
     OutputThread(OutputThread, Vec<u8>),
-    /// The command as a whole, which joins the output of its members.
+    /// All output is sent to the command as a whole, which joins it with that of the other members.
     Members(MemberSender),
 }
 
 impl ResultWriter {
     pub(crate) fn to_stdout() -> ResultWriter {
         ResultWriter {
-            stdout: BufWriter::with_capacity(1 << 16, Stdout::new()),
+            stdout: BufWriter::with_capacity(1 << 16, StdoutIfOpen::new()),
             to: Destination::Stdout,
         }
     }
 
-    /// Sends output that does not fit on the screen to a pager from now on.
+    /// From now on, sends output to a pager as soon as it does not fit on the screen.
     pub(crate) fn set_pager(&mut self, pager: Pager) {
         self.to = Destination::Buffered(pager, Vec::new());
     }
 
-    /// Collects the output in a frame from now on.
-    pub(crate) fn begin_frame(&mut self) {
+    /// From now on, collects results and notes in a frame.
+    pub(crate) fn begin_collecting_frame(&mut self) {
         self.to = Destination::Frame(Vec::new());
     }
 
-    /// Collects the output of a command, with its notes or without.
+    /// From now on, collects the results of a command, with its notes or without.
     pub(crate) fn begin_capture(&mut self, with_notes: bool) {
         self.to = if with_notes {
             Destination::Frame(Vec::new())
@@ -63,17 +64,17 @@ impl ResultWriter {
     }
 
     /// Writes to stdout again.
-    pub(crate) fn end_frame(&mut self) {
+    pub(crate) fn return_to_stdout(&mut self) {
         self.to = Destination::Stdout;
     }
 
-    /// Leaves all writing to a thread from now on.
+    /// From now on, a thread writes all output.
     pub(crate) fn set_output_thread(&mut self, thread: OutputThread) {
         self.to = Destination::OutputThread(thread, Vec::new());
     }
 
-    /// Sends all output to the command as a whole.
-    pub(super) fn set_member(&mut self, sender: MemberSender) {
+    /// From now on, sends all output to the command as a whole.
+    pub(super) fn set_member_sender(&mut self, sender: MemberSender) {
         self.to = Destination::Members(sender);
     }
 
@@ -90,7 +91,8 @@ impl ResultWriter {
         self.to = Destination::Stdout;
     }
 
-    /// Writes a note to stderr, or adds it to the frame. A failure cannot be reported.
+    /// Writes a note to stderr after the results before it. A frame gets the note itself; a document drops it.
+    /// Ignores a failure, because nothing could report it.
     pub(crate) fn write_note(&mut self, note: &[u8]) {
         match &mut self.to {
             Destination::Frame(bytes) => return bytes.extend_from_slice(note),
@@ -142,14 +144,14 @@ impl ResultWriter {
         }
     }
 
-    /// Takes the output that could not be written.
+    /// Takes the buffered output that could not be written to stdout.
     pub(crate) fn take_unwritten(&mut self) -> Vec<u8> {
-        let fresh = BufWriter::with_capacity(1 << 16, Stdout::new());
+        let fresh = BufWriter::with_capacity(1 << 16, StdoutIfOpen::new());
         let (_, unwritten) = std::mem::replace(&mut self.stdout, fresh).into_parts();
         unwritten.unwrap_or_default()
     }
 
-    /// Flushes the output, and waits until the user quits the pager.
+    /// Flushes the output. If a pager is running, waits until the user has quit it.
     pub(crate) fn flush_and_end_pager(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
@@ -158,7 +160,8 @@ impl ResultWriter {
             Destination::Members(sender) => {
                 let (written, flushed) = channel();
                 sender.send(MemberMessage::Flush(written));
-                // The flush is over when the command as a whole drops its sender. A message never comes.
+                // The command as a whole drops its sender after the flush, which ends `recv`. It never sends a
+                // message.
                 _ = flushed.recv();
                 self.to = Destination::Members(sender);
             }

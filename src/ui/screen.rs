@@ -1,4 +1,4 @@
-//! stdout for `--watch`: a screen to repaint, or a document for each tick.
+//! stdout for `--watch`: an alternate screen that is repainted, or a document for each tick.
 
 use std::io::{self, Write};
 
@@ -23,7 +23,7 @@ impl Screen {
         Screen(())
     }
 
-    /// Shows the head line and the first lines of the frame, up to the height of the screen.
+    /// Repaints the screen: the head line, then the first lines of the frame, up to the height of the screen.
     pub(crate) fn repaint(&self, head: &str, frame: &[u8]) {
         let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
         write_to_terminal(&paint_frame(head, frame, rows.into()));
@@ -32,13 +32,13 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        leave();
+        restore_terminal();
     }
 }
 
-/// Restores the terminal. Any thread may call this.
-pub(crate) fn leave() {
-    keyboard::restore_modes();
+/// Leaves the alternate screen and restores the modes of the terminal. Any thread may call this.
+pub(crate) fn restore_terminal() {
+    keyboard::restore_terminal_modes();
     write_to_terminal(LEAVE.as_bytes());
 }
 
@@ -48,8 +48,7 @@ fn write_to_terminal(bytes: &[u8]) {
     _ = stdout.flush();
 }
 
-/// The bytes of a frame. Each line clears the rest of its row, the last one the rest of the
-/// screen.
+/// The bytes that paint a frame. Each line clears the rest of its row; the end clears the rest of the screen.
 fn paint_frame(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
     let text = String::from_utf8_lossy(frame);
     let lines: Vec<&str> = text.lines().collect();
@@ -75,17 +74,17 @@ fn paint_frame(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
 }
 
 impl Ui {
-    /// Prepares for repeated output: frames on a terminal, else documents. Returns whether it is
-    /// frames.
-    pub(crate) fn begin_frames_or_documents(&mut self) -> Result<bool, Error> {
-        let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
+    /// Prepares for the repeated output of `--watch`: frames on a terminal, or documents with `-o ndjson`. Refuses
+    /// other output. The result is whether the output is frames.
+    pub(crate) fn begin_watch_frames_or_documents(&mut self) -> Result<bool, Error> {
+        let dumb = env::nonempty_var("TERM").is_some_and(|term| term == "dumb");
         let hint = "`-o ndjson` writes a document for each tick, also without a terminal";
         match self.format {
             Format::Table if self.tty && !self.render_options.terminal => {
                 Err(Error::usage("`--watch` cannot be used with `-o tsv`").hint(hint))
             }
             Format::Table if self.tty && !dumb => {
-                self.stdout.begin_frame();
+                self.stdout.begin_collecting_frame();
                 Ok(true)
             }
             Format::Table => Err(Error::usage("`--watch` requires a terminal").hint(hint)),
@@ -101,14 +100,14 @@ impl Ui {
         }
     }
 
-    /// Whether stdin and stdout are a terminal that a screen can fill.
+    /// Whether stdin and stdout are a terminal that can show a full screen.
     pub(crate) fn can_fill_screen(&self) -> bool {
-        let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
+        let dumb = env::nonempty_var("TERM").is_some_and(|term| term == "dumb");
         self.tty && !dumb && std::io::IsTerminal::is_terminal(&std::io::stdin())
     }
 
     /// Reads the width of the terminal again.
-    pub(crate) fn update_width(&mut self) {
+    pub(crate) fn reread_terminal_width(&mut self) {
         if self.tty {
             self.render_options.width = terminal_width();
         }
@@ -119,8 +118,8 @@ impl Ui {
         self.stdout.take_frame()
     }
 
-    pub(crate) fn end_repeated_output(&mut self) {
-        self.stdout.end_frame();
+    pub(crate) fn end_watch_output(&mut self) {
+        self.stdout.return_to_stdout();
     }
 }
 

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether stdout was closed when the process began. Rust opens `/dev/null` in the place of a closed stdout before
-/// `main`, so that output would be lost without an error: the jobs of a `pop`, for example.
+/// Whether stdout was closed when the process began. Before `main`, Rust opens `/dev/null` in place of a closed
+/// stdout. Output, such as the jobs of a `pop`, would then be lost without an error.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Runs before `main`, and before Rust opens `/dev/null`.
+/// Sets [`WAS_CLOSED`] before `main`, and before Rust opens `/dev/null`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[allow(unsafe_code)]
 #[used]
@@ -23,15 +23,15 @@ static BEFORE_MAIN: extern "C" fn() = {
 };
 
 /// The process's stdout.
-pub(super) struct Stdout(io::Stdout);
+pub(super) struct StdoutIfOpen(io::Stdout);
 
-impl Stdout {
-    pub(super) fn new() -> Stdout {
-        Stdout(io::stdout())
+impl StdoutIfOpen {
+    pub(super) fn new() -> StdoutIfOpen {
+        StdoutIfOpen(io::stdout())
     }
 }
 
-impl Write for Stdout {
+impl Write for StdoutIfOpen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if WAS_CLOSED.load(Ordering::Relaxed) {
             return Err(rustix::io::Errno::BADF.into());

@@ -1,4 +1,4 @@
-//! One thing in full: a name and its value on each line.
+//! The detail view of one thing: a name and its value on each line.
 
 use super::RenderOptions;
 use super::paint::{Style, StyleMarker};
@@ -28,12 +28,12 @@ impl<'a> DetailLines<'a> {
         }
     }
 
-    /// Adds a line. The value is sanitized here.
+    /// Adds a line with a name and a value. Sanitizes the value.
     pub(crate) fn add_line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
         self.add_line_with_remark(name, value, None, String::new());
     }
 
-    /// Adds a line. A missing value is shown as `–`.
+    /// Adds a line with a name and a value. A missing value is shown as `–`.
     pub(crate) fn add_line_or_missing(
         &mut self,
         name: &'static str,
@@ -45,24 +45,24 @@ impl<'a> DetailLines<'a> {
         }
     }
 
-    /// Adds a line for a name. In a pipe, a backslash of the name itself is written twice.
-    pub(crate) fn add_name(&mut self, name: &'static str, value: &Name) {
+    /// Adds a line whose value is a name. In a pipe, each backslash of the name is doubled.
+    pub(crate) fn add_name_line(&mut self, name: &'static str, value: &Name) {
         self.add_line(name, self.options.name(value));
     }
 
-    /// Adds a line for a name. A missing name is shown as `–`.
-    pub(crate) fn add_name_or_missing(&mut self, name: &'static str, value: Option<&Name>) {
+    /// Adds a line whose value is a name. A missing name is shown as `–`.
+    pub(crate) fn add_name_line_or_missing(&mut self, name: &'static str, value: Option<&Name>) {
         self.add_line_or_missing(name, value.map(|value| self.options.name(value)));
     }
 
-    /// Adds a line for names. No names are shown as `–`.
-    pub(crate) fn add_names(&mut self, name: &'static str, values: &[Name]) {
+    /// Adds a line whose value is a list of names. An empty list is shown as `–`.
+    pub(crate) fn add_names_line(&mut self, name: &'static str, values: &[Name]) {
         let list = comma_list(values.iter().map(|value| self.options.name(value)));
         let list = Some(list).filter(|list| !list.is_empty());
         self.add_line_or_missing(name, list);
     }
 
-    /// Adds a line with a remark beside the value, which has the style. The remark must be sanitized.
+    /// Adds a line with a value in `value_style`, and a remark after it. The caller has sanitized the remark.
     pub(crate) fn add_line_with_remark(
         &mut self,
         name: &'static str,
@@ -70,7 +70,7 @@ impl<'a> DetailLines<'a> {
         value_style: Option<Style>,
         remark: String,
     ) {
-        let value = text::clean_line(value.as_ref());
+        let value = text::sanitize_to_line(value.as_ref());
         self.lines.push(DetailLine {
             name,
             value,
@@ -107,6 +107,6 @@ impl<'a> DetailLines<'a> {
             };
             text.push_str(&line);
         }
-        marks.replace_marks(text)
+        marks.marks_to_ansi_codes(text)
     }
 }

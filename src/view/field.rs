@@ -15,12 +15,12 @@ pub(crate) enum FieldLookup {
     Json(String),
     /// No such field. The document has these.
     Unknown(Vec<String>),
-    /// The field exists, but has nothing at the rest of the path.
+    /// The first field of the path exists, but the rest of the path leads to nothing.
     Nothing,
 }
 
-/// Finds `data.user` or `tags.0` in a document. A key that contains dots is tried as a whole before
-/// its parts.
+/// Finds the value at a path such as `data.user` or `tags.0` in a document. Keys may contain dots: the longest key
+/// that matches is tried first.
 pub(crate) fn find_field(document: &str, path: &str) -> FieldLookup {
     let fields = object_fields(document);
     let first = path.split('.').next().unwrap_or_default();
@@ -42,7 +42,7 @@ fn find_in_value(value: &str, path: &str) -> Option<FieldLookup> {
     ends.reverse();
     for end in ends {
         let (key, rest) = (&path[..end], path[end..].strip_prefix('.'));
-        // If two fields have the same name, the last one counts.
+        // If an object has two fields with one name, the last one counts.
         let field = fields
             .iter()
             .rev()
@@ -52,7 +52,7 @@ fn find_in_value(value: &str, path: &str) -> Option<FieldLookup> {
             continue;
         };
         let found = match rest {
-            None => Some(lookup_of_value(field)),
+            None => Some(text_or_json_lookup(field)),
             Some(rest) => find_in_value(field.get(), rest),
         };
         if found.is_some() {
@@ -63,7 +63,7 @@ fn find_in_value(value: &str, path: &str) -> Option<FieldLookup> {
 }
 
 /// The value as a result.
-fn lookup_of_value(value: &RawValue) -> FieldLookup {
+fn text_or_json_lookup(value: &RawValue) -> FieldLookup {
     match serde_json::from_str(value.get()) {
         Ok(text) => FieldLookup::Text(text),
         Err(_) => FieldLookup::Json(value.get().to_owned()),
@@ -75,7 +75,7 @@ fn list_element<'a>(value: &'a str, index: &str) -> Option<&'a RawValue> {
     elements.get(index.parse::<usize>().ok()?).copied()
 }
 
-/// The fields of an object in their order. Another value has no fields.
+/// The fields of a JSON object in their order. A value that is not an object has none.
 fn object_fields(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str(value).map_or_else(|_| Vec::new(), |OrderedFields(fields)| fields)
 }

@@ -1,4 +1,5 @@
-//! The output of several members as one: tables with a column for the member, documents whose items name it.
+//! Joins the output of several members: tables get a column with the name of the member, items of documents a
+//! field.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -20,16 +21,16 @@ pub(crate) enum MemberKind {
 }
 
 impl MemberKind {
-    /// The heading of the column of members in tables.
-    pub(crate) fn heading(self) -> &'static str {
+    /// The heading of the table column that names the member.
+    pub(crate) fn table_heading(self) -> &'static str {
         match self {
             MemberKind::Prefix => "PREFIX",
             MemberKind::Context => "MEMBER",
         }
     }
 
-    /// The field of documents that names the member.
-    pub(crate) fn field(self) -> &'static str {
+    /// The field that names the member in documents.
+    pub(crate) fn document_field(self) -> &'static str {
         match self {
             MemberKind::Prefix => "prefix",
             MemberKind::Context => "member",
@@ -37,7 +38,7 @@ impl MemberKind {
     }
 
     /// The flag that names one member.
-    pub(crate) fn flag(self) -> &'static str {
+    pub(crate) fn selecting_flag(self) -> &'static str {
         match self {
             MemberKind::Prefix => "--prefix",
             MemberKind::Context => "--context",
@@ -48,7 +49,7 @@ impl MemberKind {
 /// The output of one view, in the requested format.
 #[derive(Debug)]
 pub(crate) enum ViewOutput {
-    /// A table, and which of its sorted rows are shown.
+    /// A table, and the range of its sorted rows to show: offset and limit.
     Table(Table, Option<(u64, Option<u64>)>),
     /// A row of a table whose rows are written as they arrive.
     Row(Table),
@@ -64,7 +65,7 @@ pub(crate) enum ViewOutput {
     Jids(Vec<Name>),
 }
 
-/// Outputs of one form, such as tables or lines, with the names of their members.
+/// The outputs of all members, all of one form such as tables or lines, with the names of the members.
 #[derive(Debug)]
 pub(crate) struct JoinedOutput<'m> {
     pub kind: MemberKind,
@@ -73,7 +74,7 @@ pub(crate) struct JoinedOutput<'m> {
     pub away: Vec<(&'m str, &'m Error)>,
 }
 
-/// A JSON value whose fields and items can be changed.
+/// A JSON value as a tree, whose fields and items can be changed.
 #[derive(Clone, Debug, PartialEq)]
 enum JsonTree {
     Object(Vec<(String, JsonTree)>),
@@ -83,7 +84,7 @@ enum JsonTree {
 
 impl JoinedOutput<'_> {
     /// The parts as one.
-    pub(crate) fn into_output(self, options: &RenderOptions) -> ViewOutput {
+    pub(crate) fn join_parts(self, options: &RenderOptions) -> ViewOutput {
         match self.parts.first().map(|(_, shown)| shown) {
             Some(ViewOutput::Count(_)) if self.away.is_empty() => self.sum_of_counts(),
             Some(ViewOutput::Document(_)) => self.joined_document(),
@@ -102,13 +103,15 @@ impl JoinedOutput<'_> {
         ViewOutput::Count(counts.sum())
     }
 
-    /// A streamed row, with the name of its member as its first column.
+    /// A row of a table whose rows are written as they arrive, with the name of its member as its first column.
     fn row_with_member(self) -> ViewOutput {
         let rows = self
             .parts
             .into_iter()
             .filter_map(|(member, shown)| match shown {
-                ViewOutput::Row(row) => Some(row.with_first_column(self.kind.heading(), member)),
+                ViewOutput::Row(row) => {
+                    Some(row.with_first_column(self.kind.table_heading(), member))
+                }
                 _ => None,
             });
         let rows = rows.reduce(|mut whole, row| {
@@ -126,9 +129,9 @@ impl JoinedOutput<'_> {
         ViewOutput::Jids(jids.collect())
     }
 
-    /// Tables become one table. Other texts follow each other, on a terminal each below the name of its
-    /// member, in a pipe with the name at the beginning of each line, unless they are about jobs. A member
-    /// without an answer is a row that says why.
+    /// Joins tables into one table, and other texts one after the other. The name of the member precedes its text:
+    /// on a terminal as a line of its own, in a pipe in each line. In a pipe, texts about jobs have no names. A
+    /// member without an answer gets a line with the error.
     fn joined_text(self, options: &RenderOptions) -> ViewOutput {
         let mut whole: Option<Table> = None;
         let mut range = None;
@@ -137,7 +140,7 @@ impl JoinedOutput<'_> {
             let own = match shown {
                 ViewOutput::Table(table, rows) => {
                     range = range.or(rows);
-                    let table = table.with_first_column(self.kind.heading(), member);
+                    let table = table.with_first_column(self.kind.table_heading(), member);
                     match &mut whole {
                         Some(whole) => whole.append_rows(table),
                         None => whole = Some(table),
@@ -182,10 +185,10 @@ impl JoinedOutput<'_> {
         ViewOutput::Text(text)
     }
 
-    /// Each line with the name of its member as its first field.
+    /// The lines of all members, each with the name of its member as its first field.
     fn joined_lines(self) -> ViewOutput {
         let mut all = Vec::new();
-        let field = self.kind.field();
+        let field = self.kind.document_field();
         for (member, shown) in self.parts {
             let ViewOutput::Lines(lines) = shown else {
                 continue;
@@ -199,9 +202,10 @@ impl JoinedOutput<'_> {
         ViewOutput::Lines(all)
     }
 
-    /// Documents with items become one document with all items. Others become the items of a document `members`.
+    /// Joins documents. If all have items, or count (`length`), and their texts are equal, they become one
+    /// document. Otherwise they become the items of a document of kind `members`.
     fn joined_document(self) -> ViewOutput {
-        let field = self.kind.field();
+        let field = self.kind.document_field();
         let mut documents = Vec::new();
         for (member, shown) in self.parts {
             if let ViewOutput::Document(bytes) = shown
@@ -222,7 +226,7 @@ impl JoinedOutput<'_> {
             .iter()
             .map(|(_, fields)| fields.as_slice())
             .collect();
-        let mut whole = if (has_items || is_summed) && have_same_texts(&fields) {
+        let mut whole = if (has_items || is_summed) && have_equal_text_fields(&fields) {
             let mut documents = documents.into_iter();
             let (member, first) = documents.next().unwrap_or_default();
             let mut whole = add_member_to_items(first, field, member);
@@ -257,8 +261,8 @@ impl JoinedOutput<'_> {
     }
 }
 
-/// Whether all documents have the same values, except numbers, lists and nulls.
-fn have_same_texts(documents: &[&[(String, JsonTree)]]) -> bool {
+/// Whether fields with one name have equal values in all documents. Numbers, lists and nulls may differ.
+fn have_equal_text_fields(documents: &[&[(String, JsonTree)]]) -> bool {
     let (Some(first), others) = (documents.first(), documents) else {
         return true;
     };
@@ -278,7 +282,7 @@ fn is_document_of_kind(fields: &[(String, JsonTree)], kind: &str) -> bool {
     fields.any(|(name, value)| name == "kind" && *value == JsonTree::text(kind))
 }
 
-/// Adds the name of the member to each object in a list of the document.
+/// Adds the name of the member to each object that is an item of a list in the document.
 fn add_member_to_items(
     fields: Vec<(String, JsonTree)>,
     field: &str,
@@ -298,8 +302,8 @@ fn add_member_to_items(
     fields.collect()
 }
 
-/// Adds the fields of another member's document: lists follow each other, counts are summed, of durations
-/// the longest counts. Anything else stays that of the first member.
+/// Merges the document of another member into `whole`. Lists are appended, counts are added, and the longer of two
+/// durations is kept. Other fields keep the value of the first member.
 fn merge_fields(whole: &mut Vec<(String, JsonTree)>, other: Vec<(String, JsonTree)>) {
     for (name, value) in other {
         let Some((_, own)) = whole.iter_mut().find(|(known, _)| *known == name) else {
@@ -324,7 +328,7 @@ fn merge_fields(whole: &mut Vec<(String, JsonTree)>, other: Vec<(String, JsonTre
     }
 }
 
-/// Adds a field at the beginning of each line, which is an object.
+/// Adds a field at the beginning of each line that is a JSON object.
 pub(crate) fn with_first_field(lines: &[u8], field: &str, value: &str) -> Vec<u8> {
     let value = serde_json::to_string(value).unwrap_or_default();
     let mut all = Vec::new();
@@ -360,7 +364,7 @@ impl JsonTree {
     }
 
     fn text(text: &str) -> JsonTree {
-        JsonTree::Leaf(Json::from_text(text))
+        JsonTree::Leaf(Json::from_unquoted_text(text))
     }
 
     fn number(number: f64) -> JsonTree {
@@ -401,7 +405,7 @@ mod tests {
                 .collect(),
             away: vec![("{z}:", away)],
         };
-        match joined.into_output(&RenderOptions::pipe()) {
+        match joined.join_parts(&RenderOptions::pipe()) {
             ViewOutput::Document(bytes) => String::from_utf8(bytes).unwrap(),
             other => panic!("{other:?}"),
         }

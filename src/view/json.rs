@@ -6,7 +6,7 @@ use super::View;
 use crate::clock::moment::Moment;
 use crate::json::write;
 
-/// A document: the fields of a model behind `kind` and `v`.
+/// A document: `kind` and `v`, then the fields of a model.
 #[derive(Serialize)]
 struct Envelope<'a, T: Serialize + ?Sized> {
     kind: &'static str,
@@ -25,7 +25,7 @@ pub(crate) fn pretty_document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, ser
     pretty_value(&document)
 }
 
-/// A document of `--watch`: one compact line with the moment `at` which it was read.
+/// A document of `--watch`: one compact line, whose field `at` is the moment when it was read.
 pub(crate) fn watch_document_line<T: View + ?Sized>(
     view: &T,
     now: Moment,
@@ -46,17 +46,17 @@ pub(crate) fn watch_document_line<T: View + ?Sized>(
     })
 }
 
-/// A value that is not a document, pretty-printed.
+/// A value as pretty-printed JSON, without `kind` and `v`.
 pub(crate) fn pretty_value<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
-    write::write_pretty(value, &mut text)?;
+    write::write_sanitized_pretty(value, &mut text)?;
     text.push(b'\n');
     Ok(text)
 }
 
 pub(crate) fn compact_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
-    write::write_compact(value, &mut text)?;
+    write::write_sanitized_compact(value, &mut text)?;
     text.push(b'\n');
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! Lists: how many items match, and the items: a row of a table or a line of ndjson for each.
+//! Lists: the number of matching items, and the items. Each item is a row of the table and a line of ndjson.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +28,7 @@ impl<T> List<T> {
         }
     }
 
-    /// Keeps the items of one page. `total` still counts all.
+    /// Keeps only the items of one page. `total` still counts all items.
     pub(crate) fn keep_page(&mut self, offset: u64, limit: Option<u64>) {
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         self.items.drain(..size(offset).min(self.items.len()));
@@ -52,12 +52,12 @@ impl DocumentKind {
     }
 }
 
-/// A model that is a row of a table and an item of a list.
+/// A model that lists consist of. Each one is a row of the table and an item of the document.
 pub(crate) trait Row: Serialize + Sized + 'static {
-    /// The document that lists it.
+    /// The document that lists these models.
     const LIST: DocumentKind;
 
-    /// The columns, with the cell of a row in each.
+    /// The columns of the table. Each has a heading, and a function that makes a cell of a row.
     const COLUMNS: &'static [Column<Self>];
 
     /// The jid of the row, if the row is a job.

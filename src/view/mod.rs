@@ -1,5 +1,5 @@
-//! How models are shown: tables, details, documents. The models in `crate::model` say which columns,
-//! lines and fields they have. Nothing here reads the clock: a [`RenderOptions`] holds what a text needs.
+//! How models are shown: as tables, details and documents. The models in `crate::model` define their columns, lines
+//! and fields. Nothing here reads the clock: [`RenderOptions`] has the current moment.
 
 use std::time::Duration;
 
@@ -24,10 +24,9 @@ pub(crate) use json::NdjsonLines;
 /// The properties of the terminal or pipe that a text is written to.
 #[derive(Clone, Debug)]
 pub struct RenderOptions {
-    /// Whether stdout is a terminal: text for people, with aligned columns, headers, relative times
-    /// and separated thousands.
+    /// Whether text is laid out for people, as on a terminal: aligned columns and separated thousands.
     pub terminal: bool,
-    /// The columns of the terminal. Tables in a pipe are never cut.
+    /// The width of the terminal in columns. Text for programs is never cut.
     pub width: usize,
     /// Whether the text has colors.
     pub color: bool,
@@ -53,7 +52,7 @@ pub enum MomentFormat {
 }
 
 impl RenderOptions {
-    /// A terminal of this width, without color, at the moment 0.
+    /// The options for a terminal of this width, without color. The current moment is the epoch.
     pub fn terminal(width: usize) -> RenderOptions {
         RenderOptions {
             terminal: true,
@@ -103,7 +102,7 @@ impl RenderOptions {
         if self.terminal {
             name.to_string()
         } else {
-            text::clean_line_escaping_backslashes(name.as_bytes())
+            text::sanitize_to_line_escaping_backslashes(name.as_bytes())
         }
     }
 

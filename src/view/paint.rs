@@ -1,5 +1,5 @@
-//! Colors and their meanings. While a table is laid out, a mark without width stands for each
-//! color. No fact is shown by color alone.
+//! The colors of text. While a table is laid out, characters without width stand for the colors. No fact is shown
+//! by color alone.
 
 use std::borrow::Cow;
 
@@ -28,9 +28,9 @@ impl Style {
         }
     }
 
-    /// The mark at the start of a colored text: a character without width, which sanitized text
-    /// never contains.
-    const fn style_mark(self) -> char {
+    /// The character that stands for this color at the start of a text. It has no width, and sanitized text never
+    /// contains it.
+    const fn zero_width_mark(self) -> char {
         match self {
             Style::Green => '\u{206a}',
             Style::Blue => '\u{206b}',
@@ -42,10 +42,10 @@ impl Style {
     }
 }
 
-/// The mark at the end of a colored text.
+/// The character at the end of a colored text.
 const END: char = '\u{2063}';
 
-/// Writes marks into texts, and replaces them by colors after the layout.
+/// Puts texts between the characters that stand for colors, and replaces these by color codes after the layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StyleMarker {
     color: bool,
@@ -56,19 +56,22 @@ impl StyleMarker {
         StyleMarker { color: is_colored }
     }
 
-    /// The sanitized text between its marks.
+    /// A sanitized text between the characters for its style. Unchanged without color.
     pub(crate) fn mark_text(&self, text: &str, style: Option<Style>) -> String {
         match style.filter(|_| self.color) {
-            Some(style) => format!("{}{text}{END}", style.style_mark()),
+            Some(style) => format!("{}{text}{END}", style.zero_width_mark()),
             None => text.to_owned(),
         }
     }
 
-    pub(crate) fn replace_marks(&self, text: String) -> String {
+    pub(crate) fn marks_to_ansi_codes(&self, text: String) -> String {
         if !self.color {
             return text;
         }
-        let replace = |c: char| match Style::VARIANTS.iter().find(|style| style.style_mark() == c) {
+        let replace = |c: char| match Style::VARIANTS
+            .iter()
+            .find(|style| style.zero_width_mark() == c)
+        {
             Some(style) => Cow::from(style.ansi_code()),
             None if c == END => Cow::from("\x1b[0m"),
             None => Cow::from(c.to_string()),

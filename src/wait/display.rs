@@ -6,10 +6,10 @@ use super::jobs::AwaitedJobs;
 use crate::model::wait::pending_line;
 use crate::ui::{LiveLines, Progress, Ui};
 
-/// The number of jobs that have a line of their own on a terminal.
+/// Maximum number of jobs that get a line each on a terminal. For more jobs, a bar is shown.
 const LINES: usize = 10;
 
-/// The display on a terminal while jobs are pending.
+/// What a wait shows on a terminal while jobs are pending.
 pub(super) enum WaitDisplay {
     /// A line for each job.
     Lines(Option<LiveLines>),
@@ -21,15 +21,16 @@ impl WaitDisplay {
         if jobs <= LINES {
             WaitDisplay::Lines(ui.live_lines())
         } else {
-            WaitDisplay::Bar(ui.progress(jobs as u64))
+            WaitDisplay::Bar(ui.start_progress_bar(jobs as u64))
         }
     }
 
-    /// Shows each pending job with its state and how long the wait has lasted, unless a bar stands for many.
+    /// Shows a line for each pending job, with its state and how long the wait has lasted. Does nothing if a bar is
+    /// shown.
     pub(super) fn show_line_per_pending_job(&mut self, jobs: &AwaitedJobs, begun: Instant) {
         if let WaitDisplay::Lines(Some(lines)) = self {
             let elapsed = begun.elapsed().as_secs_f64();
-            let texts = jobs.unfinished().map(|at| {
+            let texts = jobs.unfinished_jobs().map(|at| {
                 let item = jobs.item_at(at);
                 pending_line(&item.jid, item.state, elapsed)
             });
@@ -37,12 +38,13 @@ impl WaitDisplay {
         }
     }
 
-    /// Calls `print`, which writes about a job whose wait has ended, with the display out of its way.
-    pub(super) fn print<R>(&mut self, print: impl FnOnce() -> R) -> R {
+    /// Calls `print`, which reports a job whose wait has ended, while the display is hidden. A bar then counts the
+    /// job.
+    pub(super) fn print_ended_job<R>(&mut self, print: impl FnOnce() -> R) -> R {
         match self {
             WaitDisplay::Lines(lines) => {
                 if let Some(lines) = lines {
-                    lines.clear();
+                    lines.clear_lines();
                 }
                 print()
             }
@@ -54,11 +56,11 @@ impl WaitDisplay {
         }
     }
 
-    pub(super) fn finish(self) {
+    pub(super) fn remove_from_screen(self) {
         match self {
-            WaitDisplay::Lines(Some(mut lines)) => lines.clear(),
+            WaitDisplay::Lines(Some(mut lines)) => lines.clear_lines(),
             WaitDisplay::Lines(None) => {}
-            WaitDisplay::Bar(bar) => bar.finish(),
+            WaitDisplay::Bar(bar) => bar.remove_bar(),
         }
     }
 }

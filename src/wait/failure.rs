@@ -4,12 +4,15 @@ use super::WaitOptions;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::model::job::State;
-use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
+use crate::model::wait::{JobWaitResult, Wait, WaitItem, WaitOutcome, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, failure_summary_line, format_count, format_duration_with_fraction};
+use crate::text::{
+    Sanitized, failure_summary_line, format_count, format_duration_tenths_below_second,
+};
 
-/// An error if the wait ended before its jobs reached the awaited state, or when one of them no longer can.
+/// Fails if the wait ended without the awaited state: at its deadline, by a signal, or because a job can no longer
+/// reach it.
 pub(crate) fn require_awaited_state(
     wait: &Wait,
     options: &WaitOptions,
@@ -18,7 +21,7 @@ pub(crate) fn require_awaited_state(
     let totals = &wait.totals;
     let job = wait.decisive.map(|at| &wait.items[at]);
     let result = match (totals.outcome, job) {
-        (WaitOutcome::Reached(_) | WaitOutcome::Ended(WaitResult::Pending), _) => return Ok(()),
+        (WaitOutcome::Reached(_) | WaitOutcome::Ended(JobWaitResult::Pending), _) => return Ok(()),
         (WaitOutcome::Ended(_), Some(job)) if !options.any => {
             let lost_by = wait.lost_by.as_deref();
             return Err(ended_job_error(job, lost_by, options, session));
@@ -34,12 +37,15 @@ pub(crate) fn require_awaited_state(
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
             let deadline = match deadline {
                 short if short < 0.05 => "the deadline".to_owned(),
-                long => format!("the deadline of {}", format_duration_with_fraction(long)),
+                long => format!(
+                    "the deadline of {}",
+                    format_duration_tenths_below_second(long)
+                ),
             };
             let silence = totals.silent_s.map_or_else(String::new, |silent| {
                 format!(
                     "; the server has not replied for {}",
-                    format_duration_with_fraction(silent.0)
+                    format_duration_tenths_below_second(silent.0)
                 )
             });
             let rest = describe_not_reached(wait);
@@ -59,7 +65,7 @@ pub(crate) fn require_awaited_state(
     })
 }
 
-/// The words about the number of jobs that have not reached the state.
+/// The clause of the error that says how many jobs have reached the awaited state.
 fn describe_not_reached(wait: &Wait) -> String {
     let WaitTotals {
         jobs,
@@ -73,7 +79,7 @@ fn describe_not_reached(wait: &Wait) -> String {
     }
 }
 
-/// The error about a job that can no longer reach the state.
+/// The error about a job that can no longer reach the awaited state.
 fn ended_job_error(
     job: &WaitItem,
     lost_by: Option<&str>,
@@ -90,23 +96,23 @@ fn ended_job_error(
         }
     };
     let (sentence, hint) = match (job.result, lost_by) {
-        (WaitResult::Ended(State::Failed), _) => {
+        (JobWaitResult::Ended(State::Failed), _) => {
             let get = CommandLine::new("get").with_name(jid);
             let hint = get.fill_sentence("{} shows the failure");
             (
-                format!("`{jid}` failed{}", failure_cause(jid, session)),
+                format!("`{jid}` failed{}", format_failure_suffix(jid, session)),
                 hint,
             )
         }
-        (WaitResult::Ended(state), _) => {
+        (JobWaitResult::Ended(state), _) => {
             let why = format!("`{jid}` is {state}, so it will not be {}", options.awaited);
             (why, None)
         }
-        (WaitResult::Gone, Some(lost_by)) => (
+        (JobWaitResult::Gone, Some(lost_by)) => (
             format!("`{jid}` does not exist any more, and is probably lost: {lost_by}"),
             Some("put it again if it is still needed".to_owned()),
         ),
-        (WaitResult::Gone, None) => (
+        (JobWaitResult::Gone, None) => (
             format!("`{jid}` does not exist any more: cancelled, or complete and expired"),
             allow_gone(),
         ),
@@ -116,8 +122,8 @@ fn ended_job_error(
     error.hint_if(hint)
 }
 
-/// `: group: message` of a failed job, if it can be read.
-fn failure_cause(jid: &Name, session: &mut Session) -> String {
+/// `: group: message` of a failed job, for the end of a sentence. Empty if the failure cannot be read.
+fn format_failure_suffix(jid: &Name, session: &mut Session) -> String {
     let read = |session: &mut Session| {
         let core = session.core().ok()?;
         let jobs = core.jobs_with_fields(core.now(), "jid,failure", std::slice::from_ref(jid));

@@ -1,7 +1,7 @@
 //! The jobs that a wait is about: what was read of them, and how the wait for each ended.
 //!
-//! The state of a job decides. An event is the reason to read its job again, and says why a missing job is missing:
-//! completed and deleted since, or cancelled.
+//! The state of a job decides whether its wait has ended. An event only makes `qless` read the job again, and says
+//! why a job is missing: completed and deleted, or cancelled.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
@@ -9,10 +9,10 @@ use std::time::Instant;
 use crate::model::event::{Event, EventKind};
 use crate::model::job::{HistoryEntry, Job, State};
 use crate::model::queue::RoundedSeconds;
-use crate::model::wait::{WaitItem, WaitResult};
+use crate::model::wait::{JobWaitResult, WaitItem};
 use crate::name::Name;
 
-/// A job that is waited for: its item in the document, and what its last read showed.
+/// A job of the wait: its item in the document, and what its last read showed.
 #[derive(Debug)]
 struct AwaitedJob {
     item: WaitItem,
@@ -20,19 +20,19 @@ struct AwaitedJob {
     entries: Option<usize>,
     /// An event that is about its end.
     heard: Option<EventKind>,
-    /// When the job was first found to be missing.
+    /// When a read first found the job missing.
     missing_since: Option<Instant>,
 }
 
 /// The result of a read of a job.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ReadOutcome {
+pub(super) enum JobReadOutcome {
     Pending,
     /// The wait for the job ended.
     Ended,
-    /// The job does not exist. An event on its way may tell why.
+    /// The job does not exist. An event that has not arrived yet may say why.
     Missing,
-    /// The history of the job has entries that were not there at the last read.
+    /// The history of the job has changed since the last read, so the history has to be read.
     Changed,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct AwaitedJobs {
     /// The jobs whose wait has not ended.
     pub pending: usize,
     pub reached: usize,
-    /// Jobs with an event since they were last read.
+    /// The indexes of the jobs to read again, such as those with an event since their last read.
     dirty: BTreeSet<usize>,
     /// Where the next periodic read begins.
     next: usize,
@@ -62,7 +62,7 @@ impl AwaitedJobs {
                 item: WaitItem {
                     jid,
                     state: None,
-                    result: WaitResult::Pending,
+                    result: JobWaitResult::Pending,
                     elapsed_s: None,
                 },
                 entries: None,
@@ -95,16 +95,17 @@ impl AwaitedJobs {
     }
 
     fn is_pending(&self, at: usize) -> bool {
-        self.jobs[at].item.result == WaitResult::Pending
+        self.jobs[at].item.result == JobWaitResult::Pending
     }
 
     /// The jobs whose wait has not ended.
-    pub(super) fn unfinished(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn unfinished_jobs(&self) -> impl Iterator<Item = usize> {
         (0..self.jobs.len()).filter(|at| self.is_pending(*at))
     }
 
-    /// Notes that the job of an event has to be read again. Returns whether it is one of the pending jobs.
-    pub(super) fn mark_dirty_by_event(&mut self, event: &Event) -> bool {
+    /// Notes that the job of an event has to be read again. The result is whether the job is one of the pending
+    /// jobs.
+    pub(super) fn mark_dirty_if_pending(&mut self, event: &Event) -> bool {
         let Some(&at) = event.jid.as_ref().and_then(|jid| self.at.get(jid)) else {
             return false;
         };
@@ -123,13 +124,14 @@ impl AwaitedJobs {
         self.dirty.insert(at);
     }
 
-    /// The jobs to read again because of events.
+    /// Takes the jobs to read again, such as those with an event since their last read.
     pub(super) fn take_dirty(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.dirty).into_iter().collect()
     }
 
-    /// The next jobs of the periodic read, up to `max_jobs`. Each call continues behind the jobs of the last one.
-    pub(super) fn next_batch(&mut self, max_jobs: usize) -> Vec<usize> {
+    /// The next pending jobs for the periodic read, up to `max_jobs`. Each call continues after the jobs of the
+    /// call before.
+    pub(super) fn next_unfinished_batch(&mut self, max_jobs: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut batch = Vec::new();
         for step in 0..all {
@@ -145,15 +147,16 @@ impl AwaitedJobs {
         batch
     }
 
-    /// Notes the result of a read. If `is_absence_final`, no event can still say why a missing job is missing.
+    /// Notes the result of a read. With `is_absence_final`, a missing job ends its wait, because no event will come
+    /// that says why it is missing.
     pub(super) fn note_read(
         &mut self,
         at: usize,
         job: Option<&Job>,
         is_absence_final: bool,
-    ) -> ReadOutcome {
+    ) -> JobReadOutcome {
         if !self.is_pending(at) {
-            return ReadOutcome::Ended;
+            return JobReadOutcome::Ended;
         }
         let awaited = self.awaited;
         let known = &mut self.jobs[at];
@@ -161,11 +164,11 @@ impl AwaitedJobs {
         let Some(job) = job else {
             let result = match known.heard {
                 Some(EventKind::Completed) => result_at_end(awaited, State::Complete),
-                Some(EventKind::Canceled) => WaitResult::Cancelled,
-                _ if is_absence_final => WaitResult::Gone,
+                Some(EventKind::Canceled) => JobWaitResult::Cancelled,
+                _ if is_absence_final => JobWaitResult::Gone,
                 _ => {
                     known.missing_since.get_or_insert_with(Instant::now);
-                    return ReadOutcome::Missing;
+                    return JobReadOutcome::Missing;
                 }
             };
             return self.set_result(at, result);
@@ -180,43 +183,45 @@ impl AwaitedJobs {
             return self.set_result(at, result);
         }
         if changed {
-            // Leave `entries` as it was: `note_history` finds the new entries by the old number, and then sets it.
-            return ReadOutcome::Changed;
+            // Keep the old number in `entries`: `note_passed_state_in_history` finds the new history entries by it,
+            // and then updates it.
+            return JobReadOutcome::Changed;
         }
         known.entries = entries;
-        ReadOutcome::Pending
+        JobReadOutcome::Pending
     }
 
-    /// Looks through the new history entries of a job: it may have passed through the awaited state between two
-    /// reads.
-    pub(super) fn note_history(&mut self, at: usize, job: &Job) -> ReadOutcome {
+    /// Searches the new history entries of a job for the awaited state, through which the job may have passed
+    /// between two reads.
+    pub(super) fn note_passed_state_in_history(&mut self, at: usize, job: &Job) -> JobReadOutcome {
         if !self.is_pending(at) {
-            return ReadOutcome::Ended;
+            return JobReadOutcome::Ended;
         }
         let entries = job.history.as_deref().unwrap_or_default();
         let known = &mut self.jobs[at];
         let before = known.entries.unwrap_or(0);
         known.entries = job.history_length();
-        // A shorter history is that of another job with the same jid: all its entries are new.
+        // A shorter history belongs to another job that was put with this jid, so all its entries are new.
         let fresh = entries.get(before..).unwrap_or(entries);
         let completed = known.heard.take() == Some(EventKind::Completed);
         let passed = |entry: &HistoryEntry| match (self.awaited, entry.what.as_bytes()) {
             (State::Running, b"popped") => true,
             (State::Stalled, b"timed-out") => true,
             (State::Failed, b"failed") => true,
-            // `done` alone does not mean complete: a job that advances to a next queue has such an entry, too.
+            // The entry `done` counts only with the event `completed`: a job that advances to a next queue has this
+            // entry, too.
             (State::Complete, b"done") => completed,
             _ => false,
         };
         if fresh.iter().any(passed) {
-            return self.set_result(at, WaitResult::Reached(self.awaited));
+            return self.set_result(at, JobWaitResult::Reached(self.awaited));
         }
         match job.state {
             Some(state @ (State::Complete | State::Failed)) => {
                 let result = result_at_end(self.awaited, state);
                 self.set_result(at, result)
             }
-            _ => ReadOutcome::Pending,
+            _ => JobReadOutcome::Pending,
         }
     }
 
@@ -226,24 +231,24 @@ impl AwaitedJobs {
         Some(since.elapsed().as_secs_f64())
     }
 
-    fn set_result(&mut self, at: usize, result: WaitResult) -> ReadOutcome {
+    fn set_result(&mut self, at: usize, result: JobWaitResult) -> JobReadOutcome {
         let item = &mut self.jobs[at].item;
         item.result = result;
         item.elapsed_s = Some(RoundedSeconds(self.begun.elapsed().as_secs_f64()));
         self.pending -= 1;
-        if matches!(result, WaitResult::Reached(_)) {
+        if matches!(result, JobWaitResult::Reached(_)) {
             self.reached += 1;
         }
-        ReadOutcome::Ended
+        JobReadOutcome::Ended
     }
 }
 
-/// The result of the wait for a job that is now in this state.
-fn result_at_end(awaited: State, state: State) -> WaitResult {
+/// The result of the wait for a job that has ended it in `state`.
+fn result_at_end(awaited: State, state: State) -> JobWaitResult {
     if state == awaited {
-        WaitResult::Reached(state)
+        JobWaitResult::Reached(state)
     } else {
-        WaitResult::Ended(state)
+        JobWaitResult::Ended(state)
     }
 }
 
@@ -275,27 +280,30 @@ mod tests {
     fn receive_event(jobs: &mut AwaitedJobs, kind: EventKind) {
         let mut event = Event::new(Moment::from_micros(0), kind);
         event.jid = Some(Name::from("a"));
-        assert!(jobs.mark_dirty_by_event(&event));
+        assert!(jobs.mark_dirty_if_pending(&event));
     }
 
     #[test]
     fn an_event_tells_why_a_job_is_missing() {
         for (kind, result) in [
-            (EventKind::Completed, WaitResult::Reached(State::Complete)),
-            (EventKind::Canceled, WaitResult::Cancelled),
+            (
+                EventKind::Completed,
+                JobWaitResult::Reached(State::Complete),
+            ),
+            (EventKind::Canceled, JobWaitResult::Cancelled),
         ] {
             let mut jobs = awaiting(State::Complete);
-            assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
+            assert_eq!(jobs.note_read(0, None, false), JobReadOutcome::Missing);
             receive_event(&mut jobs, kind);
             assert_eq!(jobs.take_dirty(), [0]);
-            assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Ended);
+            assert_eq!(jobs.note_read(0, None, false), JobReadOutcome::Ended);
             assert_eq!(jobs.item_at(0).result, result);
         }
         let mut jobs = awaiting(State::Complete);
         receive_event(&mut jobs, EventKind::Put);
-        assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
-        assert_eq!(jobs.note_read(0, None, true), ReadOutcome::Ended);
-        assert_eq!(jobs.item_at(0).result, WaitResult::Gone);
+        assert_eq!(jobs.note_read(0, None, false), JobReadOutcome::Missing);
+        assert_eq!(jobs.note_read(0, None, true), JobReadOutcome::Ended);
+        assert_eq!(jobs.item_at(0).result, JobWaitResult::Gone);
     }
 
     #[test]
@@ -304,18 +312,39 @@ mod tests {
         let before = job(State::Waiting, &["put", "popped", "put"]);
         assert_eq!(
             jobs.note_read(0, Some(&before), false),
-            ReadOutcome::Pending
+            JobReadOutcome::Pending
         );
         let after = job(State::Waiting, &["put", "popped", "put", "popped", "put"]);
-        assert_eq!(jobs.note_read(0, Some(&after), false), ReadOutcome::Changed);
-        assert_eq!(jobs.note_history(0, &after), ReadOutcome::Ended);
-        assert_eq!(jobs.item_at(0).result, WaitResult::Reached(State::Running));
+        assert_eq!(
+            jobs.note_read(0, Some(&after), false),
+            JobReadOutcome::Changed
+        );
+        assert_eq!(
+            jobs.note_passed_state_in_history(0, &after),
+            JobReadOutcome::Ended
+        );
+        assert_eq!(
+            jobs.item_at(0).result,
+            JobWaitResult::Reached(State::Running)
+        );
         let moved = job(State::Waiting, &["put"]);
-        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadOutcome::Pending);
+        assert_eq!(
+            jobs.note_read(1, Some(&moved), false),
+            JobReadOutcome::Pending
+        );
         let moved = job(State::Waiting, &["put", "put"]);
-        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadOutcome::Changed);
-        assert_eq!(jobs.note_history(1, &moved), ReadOutcome::Pending);
-        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadOutcome::Pending);
+        assert_eq!(
+            jobs.note_read(1, Some(&moved), false),
+            JobReadOutcome::Changed
+        );
+        assert_eq!(
+            jobs.note_passed_state_in_history(1, &moved),
+            JobReadOutcome::Pending
+        );
+        assert_eq!(
+            jobs.note_read(1, Some(&moved), false),
+            JobReadOutcome::Pending
+        );
     }
 
     /// A job that advances to a next queue has the entry `done`, but no event of its completion.
@@ -324,17 +353,20 @@ mod tests {
         let before = job(State::Running, &["put", "popped"]);
         let after = job(State::Waiting, &["put", "popped", "done", "put"]);
         for (kind, seen) in [
-            (EventKind::Completed, ReadOutcome::Ended),
-            (EventKind::Put, ReadOutcome::Pending),
+            (EventKind::Completed, JobReadOutcome::Ended),
+            (EventKind::Put, JobReadOutcome::Pending),
         ] {
             let mut jobs = awaiting(State::Complete);
             assert_eq!(
                 jobs.note_read(0, Some(&before), false),
-                ReadOutcome::Pending
+                JobReadOutcome::Pending
             );
             receive_event(&mut jobs, kind);
-            assert_eq!(jobs.note_read(0, Some(&after), false), ReadOutcome::Changed);
-            assert_eq!(jobs.note_history(0, &after), seen);
+            assert_eq!(
+                jobs.note_read(0, Some(&after), false),
+                JobReadOutcome::Changed
+            );
+            assert_eq!(jobs.note_passed_state_in_history(0, &after), seen);
         }
     }
 
@@ -342,11 +374,11 @@ mod tests {
     fn periodic_reads_take_turns() {
         let jids = (0..5).map(|at| Name::from(format!("j{at}"))).collect();
         let mut jobs = AwaitedJobs::new(State::Complete, Instant::now(), jids);
-        assert_eq!(jobs.next_batch(2), [0, 1]);
-        assert_eq!(jobs.next_batch(2), [2, 3]);
-        assert_eq!(jobs.next_batch(2), [4, 0]);
+        assert_eq!(jobs.next_unfinished_batch(2), [0, 1]);
+        assert_eq!(jobs.next_unfinished_batch(2), [2, 3]);
+        assert_eq!(jobs.next_unfinished_batch(2), [4, 0]);
         jobs.note_read(2, Some(&job(State::Failed, &["put"])), false);
-        assert_eq!(jobs.next_batch(9), [1, 3, 4, 0]);
+        assert_eq!(jobs.next_unfinished_batch(9), [1, 3, 4, 0]);
         assert_eq!((jobs.pending, jobs.reached), (4, 0));
     }
 }

@@ -3,7 +3,7 @@
 //! The order makes sure that no change is missed: subscribe to the events of all jobs, then read the
 //! jobs, then listen. An event is the reason to read its job again. Every 2 s some jobs are read
 //! without an event, because an event is delivered at most once and some changes have none. After a
-//! lost connection all are read. A user who may not subscribe has the periodic reads only.
+//! lost connection all jobs are read. Without the right to subscribe, there are only the periodic reads.
 
 mod display;
 mod failure;
@@ -13,24 +13,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::core::api::epoch::{LossCause, ServerEpoch};
+use crate::core::api::epoch::{LossCause, LossFreeEpoch};
 use crate::core::api::event::{EventNotice, EventStream};
 use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::event::EventChannel;
 use crate::model::job::State;
 use crate::model::queue::RoundedSeconds;
-use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
+use crate::model::wait::{JobWaitResult, Wait, WaitItem, WaitOutcome, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
 
 use display::WaitDisplay;
 pub(crate) use failure::require_awaited_state;
-use jobs::{AwaitedJobs, ReadOutcome};
+use jobs::{AwaitedJobs, JobReadOutcome};
 
 /// The condition of a wait.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,8 @@ pub(crate) struct WaitOptions {
     /// Whether one job is enough.
     pub any: bool,
     pub deadline: Option<Duration>,
-    /// Whether a job that was cancelled, or completed and was deleted since, counts as one that reached the state.
+    /// Whether a job that no longer exists counts as one that reached the state: it was cancelled, or it was completed
+    /// and later deleted.
     pub allow_gone: bool,
     /// Whether a job that does not exist at the start is an error.
     pub must_exist: bool,
@@ -48,36 +49,38 @@ pub(crate) struct WaitOptions {
 /// Time between two periodic reads.
 const READ_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The number of jobs that a periodic read reads: less than 100 ms of the server. More jobs take turns.
+/// Maximum number of jobs of a periodic read, which takes less than 100 ms of the server's time. If more jobs are
+/// awaited, the next read continues with them.
 const MAX_JOBS_PER_READ: usize = 10_000;
 
 /// Time between two checks of the signals.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long an event may be on its way after the change that it is about.
+/// Maximum time from a change to the arrival of its event, in seconds. A job that is missing for longer counts as gone.
 const MAX_EVENT_DELAY: f64 = 0.2;
 
-/// A call that the deadline ended earlier than this is not reported as a silent server.
+/// If the deadline ends a call, the server is reported as silent only if the call lasted at least this long.
 const MIN_REPORTED_SILENCE: Duration = Duration::from_secs(1);
 
 /// How long the command may continue after a signal.
 const TIME_AFTER_SIGNAL: Duration = Duration::from_millis(500);
 
-/// How long the first read of the jobs may take, even if the deadline is earlier or over: a job that has ended
-/// counts however short the wait is.
+/// How long the first read of the jobs may take, even if the deadline is earlier. So a wait of 0 s still finds the jobs
+/// that have already ended.
 const MAX_FIRST_READ_TIME: Duration = Duration::from_secs(1);
 
-/// A wait that has subscribed to events but not yet read its jobs, so that it misses no change from now on.
-pub(crate) struct Waiter {
+/// A wait that has subscribed to events, so that it misses no further change, but has not read its jobs yet.
+pub(crate) struct SubscribedWait {
     pub options: WaitOptions,
     begun: Instant,
     deadline: Option<Instant>,
-    /// The server when the wait began. `None` if it does not report it.
-    epoch: Option<ServerEpoch>,
-    /// `None` if the user is not allowed to subscribe.
+    /// The identity of the server when the wait began, to notice a later loss of data. `None` if the server reports
+    /// none.
+    epoch: Option<LossFreeEpoch>,
+    /// The events of all jobs. `None` if the user is not allowed to subscribe.
     log: Option<EventStream>,
-    interrupt: Interrupt,
-    /// Whether another server of the context has decided the wait, so that this one stops.
+    interrupt: InterruptFlags,
+    /// Set when a job on another server of the context decides the outcome: this wait then stops.
     members_must_stop: Arc<AtomicBool>,
 }
 
@@ -87,16 +90,19 @@ enum EarlyStop {
     Failed(Error),
 }
 
-impl Waiter {
-    /// Subscribes, and handles signals. The deadline counts from now.
-    pub(crate) fn subscribe(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
+impl SubscribedWait {
+    /// Subscribes to events and installs the signal handlers. The deadline counts from this call.
+    pub(crate) fn subscribe(
+        options: WaitOptions,
+        session: &mut Session,
+    ) -> Result<SubscribedWait, Error> {
         let begun = Instant::now();
-        let interrupt = Interrupt::handle_signals();
-        interrupt.end_after_signal(TIME_AFTER_SIGNAL)?;
+        let interrupt = InterruptFlags::install_handlers_once();
+        interrupt.exit_process_after_signal(TIME_AFTER_SIGNAL)?;
         let deadline = options.deadline.and_then(|left| begun.checked_add(left));
         let (core, ui) = session.core_and_ui()?;
         core.set_call_deadline(deadline);
-        let epoch = core.server_epoch().ok().flatten();
+        let epoch = core.current_loss_free_epoch().ok().flatten();
         core.set_call_deadline(None);
         let log = match core.subscribe_to_events(&[EventChannel::Log]) {
             Ok(log) => Some(log),
@@ -106,7 +112,7 @@ impl Waiter {
             }
             Err(error) => return Err(error),
         };
-        Ok(Waiter {
+        Ok(SubscribedWait {
             options,
             begun,
             deadline,
@@ -134,8 +140,8 @@ impl Waiter {
         is_over(self.deadline)
     }
 
-    /// Waits for jobs. Passes each to `ended` when its wait ends.
-    pub(crate) fn run(
+    /// Waits until the outcome is certain. Calls `ended` with each job whose wait ends.
+    pub(crate) fn wait_for_jobs(
         self,
         jids: Vec<Name>,
         session: &mut Session,
@@ -158,14 +164,14 @@ impl Waiter {
         let silent_s = run.server_silence().filter(|_| at_deadline);
         let (core, _) = session.core_and_ui()?;
         core.set_call_deadline(None);
-        let decisive = run.decisive.or_else(|| run.jobs.unfinished().next());
+        let decisive = run.decisive.or_else(|| run.jobs.unfinished_jobs().next());
         let (reached, left) = (run.jobs.reached, run.jobs.pending);
-        run.display.finish();
+        run.display.remove_from_screen();
         let items = run.jobs.into_items();
-        let is_gone = |item: &WaitItem| item.result == WaitResult::Gone;
+        let is_gone = |item: &WaitItem| item.result == JobWaitResult::Gone;
         let lost_by = match (&self.epoch, &outcome) {
             (Some(begun), Ok(WaitOutcome::Ended(_))) if items.iter().any(is_gone) => {
-                describe_loss(begun, core)
+                describe_server_data_loss(begun, core)
             }
             _ => None,
         };
@@ -186,17 +192,17 @@ impl Waiter {
     }
 }
 
-/// A clause with the server's address and how it may have lost jobs since `begun`. `None` if it lost none.
-fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
-    let present = core.server_epoch().ok()??;
-    // Another node that has the slot now is no loss: the slot took all of its keys along.
+/// A clause about how the server may have lost jobs since `begun`, with its address. `None` if nothing shows a loss.
+fn describe_server_data_loss(begun: &LossFreeEpoch, core: &mut Core) -> Option<String> {
+    let present = core.current_loss_free_epoch().ok()??;
+    // In a cluster, another node may serve the hash slot now. That loses no jobs: all keys move with their slot.
     let moved = core.connected_node().is_some() && !begun.shares_history_with(&present);
     if begun.run_id != present.run_id && moved {
         return None;
     }
     let mut causes = begun.causes_of_loss(&present);
-    let cause =
-        causes.find(|cause| *cause != LossCause::Evicted || core.eviction_policy().is_some())?;
+    let cause = causes
+        .find(|cause| *cause != LossCause::Evicted || core.job_eviction_policy().is_some())?;
     Some(format!("`{}` {}", core.address(), cause.as_clause()))
 }
 
@@ -206,7 +212,7 @@ fn is_over(deadline: Option<Instant>) -> bool {
 
 /// The loop of a wait.
 struct WaitLoop<'w, F> {
-    waiter: &'w Waiter,
+    waiter: &'w SubscribedWait,
     jobs: AwaitedJobs,
     /// When reads have to end.
     deadline: Option<Instant>,
@@ -216,7 +222,7 @@ struct WaitLoop<'w, F> {
     asked_at: Option<Instant>,
     /// When the last read had its reply.
     replied_at: Option<Instant>,
-    /// Whether a missing job is certainly gone, because no event on its way can tell more.
+    /// Whether a missing job counts as gone immediately: without a subscription, no event can still report its end.
     certain: bool,
     ended: F,
     display: WaitDisplay,
@@ -236,11 +242,11 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         }
     }
 
-    /// How long the server has not replied, if it does not.
+    /// How long the server has not replied. `None` if the server replies.
     fn server_silence(&self) -> Option<RoundedSeconds> {
         let log = self.waiter.log.as_ref();
-        // A broken subscription alone is not silence: the user may have lost the right to it while reads have
-        // replies.
+        // A broken subscription alone does not mean a silent server: the user may have lost the right to subscribe
+        // while reads still succeed.
         let broken = log.and_then(EventStream::broken_since);
         let broken =
             broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));
@@ -252,7 +258,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     fn read_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, EarlyStop> {
-        self.read_unfinished(session, self.waiter.options.must_exist)?;
+        self.read_unfinished_jobs(session, self.waiter.options.must_exist)?;
         self.deadline = self.waiter.deadline;
         let mut next_turn = Instant::now() + READ_INTERVAL;
         loop {
@@ -263,20 +269,21 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             self.display
                 .show_line_per_pending_job(&self.jobs, self.waiter.begun);
             if self.take_events_and_may_lack_some() {
-                self.read_unfinished(session, false)?;
+                self.read_unfinished_jobs(session, false)?;
                 continue;
             }
             let dirty = self.jobs.take_dirty();
             self.read_jobs(&dirty, session)?;
             if Instant::now() >= next_turn {
-                let turn = self.jobs.next_batch(MAX_JOBS_PER_READ);
+                let turn = self.jobs.next_unfinished_batch(MAX_JOBS_PER_READ);
                 self.read_jobs(&turn, session)?;
                 next_turn = Instant::now() + READ_INTERVAL;
             }
         }
     }
 
-    /// Takes the events that arrive until the next check. Returns whether some may have been missed.
+    /// Takes the events that arrive until the next check. True if a lost connection is back, so that events may have
+    /// been missed.
     fn take_events_and_may_lack_some(&mut self) -> bool {
         let mut until = Instant::now() + SIGNAL_CHECK_INTERVAL;
         if let Some(deadline) = self.waiter.deadline {
@@ -291,8 +298,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 None | Some(Err(_)) => break,
                 Some(Ok(EventNotice::Lost(_))) => {}
                 Some(Ok(EventNotice::Back(_))) => return true,
-                // Take the events that have arrived behind this one, but wait for no more before the read.
-                Some(Ok(EventNotice::Event(event))) if self.jobs.mark_dirty_by_event(&event) => {
+                // Take only the further events that have already arrived: read the job of this event without delay.
+                Some(Ok(EventNotice::Event(event))) if self.jobs.mark_dirty_if_pending(&event) => {
                     until = Instant::now()
                 }
                 Some(Ok(EventNotice::Event(_))) => {}
@@ -301,18 +308,18 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         false
     }
 
-    fn read_unfinished(
+    fn read_unfinished_jobs(
         &mut self,
         session: &mut Session,
         must_exist: bool,
     ) -> Result<(), EarlyStop> {
-        let all: Vec<usize> = self.jobs.unfinished().collect();
+        let all: Vec<usize> = self.jobs.unfinished_jobs().collect();
         self.read_jobs(&all, session)?;
         if !must_exist || self.waiter.options.allow_gone {
             return Ok(());
         }
         let is_missing = |at: &usize| {
-            let gone = self.jobs.item_at(*at).result == WaitResult::Gone;
+            let gone = self.jobs.item_at(*at).result == JobWaitResult::Gone;
             gone || self.jobs.seconds_missing(*at).is_some()
         };
         let missing = all.iter().filter(|at| is_missing(at));
@@ -322,7 +329,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         not_found::refuse_missing_jobs(&missing).map_err(EarlyStop::Failed)
     }
 
-    /// Reads these jobs, batch by batch, until the outcome is certain.
+    /// Reads these jobs in batches. Stops early once a job decides the outcome.
     fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
         for batch in which.chunks(MAX_JOBS_PER_CALL) {
             self.check_early_stop()?;
@@ -354,10 +361,10 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 .seconds_missing(at)
                 .is_some_and(|missing| missing > MAX_EVENT_DELAY);
             match self.jobs.note_read(at, job.as_ref(), self.certain || late) {
-                ReadOutcome::Pending => {}
-                ReadOutcome::Missing => self.jobs.mark_dirty(at),
-                ReadOutcome::Changed => changed.push(at),
-                ReadOutcome::Ended => self.report_end(at, ui)?,
+                JobReadOutcome::Pending => {}
+                JobReadOutcome::Missing => self.jobs.mark_dirty(at),
+                JobReadOutcome::Changed => changed.push(at),
+                JobReadOutcome::Ended => self.report_end_and_note_decisive(at, ui)?,
             }
         }
         let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
@@ -365,34 +372,34 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let histories = core.jobs_with_fields(now, "jid,shown,mark,history", &jids)?;
         for (&at, job) in changed.iter().zip(histories) {
             let seen = match job {
-                Some(job) => self.jobs.note_history(at, &job),
-                None => ReadOutcome::Missing,
+                Some(job) => self.jobs.note_passed_state_in_history(at, &job),
+                None => JobReadOutcome::Missing,
             };
             match seen {
-                ReadOutcome::Missing => self.jobs.mark_dirty(at),
-                ReadOutcome::Ended => self.report_end(at, ui)?,
-                ReadOutcome::Pending | ReadOutcome::Changed => {}
+                JobReadOutcome::Missing => self.jobs.mark_dirty(at),
+                JobReadOutcome::Ended => self.report_end_and_note_decisive(at, ui)?,
+                JobReadOutcome::Pending | JobReadOutcome::Changed => {}
             }
         }
         Ok(())
     }
 
     /// Reports the end of the wait for a job.
-    fn report_end(&mut self, at: usize, ui: &mut Ui) -> Result<(), Error> {
+    fn report_end_and_note_decisive(&mut self, at: usize, ui: &mut Ui) -> Result<(), Error> {
         let options = &self.waiter.options;
         let item = self.jobs.item_at(at);
         let counts = match item.result {
-            WaitResult::Reached(_) => true,
-            WaitResult::Gone | WaitResult::Cancelled => options.allow_gone,
+            JobWaitResult::Reached(_) => true,
+            JobWaitResult::Gone | JobWaitResult::Cancelled => options.allow_gone,
             _ => false,
         };
-        // With `any`, the first job that reaches the state decides the wait. Otherwise the first that cannot reach
-        // it.
+        // With `any`, the first job that reaches the state decides the outcome. Without `any`, the first job that
+        // cannot reach the state decides it.
         if counts == options.any {
             self.decisive.get_or_insert(at);
         }
         let ended = &mut self.ended;
-        self.display.print(|| {
+        self.display.print_ended_job(|| {
             ended(ui, item)?;
             ui.flush_stdout()
         })
@@ -415,11 +422,11 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
 
     /// Stops at a signal and at the deadline.
     fn check_early_stop(&self) -> Result<(), EarlyStop> {
-        if let Some(kind) = self.waiter.interrupt.kind_of_received_signal() {
+        if let Some(kind) = self.waiter.interrupt.error_kind_of_received_signal() {
             return Err(EarlyStop::Early(WaitOutcome::Interrupted(kind)));
         }
         if self.waiter.members_must_stop.load(Ordering::Relaxed) {
-            return Err(EarlyStop::Early(WaitOutcome::Ended(WaitResult::Pending)));
+            return Err(EarlyStop::Early(WaitOutcome::Ended(JobWaitResult::Pending)));
         }
         if is_over(self.deadline) {
             Err(EarlyStop::Early(WaitOutcome::Deadline))

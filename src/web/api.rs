@@ -1,9 +1,11 @@
-//! JSON for programs: the documents of the commands, and the statistics as Lowkiq has them.
+//! JSON for programs: the documents of the commands, and statistics in the format of Lowkiq, another job queue.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{CommandOutput, PageRequest, RunMode, SharedResponse, WebServer, facts_of, status_of};
+use super::{
+    CommandOutput, PageRequest, SharedResponse, WebCommandMode, WebServer, facts_of, status_of,
+};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -19,8 +21,8 @@ const JSON: &str = "application/json; charset=utf-8";
 
 impl WebServer<'_> {
     /// The document at a path below `api/`.
-    pub(super) fn read_document(&self, page_request: &PageRequest) -> SharedResponse {
-        let (status, text) = match self.document(page_request) {
+    pub(super) fn api_response(&self, page_request: &PageRequest) -> SharedResponse {
+        let (status, text) = match self.run_command_of_api_path(page_request) {
             Ok(text) => (Status::Ok, text),
             Err(error) => (
                 status_of(&error),
@@ -30,7 +32,7 @@ impl WebServer<'_> {
         SharedResponse::new(status, JSON, text)
     }
 
-    fn document(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
+    fn run_command_of_api_path(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
         let words = page_request.path_parts();
         let command = match words.as_slice() {
             [b"api", b"v1", b"stats"] => return self.lowkiq_stats(page_request),
@@ -47,14 +49,15 @@ impl WebServer<'_> {
             _ => return Err(Error::not_found("there is no such document")),
         };
         let context = &self.contexts[page_request.context];
-        let CommandOutput { text, result } =
-            context.read_document(|session| (self.run)(&command, RunMode::Document, session))?;
+        let CommandOutput { text, result } = context.with_document_session(|session| {
+            (self.run)(&command, WebCommandMode::Document, session)
+        })?;
         result.map(|_| text)
     }
 
-    /// The document that the page of Lowkiq requests. A worker of Lowkiq is a queue here.
+    /// The statistics document that the web page of Lowkiq requests. What Lowkiq calls a worker is a queue here.
     fn lowkiq_stats(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
-        let snapshot = self.contexts[page_request.context].server.snapshot();
+        let snapshot = self.contexts[page_request.context].server.fresh_snapshot();
         let (facts, now) = facts_of(&snapshot)?;
         json::pretty_value(&LowkiqStats::new(facts, now)).map_err(Error::internal)
     }
@@ -62,7 +65,7 @@ impl WebServer<'_> {
 
 /// The figures of a queue, or of all queues.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-struct QueueStats {
+struct LowkiqQueueStats {
     /// Jobs that are neither complete nor failed.
     length: u64,
     /// Jobs in the group for used-up retries.
@@ -73,13 +76,13 @@ struct QueueStats {
 
 #[derive(Debug, Serialize)]
 struct LowkiqStats {
-    total: QueueStats,
-    by_worker: ByQueue,
+    total: LowkiqQueueStats,
+    by_worker: StatsByQueue,
 }
 
 /// The figures by queue, as an object.
 #[derive(Debug)]
-struct ByQueue(Vec<(Name, QueueStats)>);
+struct StatsByQueue(Vec<(Name, LowkiqQueueStats)>);
 
 impl LowkiqStats {
     fn new(facts: &SystemFacts, now: Moment) -> LowkiqStats {
@@ -92,15 +95,15 @@ impl LowkiqStats {
             let name = queue.counts.name.clone();
             let mut counts = QueuedCounts::default();
             queue.counts.add_to_counts(&mut counts);
-            let stats = QueueStats {
+            let stats = LowkiqQueueStats {
                 length: counts.total(),
                 morgue_length: dead(&name),
                 lag: RoundedSeconds(queue.oldest_wait(now).map_or(0.0, |wait| wait.wait_s.0)),
             };
             (name, stats)
         });
-        let by_worker: Vec<(Name, QueueStats)> = by_worker.collect();
-        let mut total = QueueStats::default();
+        let by_worker: Vec<(Name, LowkiqQueueStats)> = by_worker.collect();
+        let mut total = LowkiqQueueStats::default();
         for (_, stats) in &by_worker {
             total.length += stats.length;
             total.morgue_length += stats.morgue_length;
@@ -108,12 +111,12 @@ impl LowkiqStats {
         }
         LowkiqStats {
             total,
-            by_worker: ByQueue(by_worker),
+            by_worker: StatsByQueue(by_worker),
         }
     }
 }
 
-impl Serialize for ByQueue {
+impl Serialize for StatsByQueue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, stats) in &self.0 {

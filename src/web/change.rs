@@ -1,7 +1,8 @@
-//! Changes: a page that asks, with the plan that the command line shows, and the change itself.
+//! Changes of jobs, groups and queues: the page that shows a dry run and asks for confirmation, and the change itself.
 //!
-//! A change needs a form of this process, sent from this origin, and in a protected context its label. It is
-//! the command that the page shows, with the guards of the command line.
+//! A change requires a form that this process made, sent by a page of this listener. In a protected context, the user
+//! must also type the label of the context. The change runs the command that the page shows, with all checks of the
+//! command line.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +11,9 @@ use maud::html;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use super::page::{Content, Page, name_or_empty_label, relative_job_path};
+use super::page::{Content, PageFrame, name_or_empty_label, relative_job_path};
 use super::pages::error::hint_paragraph;
-use super::{PageRequest, RunMode, WebServer, html_response, path};
+use super::{PageRequest, WebCommandMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -20,7 +21,9 @@ use crate::exit::Exit;
 use crate::listen::{Request, Response, Status};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean_line, clean_text, format_count, short_jid, with_thousands_separators};
+use crate::text::{
+    format_count, sanitize_keeping_lines, sanitize_to_line, short_jid, with_thousands_separators,
+};
 
 /// Maximum number of lines of a result that are shown above its totals.
 const MAX_RESULT_LINES: usize = 100;
@@ -35,24 +38,24 @@ const MAX_RESULTS: usize = 32;
 const FETCH_SITE: &str = "sec-fetch-site";
 
 /// The secret token in each form of this process, and the results of the last changes.
-pub(super) struct FormToken {
+pub(super) struct FormTokenAndResults {
     token: String,
     results: Mutex<VecDeque<(String, String)>>,
 }
 
-impl FormToken {
-    pub(super) fn new() -> FormToken {
-        FormToken {
+impl FormTokenAndResults {
+    pub(super) fn new() -> FormTokenAndResults {
+        FormTokenAndResults {
             token: Uuid::new_v4().simple().to_string(),
             results: Mutex::default(),
         }
     }
 
-    fn matches(&self, given: &str) -> bool {
+    fn is_form_token(&self, given: &str) -> bool {
         self.token.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// Keeps the result of a change under a new name, which the next page has in its query.
+    /// Stores the result of a change under a new name. The link to the next page has this name in its query.
     fn keep_result(&self, result_text: String) -> String {
         let name = Uuid::new_v4().simple().to_string();
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +67,7 @@ impl FormToken {
     }
 
     /// The result of a change, by its name.
-    pub(super) fn result_text(&self, name: &str) -> Option<String> {
+    pub(super) fn kept_result_text(&self, name: &str) -> Option<String> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let found = results.iter().find(|(known, _)| known == name);
         found.map(|(_, result_text)| result_text.clone())
@@ -73,7 +76,7 @@ impl FormToken {
 
 /// The thing that a change is for.
 #[derive(Clone, Debug, PartialEq)]
-enum Subject {
+enum ChangeSubject {
     Job(Name),
     Group(Name),
     Queue(Name),
@@ -82,7 +85,7 @@ enum Subject {
 /// An action that a button offers.
 #[derive(Clone, Copy, Debug, PartialEq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-enum Verb {
+enum ChangeVerb {
     Retry,
     Cancel,
     Promote,
@@ -97,8 +100,8 @@ enum Verb {
 /// A change that a path names.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WebChange {
-    subject: Subject,
-    verb: Verb,
+    subject: ChangeSubject,
+    verb: ChangeVerb,
 }
 
 struct FormField {
@@ -112,20 +115,26 @@ impl WebChange {
         let [kind, name, verb] = names else {
             return None;
         };
-        let verb: Verb = verb.as_str()?.parse().ok()?;
+        let verb: ChangeVerb = verb.as_str()?.parse().ok()?;
         let of_job = [
-            Verb::Retry,
-            Verb::Cancel,
-            Verb::Promote,
-            Verb::Priority,
-            Verb::Tag,
-            Verb::Track,
-            Verb::Untrack,
+            ChangeVerb::Retry,
+            ChangeVerb::Cancel,
+            ChangeVerb::Promote,
+            ChangeVerb::Priority,
+            ChangeVerb::Tag,
+            ChangeVerb::Track,
+            ChangeVerb::Untrack,
         ];
-        let (subject, verbs): (_, &[Verb]) = match kind.as_bytes() {
-            b"jobs" => (Subject::Job(name.clone()), &of_job),
-            b"failed" => (Subject::Group(name.clone()), &[Verb::Retry, Verb::Cancel]),
-            b"queues" => (Subject::Queue(name.clone()), &[Verb::Pause, Verb::Unpause]),
+        let (subject, verbs): (_, &[ChangeVerb]) = match kind.as_bytes() {
+            b"jobs" => (ChangeSubject::Job(name.clone()), &of_job),
+            b"failed" => (
+                ChangeSubject::Group(name.clone()),
+                &[ChangeVerb::Retry, ChangeVerb::Cancel],
+            ),
+            b"queues" => (
+                ChangeSubject::Queue(name.clone()),
+                &[ChangeVerb::Pause, ChangeVerb::Unpause],
+            ),
             _ => return None,
         };
         verbs.contains(&verb).then_some(WebChange { subject, verb })
@@ -135,8 +144,8 @@ impl WebChange {
     fn command(&self, value: &str) -> CommandLine {
         let verb: &str = self.verb.into();
         match (&self.subject, self.verb) {
-            (Subject::Group(group), verb) => {
-                let all = if verb == Verb::Cancel {
+            (ChangeSubject::Group(group), verb) => {
+                let all = if verb == ChangeVerb::Cancel {
                     "--cancel-all"
                 } else {
                     "--retry-all"
@@ -145,19 +154,21 @@ impl WebChange {
                     .with_exact_pattern("--group", group)
                     .with_word(all)
             }
-            (Subject::Job(jid), Verb::Priority) => CommandLine::new(verb)
+            (ChangeSubject::Job(jid), ChangeVerb::Priority) => CommandLine::new(verb)
                 .with_flag("--to", value)
                 .with_name(jid),
-            (Subject::Job(jid), Verb::Tag) => CommandLine::new(verb)
+            (ChangeSubject::Job(jid), ChangeVerb::Tag) => CommandLine::new(verb)
                 .with_flag("--add", value)
                 .with_name(jid),
-            (Subject::Job(jid), Verb::Untrack) => CommandLine::new("track")
+            (ChangeSubject::Job(jid), ChangeVerb::Untrack) => CommandLine::new("track")
                 .with_word("--remove")
                 .with_name(jid),
-            (Subject::Queue(queue), Verb::Pause) if !value.is_empty() => CommandLine::new(verb)
-                .with_flag("--reason", value)
-                .with_name(queue),
-            (Subject::Job(name) | Subject::Queue(name), _) => {
+            (ChangeSubject::Queue(queue), ChangeVerb::Pause) if !value.is_empty() => {
+                CommandLine::new(verb)
+                    .with_flag("--reason", value)
+                    .with_name(queue)
+            }
+            (ChangeSubject::Job(name) | ChangeSubject::Queue(name), _) => {
                 CommandLine::new(verb).with_name(name)
             }
         }
@@ -165,7 +176,7 @@ impl WebChange {
 
     /// How many jobs the change is about.
     fn count_jobs(&self, session: &mut Session) -> Result<u64, Error> {
-        let Subject::Group(group) = &self.subject else {
+        let ChangeSubject::Group(group) = &self.subject else {
             return Ok(1);
         };
         let now = session.connect()?;
@@ -176,9 +187,9 @@ impl WebChange {
     /// The field that the form has for this change, if it has one.
     fn form_field(&self) -> Option<FormField> {
         let (label, may_be_empty) = match self.verb {
-            Verb::Priority => ("New priority; higher runs first", false),
-            Verb::Tag => ("Tag to add", false),
-            Verb::Pause => ("Why, for whoever finds it paused", true),
+            ChangeVerb::Priority => ("New priority; higher runs first", false),
+            ChangeVerb::Tag => ("Tag to add", false),
+            ChangeVerb::Pause => ("Why, for whoever finds it paused", true),
             _ => return None,
         };
         Some(FormField {
@@ -187,58 +198,60 @@ impl WebChange {
         })
     }
 
-    fn question(&self) -> String {
+    fn confirmation_question(&self) -> String {
         let word = self.button_text();
         match &self.subject {
-            Subject::Job(jid) => format!("{word} job {}?", short_jid(jid)),
-            Subject::Group(group) => format!("{word} all jobs of {}?", name_or_empty_label(group)),
-            Subject::Queue(queue) => format!("{word} queue {}?", name_or_empty_label(queue)),
+            ChangeSubject::Job(jid) => format!("{word} job {}?", short_jid(jid)),
+            ChangeSubject::Group(group) => {
+                format!("{word} all jobs of {}?", name_or_empty_label(group))
+            }
+            ChangeSubject::Queue(queue) => format!("{word} queue {}?", name_or_empty_label(queue)),
         }
     }
 
     /// The text of the button that makes the change.
     fn button_text(&self) -> &'static str {
         match self.verb {
-            Verb::Retry => "Retry",
-            Verb::Cancel => "Cancel",
-            Verb::Promote => "Run now",
-            Verb::Priority => "Set the priority of",
-            Verb::Tag => "Tag",
-            Verb::Track => "Track",
-            Verb::Untrack => "Untrack",
-            Verb::Pause => "Pause",
-            Verb::Unpause => "Unpause",
+            ChangeVerb::Retry => "Retry",
+            ChangeVerb::Cancel => "Cancel",
+            ChangeVerb::Promote => "Run now",
+            ChangeVerb::Priority => "Set the priority of",
+            ChangeVerb::Tag => "Tag",
+            ChangeVerb::Track => "Track",
+            ChangeVerb::Untrack => "Untrack",
+            ChangeVerb::Pause => "Pause",
+            ChangeVerb::Unpause => "Unpause",
         }
     }
 
     /// The path of the page that the browser opens after the change.
-    fn next_page(&self) -> String {
+    fn next_page_path(&self) -> String {
         match (&self.subject, self.verb) {
-            // The thing that the change was for no longer exists.
-            (Subject::Group(_), _) => "failed".to_owned(),
-            (Subject::Job(_), Verb::Cancel) => "jobs".to_owned(),
-            (Subject::Job(jid), _) => relative_job_path(jid),
-            (Subject::Queue(queue), _) => format!("queues/{}", path::encode_part(queue)),
+            // The group or the cancelled job no longer exists, and so has no page: open the list.
+            (ChangeSubject::Group(_), _) => "failed".to_owned(),
+            (ChangeSubject::Job(_), ChangeVerb::Cancel) => "jobs".to_owned(),
+            (ChangeSubject::Job(jid), _) => relative_job_path(jid),
+            (ChangeSubject::Queue(queue), _) => format!("queues/{}", path::encode_part(queue)),
         }
     }
 
-    /// The path of the page of the job, group or queue before the change.
-    fn subject_page(&self) -> String {
+    /// The path of the page of the job, group or queue that the change is for.
+    fn subject_page_path(&self) -> String {
         match &self.subject {
-            Subject::Job(jid) => relative_job_path(jid),
-            Subject::Group(group) => format!("failed/{}", path::encode_part(group)),
-            Subject::Queue(queue) => format!("queues/{}", path::encode_part(queue)),
+            ChangeSubject::Job(jid) => relative_job_path(jid),
+            ChangeSubject::Group(group) => format!("failed/{}", path::encode_part(group)),
+            ChangeSubject::Queue(queue) => format!("queues/{}", path::encode_part(queue)),
         }
     }
 }
 
 impl WebServer<'_> {
-    /// The page that asks for confirmation. `refused` says why a form that was sent is shown again.
+    /// The page that asks for confirmation. If the user's form was refused, the page shows the reason `refused`.
     pub(super) fn confirmation(
         &self,
         page_request: &PageRequest,
         change: &WebChange,
-        page: &mut Page,
+        page: &mut PageFrame,
         refused: Option<&str>,
     ) -> Result<Content, Error> {
         page.is_live = false;
@@ -260,7 +273,7 @@ impl WebServer<'_> {
                     ..=MAX_PLANNED => line.clone(),
                     _ => line.clone().with_flag("--limit", MAX_PLANNED.to_string()),
                 };
-                Ok((total, (self.run)(&part, RunMode::DryRun, session)))
+                Ok((total, (self.run)(&part, WebCommandMode::DryRun, session)))
             })?;
             output.result?;
             html! {
@@ -270,7 +283,7 @@ impl WebServer<'_> {
                         (with_thousands_separators(MAX_PLANNED)) ":"
                     }
                 }
-                pre tabindex="0" { (clean_text(&output.text).trim_end()) }
+                pre tabindex="0" { (sanitize_keeping_lines(&output.text).trim_end()) }
             }
         };
         let label = page
@@ -279,9 +292,9 @@ impl WebServer<'_> {
             .as_ref()
             .filter(|_| page.server.is_protected);
         let main = html! {
-            p.crumb { a href=(page.link(&change.subject_page())) { "← back, and change nothing" } }
-            h1 { (change.question()) }
-            @if let Some(refused) = refused { p.refused role="alert" { (clean_line(refused)) } }
+            p.crumb { a href=(page.link(&change.subject_page_path())) { "← back, and change nothing" } }
+            h1 { (change.confirmation_question()) }
+            @if let Some(refused) = refused { p.refused role="alert" { (sanitize_to_line(refused)) } }
             (plan)
             form.confirm method="post" {
                 input type="hidden" name="token" value=(self.token.token);
@@ -290,20 +303,20 @@ impl WebServer<'_> {
                 }
                 @if let Some(label) = label {
                     label {
-                        span { "This is " b { (clean_line(label)) } ". Type its name to go on" }
+                        span { "This is " b { (sanitize_to_line(label)) } ". Type its name to go on" }
                         input name="label" required autocomplete="off";
                     }
                 }
                 div.acts {
-                    button.main.bad[change.verb == Verb::Cancel] type="submit" { (change.button_text()) }
-                    a.button href=(page.link(&change.subject_page())) { "Back" }
+                    button.main.bad[change.verb == ChangeVerb::Cancel] type="submit" { (change.button_text()) }
+                    a.button href=(page.link(&change.subject_page_path())) { "Back" }
                     (page.command_block(&line))
                 }
             }
         };
         Ok(Content {
             status: Status::Ok,
-            title: change.question(),
+            title: change.confirmation_question(),
             section: None,
             main,
             footer: html! {},
@@ -311,7 +324,7 @@ impl WebServer<'_> {
     }
 
     /// Makes a change that a form asks for.
-    pub(super) fn change(&self, page_request: &PageRequest) -> Response<'static> {
+    pub(super) fn make_change(&self, page_request: &PageRequest) -> Response<'static> {
         let Some(change) = WebChange::from_path(&page_request.names)
             .filter(|_| self.may_make_changes(page_request))
         else {
@@ -323,12 +336,12 @@ impl WebServer<'_> {
         let form = form_fields(page_request.request);
         let server = &self.contexts[page_request.context].server;
         let shown = &self.contexts[page_request.context].shown;
-        let mut page = self.new_page(page_request, server.now());
+        let mut page = self.new_page(page_request, server.redis_time());
         let label = shown.label.clone().filter(|_| shown.is_protected);
         let entered = field_value(&form, "label").unwrap_or_default().trim();
         let refused = if !self
             .token
-            .matches(field_value(&form, "token").unwrap_or_default())
+            .is_form_token(field_value(&form, "token").unwrap_or_default())
         {
             Some("This form is not one of this process: look again, then decide.")
         } else if label.as_ref().is_some_and(|label| label.trim() != entered) {
@@ -345,20 +358,20 @@ impl WebServer<'_> {
             };
         }
         let line = change.command(field_value(&form, "value").unwrap_or_default());
-        let mode = RunMode::Confirmed { label };
+        let mode = WebCommandMode::Confirmed { label };
         let output = match server.with_session(|session| (self.run)(&line, mode, session)) {
             Ok(output) => output,
             Err(error) => return failure_page(&page, &error, ""),
         };
         self.forget_snapshots_and_responses(page_request.context);
-        let result_text = shorten_result(clean_text(&output.text).trim());
+        let result_text = shorten_result(sanitize_keeping_lines(&output.text).trim());
         match output.result {
             Ok(exit) => {
                 let result_text = match (result_text.as_str(), exit) {
                     ("", Exit::Ok) => format!("{}: done.", change.button_text()),
                     _ => result_text,
                 };
-                let to = page.link(&change.next_page());
+                let to = page.link(&change.next_page_path());
                 let mark = if to.contains('?') { '&' } else { '?' };
                 let to = format!("{to}{mark}did={}", self.token.keep_result(result_text));
                 Response::text(Status::SeeOther, "done").with_header("Location", to)
@@ -367,7 +380,7 @@ impl WebServer<'_> {
         }
     }
 
-    /// Refuses what a page of another origin sends.
+    /// Refuses a change that a page of another origin makes the browser request.
     fn check_origin(&self, request: &Request) -> Result<(), &'static str> {
         const FOREIGN: &str = "a change must come from a page of this listener";
         match request.header(FETCH_SITE) {
@@ -401,8 +414,8 @@ fn field_value<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> 
     found.map(|(_, value)| value.as_str())
 }
 
-/// A result without most of its rows: it may have one for each of a million jobs. The totals stay: the last line that
-/// is not indented, and their details below it.
+/// Cuts the rows of a result to [`MAX_RESULT_LINES`], since a change of a million jobs may have a row for each. Keeps
+/// the totals: the last line that is not indented, and the details below it.
 fn shorten_result(result_text: &str) -> String {
     let lines: Vec<&str> = result_text.lines().collect();
     let totals = lines.iter().rposition(|line| !line.starts_with(' '));
@@ -417,16 +430,16 @@ fn shorten_result(result_text: &str) -> String {
     }
 }
 
-/// The page after a change that ended with an error. `result_text` is what it printed before: a change of many jobs
-/// can fail after some of them.
-fn failure_page(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
+/// The page after a change that ended with an error. `result_text` is what the command printed before the error: a
+/// change of many jobs can fail after it has changed some.
+fn failure_page(page: &PageFrame, error: &Error, result_text: &str) -> Response<'static> {
     let title = match error.exit() {
         Exit::Usage | Exit::NotFound | Exit::Conflict | Exit::NotConfirmed => "Nothing was changed",
         _ => "The change failed",
     };
     let main = html! {
         h1 { (title) "." }
-        p { (clean_line(error.message().as_bytes())) }
+        p { (sanitize_to_line(error.message().as_bytes())) }
         (hint_paragraph(error))
         @if !result_text.is_empty() { pre tabindex="0" { (result_text) } }
         p { a href=(page.link(".")) { "To the overview" } }

@@ -1,4 +1,4 @@
-//! Drawings, as SVG without any style of its own: the style sheet colors them.
+//! Charts as SVG. The style sheet of the pages colors them.
 
 use std::fmt::Write;
 
@@ -13,12 +13,12 @@ use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 use crate::text::{format_duration, format_rough_duration, with_thousands_separators};
 
-/// The size of a chart of flow, and how many of its minutes are one point.
+/// The size of a chart of the jobs put and done per second, and how many minutes each point of its lines averages.
 const FLOW_WIDTH: usize = 120;
 const FLOW_HEIGHT: f64 = 26.0;
 const MINUTES_PER_POINT: usize = 2;
 
-/// The jobs put and done in the last hour. Times without a snapshot are blank.
+/// A chart of the jobs put and done per second in the last hour. Times without a snapshot are blank.
 pub(super) fn flow_chart(flow: &JobRates) -> Markup {
     let points = |rates: &[Option<f64>]| -> Vec<Option<f64>> {
         let points = rates.chunks(MINUTES_PER_POINT).map(|rates| {
@@ -33,7 +33,7 @@ pub(super) fn flow_chart(flow: &JobRates) -> Markup {
     if highest <= 0.0 {
         return html! {};
     }
-    let rates = (rate_words(flow.put_per_s), rate_words(flow.done_per_s));
+    let rates = (format_rate(flow.put_per_s), format_rate(flow.done_per_s));
     let label = format!("put {} and done {} in the last hour", rates.0, rates.1);
     html! {
         svg.flow viewBox={ "0 0 " (FLOW_WIDTH) " 28" } role="img" aria-label=(label) {
@@ -44,7 +44,8 @@ pub(super) fn flow_chart(flow: &JobRates) -> Markup {
     }
 }
 
-/// The path of a line through points, closed along the bottom if it is an area. Whole coordinates keep pages small.
+/// The SVG path of a line through points. An area is closed along the bottom. Coordinates are whole numbers, to keep
+/// pages small.
 fn flow_path(points: &[Option<f64>], highest: f64, is_area: bool) -> String {
     let step = FLOW_WIDTH / points.len().saturating_sub(1).max(1);
     let mut path = String::new();
@@ -75,7 +76,7 @@ fn flow_path(points: &[Option<f64>], highest: f64, is_area: bool) -> String {
 }
 
 /// A rate per second for people.
-pub(super) fn rate_words(rate: Option<f64>) -> String {
+pub(super) fn format_rate(rate: Option<f64>) -> String {
     match rate {
         None => NONE.to_owned(),
         Some(rate) if rate >= 10.0 || rate == 0.0 => format!("{rate:.0}/s"),
@@ -84,7 +85,7 @@ pub(super) fn rate_words(rate: Option<f64>) -> String {
     }
 }
 
-/// Failures per bin of ten minutes over two hours.
+/// A bar chart of the failures in the last two hours, with a bar for each ten minutes.
 pub(super) fn failure_chart(bins: &[Option<f64>]) -> Markup {
     let highest = bins.iter().flatten().copied().fold(0.0, f64::max);
     if highest <= 0.0 {
@@ -105,17 +106,17 @@ pub(super) fn failure_chart(bins: &[Option<f64>]) -> Markup {
     html! { svg.bars viewBox="0 0 84 22" role="img" aria-label=(label) { (raw(bars)) } }
 }
 
-/// The upper bounds of the bars of a histogram, in seconds. One more bar takes the rest.
+/// The upper bounds of the bars of a histogram, in seconds. One more bar has the longer durations.
 const BAR_BOUNDS: [u64; 12] = [1, 2, 5, 10, 20, 60, 120, 300, 900, 3600, 14_400, 86_400];
 
-/// The size of a histogram: its left and right edge, and its ground.
+/// Where the bars of a histogram stand in its drawing: left and right edge, base line, and top.
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 420.0;
 const GROUND: f64 = 132.0;
 const TOP: f64 = 14.0;
 
-/// How long jobs waited or ran today, with a line for the oldest job that waits now: a histogram does not change
-/// while no job finishes.
+/// A histogram of how long jobs waited or ran today. A line marks how long the oldest waiting job has waited, since the
+/// bars do not count a wait that has not ended.
 pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Option<f64>) -> Markup {
     let mut bars = [0_u64; BAR_BOUNDS.len() + 1];
     for bucket in spreads.iter().flat_map(|spread| &spread.buckets) {
@@ -134,7 +135,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     }
     let step = (RIGHT - LEFT) / bars.len() as f64;
     let mut drawing = String::new();
-    // The middle of the axis is a whole number of jobs.
+    // Round the top of the axis up to an even number, so that the label in the middle is a whole number of jobs.
     let top = highest.checked_next_multiple_of(2).unwrap_or(highest);
     for (share, label) in [(0.5, short_count(top / 2)), (1.0, short_count(top))] {
         let y = GROUND - (GROUND - TOP) * share;
@@ -167,7 +168,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
         }
     }
     if let Some(oldest) = oldest_s.filter(|oldest| *oldest >= 1.0) {
-        let x = LEFT + step * position_on_axis(oldest);
+        let x = LEFT + step * bar_position_of_duration(oldest);
         let (anchor, gap) = if x > 180.0 {
             ("end", -6.0)
         } else {
@@ -193,8 +194,8 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     }
 }
 
-/// Where a duration stands on the axis, in bars.
-fn position_on_axis(seconds: f64) -> f64 {
+/// The position of a duration on the axis of a histogram, in bars from the left: 2.5 is the middle of the third bar.
+fn bar_position_of_duration(seconds: f64) -> f64 {
     let mut from = 0.0;
     for (at, bound) in BAR_BOUNDS.iter().enumerate() {
         let to = *bound as f64;
@@ -216,10 +217,10 @@ fn short_count(count: u64) -> String {
 }
 
 /// What a job does until its next history entry.
-enum Activity {
-    /// The job waits. The word is what made it wait again, and stands before the wait.
+enum WaitOrRun {
+    /// The job waits. The text says why it waits again, such as `retried, `; it is empty after a put.
     Wait(&'static str),
-    /// A worker of this short name runs it.
+    /// The worker with this short name runs the job.
     Run(String),
 }
 
@@ -248,10 +249,10 @@ pub(super) fn life_chart(history: &[HistoryEntry], ended: Option<&str>, now: Mom
     if end - begin <= 0.0 {
         return html! {};
     }
-    // At the end of the line stands a mark, and below the line the name of the state.
+    // If the job has ended, the line ends with a dot, and the name of the state stands below: leave space for both.
     let width = LIFE_WIDTH - 24.0;
     let labels_end = LIFE_WIDTH - ended.map_or(0.0, |ended| label_width(ended) + LETTER_WIDTH);
-    // A short run stays visible beside a long wait.
+    // Minimum width of a segment, so that a short run stays visible beside a long wait.
     let least = 6.0;
     let free = width - least * segments.len() as f64;
     if free <= 0.0 {
@@ -270,11 +271,11 @@ pub(super) fn life_chart(history: &[HistoryEntry], ended: Option<&str>, now: Mom
             drawing,
             r#"<rect class="{class}" x="{x:.1}" y="{y}" width="{wide:.1}" height="{height}" rx="3"/>"#
         );
-        let words = crate::text::cut(&segment.words, 28);
+        let words = crate::text::cut_with_ellipsis(&segment.words, 28);
         let taken = label_width(&words);
-        // A label that would extend beyond the right edge ends there.
+        // Move a label to the left if it would extend beyond the right edge.
         let label = x.max(label_from).min(labels_end - taken);
-        // The label of a run may extend below the wait after it, which is often longer.
+        // The label of a wait must fit below its segment. The label of a run may extend below the wait that follows.
         let inside = if segment.ran { 0.0 } else { taken };
         if label >= label_from && label + inside <= x + wide {
             let words = html! { (words) }.into_string();
@@ -308,7 +309,7 @@ fn label_width(words: &str) -> f64 {
 
 fn life_segments(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<LifeSegment> {
     let mut segments = Vec::new();
-    let mut began: Option<(f64, Activity)> = None;
+    let mut began: Option<(f64, WaitOrRun)> = None;
     for entry in history {
         let Some(when) = entry.when.map(Moment::seconds) else {
             continue;
@@ -316,16 +317,16 @@ fn life_segments(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<
         let verb = entry.note_text("verb");
         let next = match entry.what.as_bytes() {
             b"cli" if verb.is_some_and(|verb| verb.as_bytes() == b"retry") => {
-                Some(Activity::Wait("retried, "))
+                Some(WaitOrRun::Wait("retried, "))
             }
-            b"retried" => Some(Activity::Wait("retried, ")),
-            b"timed-out" => Some(Activity::Wait("timed out, ")),
-            b"put" | b"scheduled" => Some(Activity::Wait("")),
+            b"retried" => Some(WaitOrRun::Wait("retried, ")),
+            b"timed-out" => Some(WaitOrRun::Wait("timed out, ")),
+            b"put" | b"scheduled" => Some(WaitOrRun::Wait("")),
             b"popped" => {
                 let worker = entry.note_text("worker");
                 let short =
                     |worker: Name| WorkerProcess::from_name(&worker).host_and_pid_or_name(&worker);
-                Some(Activity::Run(worker.map(short).unwrap_or_default()))
+                Some(WaitOrRun::Run(worker.map(short).unwrap_or_default()))
             }
             b"done" | b"failed" => None,
             _ => continue,
@@ -339,22 +340,22 @@ fn life_segments(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<
     segments
 }
 
-/// Adds the segment that began last, if one did, with its end.
-fn end_segment(segments: &mut Vec<LifeSegment>, began: &mut Option<(f64, Activity)>, to: f64) {
+/// Ends the wait or run that has begun, if any, and adds it to `segments`.
+fn end_segment(segments: &mut Vec<LifeSegment>, began: &mut Option<(f64, WaitOrRun)>, to: f64) {
     let Some((from, part)) = began.take() else {
         return;
     };
     let to = to.max(from);
     let elapsed = format_duration(to - from);
     let words = match &part {
-        Activity::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
-        Activity::Run(worker) => format!("ran {elapsed} on {worker}"),
-        Activity::Wait(why) => format!("{why}waited {elapsed}"),
+        WaitOrRun::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
+        WaitOrRun::Run(worker) => format!("ran {elapsed} on {worker}"),
+        WaitOrRun::Wait(why) => format!("{why}waited {elapsed}"),
     };
     segments.push(LifeSegment {
         from,
         to,
-        ran: matches!(part, Activity::Run(_)),
+        ran: matches!(part, WaitOrRun::Run(_)),
         words,
     });
 }

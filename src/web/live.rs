@@ -1,4 +1,4 @@
-//! Server-sent events that tell a page of each new snapshot. The page then requests itself again.
+//! Server-sent events that tell a page of each new snapshot. The script of the page then loads the page again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use crate::listen::Response;
 use crate::look::server::SnapshotServer;
 
-/// A comment is sent after this time without an event, so that no proxy takes the connection for dead.
+/// After this time without an event, the stream sends a comment, so that no proxy closes the connection as idle.
 const PING: Duration = Duration::from_secs(15);
 
 /// An event for each new snapshot, as long as the client stays: `look` with `{"interval_s":2.0}`, or `away` if
 /// Redis does not answer.
 pub(super) fn event_stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> Response<'a> {
     Response::events(move |stream| {
-        // A browser that lost the connection asks again after this time.
+        // A browser that lost the connection connects again after this time.
         stream.send_part(format!("retry: {}\n\n", interval.as_millis().max(1000)).as_bytes())?;
         let mut last_at = None;
         let mut sent = Instant::now();
         loop {
-            let snapshot = Arc::clone(&server.snapshot());
+            let snapshot = Arc::clone(&server.fresh_snapshot());
             if last_at != Some(snapshot.at) {
                 last_at = Some(snapshot.at);
                 let name = if snapshot.facts.is_ok() {

@@ -1,7 +1,7 @@
-//! The pages of `qless web`: HTML that is made here, with the style and the script that stand in the binary.
+//! The pages of `qless web`, as HTML. The style sheet and the script are part of the binary.
 //!
-//! Pages read snapshots and make the calls of the other commands. Responses are shared for an interval, so that
-//! ten browsers cost what one does, and nothing is read without a request.
+//! Pages show snapshots and make the calls of other commands. All browsers share a response for an interval, so that
+//! ten browsers cost the server what one does. Without a request, nothing is read from the server.
 
 mod api;
 mod assets;
@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use self::change::{FormToken, WebChange};
-use self::page::{Content, Page, TimeFormat};
+use self::change::{FormTokenAndResults, WebChange};
+use self::page::{Content, PageFrame, TimeFormat};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::doctor;
@@ -27,24 +27,24 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::listen::{CachedValue, MAX_CONNECTIONS, Method, Request, Response, Status, lock_within};
 use crate::look::metrics::SeriesChoice;
-use crate::look::server::{PATIENCE, Snapshot, SnapshotServer, overdue_error};
+use crate::look::server::{PATIENCE, Snapshot, SnapshotServer, waited_too_long_error};
 use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::shown_server::ShownServer;
 use crate::threads;
 
-/// Maximum size of the pages and documents that are shared, or that clients have not read to the end, in bytes. A
-/// larger one is sent if there is no other.
+/// Maximum size of all responses in memory, in bytes: in the cache, or not yet read to the end by a client. A single
+/// response may be larger if no other is in memory.
 const MAX_HELD_BYTES: usize = 64 << 20;
 
-/// The size up to which a response is always sent, in bytes.
+/// A response up to this size, in bytes, is sent even beyond [`MAX_HELD_BYTES`].
 const SMALL: usize = MAX_HELD_BYTES / MAX_CONNECTIONS;
 
-/// How long a search waits for one that is running.
+/// How long a search waits for another search to end, if both sessions for searches are in use.
 const SEARCH_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Maximum number of pages and documents that are shared at a time.
+/// Maximum number of pages and documents in the cache. A full cache is emptied.
 const MAX_SHARED_RESPONSES: usize = 64;
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -56,12 +56,12 @@ const CONTENT_POLICY: &str =
 
 /// How a command is run for a page.
 #[derive(Clone, Debug)]
-pub(crate) enum RunMode {
-    /// For the JSON document of the page.
+pub(crate) enum WebCommandMode {
+    /// The command prints its result as a JSON document.
     Document,
-    /// For the plan of the change, without the change.
+    /// The command prints the plan of its change, and changes nothing.
     DryRun,
-    /// With the change, and with the label that was entered if the context is protected.
+    /// The command makes its change. In a protected context, `label` is the context's label, which the user entered.
     Confirmed { label: Option<String> },
 }
 
@@ -72,7 +72,8 @@ pub(crate) struct CommandOutput {
 }
 
 /// Runs a command in this process, and returns what it prints.
-pub(crate) type RunCommand = dyn Fn(&CommandLine, RunMode, &mut Session) -> CommandOutput + Sync;
+pub(crate) type RunCommand =
+    dyn Fn(&CommandLine, WebCommandMode, &mut Session) -> CommandOutput + Sync;
 
 /// The flags that concern the pages.
 #[derive(Clone, Debug)]
@@ -81,31 +82,31 @@ pub(crate) struct WebOptions {
     /// Whether there are buttons.
     pub allow_changes: bool,
     pub hide_data: bool,
-    /// A path that requests may begin with, without its last `/`.
+    /// The path with which all requests begin (`--base-path`), without its last `/`. Usually empty.
     pub base_path: String,
 }
 
 /// One of the servers that are shown.
-struct WebContext<'s> {
+struct ContextSessions<'s> {
     shown: ShownServer,
     server: SnapshotServer<'s>,
-    /// The sessions of searches, so that nothing else waits for them.
+    /// The sessions for searches alone, so that other pages do not wait for a search.
     searches: [Mutex<Session>; 2],
-    /// Reads documents. A document of jobs with much data takes long.
+    /// The session that reads documents. Pages do not wait for it: a document of jobs with much data takes long.
     documents: Mutex<Session>,
-    /// Finds the steps to the server while its other sessions wait for it.
+    /// The session that runs the checks of `doctor` while the other sessions wait for a server that does not reply.
     doctor: Mutex<Session>,
     steps: CachedValue<Result<Diagnosis, Error>>,
 }
 
 /// Answers the requests of browsers.
 pub(crate) struct WebServer<'s> {
-    contexts: Vec<WebContext<'s>>,
+    contexts: Vec<ContextSessions<'s>>,
     /// The names of all contexts.
     names: Vec<String>,
     options: WebOptions,
     run: &'s RunCommand,
-    token: FormToken,
+    token: FormTokenAndResults,
     shared: Mutex<HashMap<ResponseKey, Arc<CachedValue<Arc<SharedResponse>>>>>,
     /// The size of all responses that are shared or being sent.
     held_bytes: Arc<AtomicUsize>,
@@ -176,7 +177,7 @@ struct PageRequest<'r> {
 }
 
 impl PageRequest<'_> {
-    fn query(&self, name: &str) -> Option<&str> {
+    fn query_value(&self, name: &str) -> Option<&str> {
         let mut values = self.query.iter().filter(|(known, _)| known == name);
         values.next().map(|(_, value)| value.as_str())
     }
@@ -187,7 +188,7 @@ impl PageRequest<'_> {
 }
 
 impl<'s> WebServer<'s> {
-    /// Nothing listens yet. There is at least one server to show.
+    /// Prepares the pages of at least one server. Nothing listens for requests yet.
     pub(crate) fn new(
         session_per_server: impl Iterator<Item = &'s mut Session>,
         options: WebOptions,
@@ -199,7 +200,7 @@ impl<'s> WebServer<'s> {
                 max_groups: 100,
                 queues: Vec::new(),
             };
-            contexts.push(WebContext {
+            contexts.push(ContextSessions {
                 shown: ShownServer::of_session(session)?,
                 searches: [(); 2].map(|()| Mutex::new(session.with_own_connection())),
                 documents: Mutex::new(session.with_own_connection()),
@@ -209,22 +210,23 @@ impl<'s> WebServer<'s> {
             });
         }
         let names = contexts.iter();
-        let names = names.filter_map(|context| context.shown.name().map(str::to_owned));
+        let names =
+            names.filter_map(|context| context.shown.context_or_prefix().map(str::to_owned));
         Ok(WebServer {
             names: names.collect(),
             contexts,
             options,
             run,
-            token: FormToken::new(),
+            token: FormTokenAndResults::new(),
             shared: Mutex::default(),
             held_bytes: Arc::default(),
         })
     }
 
-    /// Reads one snapshot from each server. An error if one of them will never reply.
-    pub(crate) fn try_snapshots(&self) -> Result<(), Error> {
+    /// Reads a snapshot from each server. Fails if a server cannot be read, and later attempts would fail, too.
+    pub(crate) fn require_readable_servers(&self) -> Result<(), Error> {
         let mut contexts = self.contexts.iter();
-        contexts.try_for_each(|context| context.server.fail_if_never_readable())
+        contexts.try_for_each(|context| context.server.fail_if_permanently_unreadable())
     }
 
     pub(crate) fn first_server(&self) -> Option<&SnapshotServer<'s>> {
@@ -233,7 +235,7 @@ impl<'s> WebServer<'s> {
 
     pub(crate) fn respond(&self, request: &Request) -> Response<'_> {
         let path = request.path.strip_prefix(self.options.base_path.as_str());
-        // `/qless` alone would make the links of the page lead elsewhere.
+        // Redirect `/qless` to `/qless/`: the relative links of a page need the `/` at the end.
         let Some(path) = path.and_then(|path| path.strip_prefix('/')) else {
             return self.redirect_to_base(request);
         };
@@ -246,22 +248,24 @@ impl<'s> WebServer<'s> {
         self.contexts[context].shown.direct_printed_commands();
         let names = path::decode_path(path);
         let page_request = PageRequest {
-            query: self.known_query(request, &names),
+            query: self.cache_relevant_query(request, &names),
             request,
             names,
             context,
         };
         match (request.method, path) {
-            (_, "readyz") if page_request.query("context").is_none() => self.readiness_response(),
+            (_, "readyz") if page_request.query_value("context").is_none() => {
+                self.readiness_response()
+            }
             (_, "metrics" | "livez" | "readyz" | "healthz") => {
                 let server = &self.contexts[context].server;
                 server.respond_to(&format!("/{path}"), &request.query)
             }
-            (Method::Post, _) => self.change(&page_request),
+            (Method::Post, _) => self.make_change(&page_request),
             (_, "live") => {
                 live::event_stream(&self.contexts[context].server, self.options.interval)
             }
-            // The plan is not shared with other requests: the user who decides must see the plan of this moment.
+            // Do not cache the plan of a change: the user must decide on the plan of this moment.
             _ if WebChange::from_path(&page_request.names).is_some() => {
                 Arc::new(self.read_page(&page_request)).into_response()
             }
@@ -285,15 +289,15 @@ impl<'s> WebServer<'s> {
         }
     }
 
-    /// The values of a query that decide what the response is, each name once and in one order, so that responses with
-    /// other values are not kept apart.
-    fn known_query(&self, request: &Request, names: &[Name]) -> Vec<(String, String)> {
+    /// The values of a query that decide what the response is, sorted by name, each name once. Requests that differ
+    /// only in other values share one cached response.
+    fn cache_relevant_query(&self, request: &Request, names: &[Name]) -> Vec<(String, String)> {
         let is_list = matches!(names, [name] if name.as_bytes() == b"jobs");
         let is_known = |name: &str, value: &str| match name {
             "context" => true,
             "live" => value == "0",
             "time" => value.parse::<TimeFormat>().is_ok(),
-            "did" => self.token.result_text(value).is_some(),
+            "did" => self.token.kept_result_text(value).is_some(),
             name => is_list && pages::jobs::is_search_value(name),
         };
         let mut query = request.query.clone();
@@ -308,7 +312,7 @@ impl<'s> WebServer<'s> {
         let snapshots: Result<Vec<Arc<Snapshot>>, Error> = thread::scope(|scope| {
             let servers = self.contexts.iter().map(|context| &context.server);
             let snapshots: Vec<_> = servers
-                .map(|server| threads::spawn_scoped(scope, || server.snapshot()))
+                .map(|server| threads::spawn_scoped(scope, || server.fresh_snapshot()))
                 .collect();
             snapshots
                 .into_iter()
@@ -328,7 +332,10 @@ impl<'s> WebServer<'s> {
         match failed {
             None => Response::text(Status::Ok, "ok"),
             Some((context, error)) => {
-                let name = context.shown.name().filter(|_| snapshots.len() > 1);
+                let name = context
+                    .shown
+                    .context_or_prefix()
+                    .filter(|_| snapshots.len() > 1);
                 let name = name.map_or_else(String::new, |name| format!("{name}: "));
                 let why = format!("{name}{}", error.message());
                 Response::text(Status::ServiceUnavailable, why)
@@ -340,7 +347,7 @@ impl<'s> WebServer<'s> {
         self.options.allow_changes && !self.contexts[page_request.context].shown.is_read_only
     }
 
-    /// A page or a document, shared by all who ask for it within the interval.
+    /// A page or a document: the cached one, or a new one that all requests within the interval then share.
     fn shared_response(&self, page_request: &PageRequest) -> Response<'static> {
         let key = (page_request.names.clone(), page_request.query.clone());
         let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -355,29 +362,30 @@ impl<'s> WebServer<'s> {
         };
         let is_document = page_request.path_parts().first() == Some(&&b"api"[..]);
         let response = shared.get(PATIENCE, || {
-            self.hold_or_refuse(if is_document {
-                self.read_document(page_request)
+            self.count_held_bytes_or_refuse(if is_document {
+                self.api_response(page_request)
             } else {
                 self.read_page(page_request)
             })
         });
         let Some(response) = response else {
-            return Arc::new(self.error_page(page_request, &overdue_error())).into_response();
+            return Arc::new(self.error_page(page_request, &waited_too_long_error()))
+                .into_response();
         };
         if !response.is_shareable() {
-            // Keep no unavailable response: the snapshot shows whether Redis is away, and shares that failure.
+            // Do not cache a 503 response. While Redis is away, requests share the failure of the snapshot instead.
             all().remove(&key);
         }
         response.into_response()
     }
 
-    /// Counts the bytes of a response until nobody needs it. If there are too many, the cache is emptied. If clients
-    /// have still to read too many, a large response is replaced by a refusal.
-    fn hold_or_refuse(&self, mut response: SharedResponse) -> Arc<SharedResponse> {
+    /// Counts the bytes of a response until it is dropped. Beyond [`MAX_HELD_BYTES`], empties the cache. If clients are
+    /// still reading too much then, replaces a large response by a refusal.
+    fn count_held_bytes_or_refuse(&self, mut response: SharedResponse) -> Arc<SharedResponse> {
         let size = response.text.len();
         let held = || self.held_bytes.load(Ordering::Relaxed);
         if held() + size > MAX_HELD_BYTES {
-            self.drop_shared();
+            self.clear_shared_responses();
             if size > SMALL && held() > 0 && held() + size > MAX_HELD_BYTES {
                 let why = "other clients have not read their responses yet\n";
                 response = SharedResponse::new(Status::ServiceUnavailable, TEXT, why.into());
@@ -389,59 +397,60 @@ impl<'s> WebServer<'s> {
         Arc::new(response)
     }
 
-    fn drop_shared(&self) {
+    fn clear_shared_responses(&self) {
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
 
-    /// Drops all that is shared, so that the next page shows what was changed.
+    /// Drops the snapshots and the cached responses, so that the next page shows a change that was made.
     fn forget_snapshots_and_responses(&self, context: usize) {
         self.contexts[context].server.forget_snapshots();
-        self.drop_shared();
+        self.clear_shared_responses();
     }
 
     fn read_page(&self, page_request: &PageRequest) -> SharedResponse {
         let server = &self.contexts[page_request.context].server;
-        let mut page = self.new_page(page_request, server.now());
+        let mut page = self.new_page(page_request, server.redis_time());
         match self.content(page_request, server, &mut page) {
             Ok(content) => page_response(&page, content),
             Err(error) => self.error_page(page_request, &error),
         }
     }
 
-    /// The page that is shown instead of one that cannot be read.
+    /// The page that says why the requested page cannot be shown.
     fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedResponse {
         let context = &self.contexts[page_request.context];
-        let page = self.new_page(page_request, context.server.now());
-        let diagnose = || context.diagnosis();
+        let page = self.new_page(page_request, context.server.redis_time());
+        let diagnose = || context.cached_diagnosis();
         page_response(
             &page,
             pages::error::content(&page, error, status_of(error), diagnose),
         )
     }
 
-    /// A page without content: where it is, what its links keep, and the format of its times.
-    fn new_page(&self, page_request: &PageRequest, now: Moment) -> Page<'_> {
+    /// The frame of a page, without content: the relative path of the first page, the query values that links keep, and
+    /// the format of times.
+    fn new_page(&self, page_request: &PageRequest, now: Moment) -> PageFrame<'_> {
         let context = &self.contexts[page_request.context];
         let times = page_request
-            .query("time")
+            .query_value("time")
             .and_then(|words| words.parse().ok());
         let times: TimeFormat = times.unwrap_or_default();
         let mut kept = Vec::new();
-        if let (Some(name), true) = (context.shown.name(), page_request.context > 0) {
+        if let (Some(name), true) = (context.shown.context_or_prefix(), page_request.context > 0) {
             kept.push(("context", name.to_owned()));
         }
         if times != TimeFormat::default() {
             let word: &str = times.into();
             kept.push(("time", word.to_owned()));
         }
-        let is_live = page_request.query("live") != Some("0");
+        let is_live = page_request.query_value("live") != Some("0");
         if !is_live {
             kept.push(("live", "0".to_owned()));
         }
         let query = page_request.query.iter();
         let query = query.filter(|(name, _)| !matches!(name.as_str(), "time" | "did"));
-        Page {
+        PageFrame {
             root: match page_request.names.len() {
                 0 | 1 => "./".to_owned(),
                 deep => "../".repeat(deep - 1),
@@ -455,8 +464,8 @@ impl<'s> WebServer<'s> {
             contexts: &self.names,
             kept_query: kept,
             result_text: page_request
-                .query("did")
-                .and_then(|name| self.token.result_text(name)),
+                .query_value("did")
+                .and_then(|name| self.token.kept_result_text(name)),
             query: query.cloned().collect(),
         }
     }
@@ -465,24 +474,25 @@ impl<'s> WebServer<'s> {
         &self,
         page_request: &PageRequest,
         server: &SnapshotServer,
-        page: &mut Page,
+        page: &mut PageFrame,
     ) -> Result<Content, Error> {
         let words = page_request.path_parts();
         if let Some(change) = WebChange::from_path(&page_request.names).filter(|_| page.has_changes)
         {
             return self.confirmation(page_request, &change, page, None);
         }
-        let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
-            server.read_if_reachable(|session| {
-                page.now = session.connect()?;
-                read(session, page)
-            })
-        };
+        let mut read =
+            |read: &mut dyn FnMut(&mut Session, &mut PageFrame) -> Result<Content, Error>| {
+                server.read_if_reachable(|session| {
+                    page.now = session.connect()?;
+                    read(session, page)
+                })
+            };
         match words.as_slice() {
             [b""] => pages::overview::content(page, server),
             [b"queues"] => pages::queues::content(page, server),
             [b"workers"] => pages::workers::content(page, server),
-            [b"jobs"] => self.contexts[page_request.context].search(|session| {
+            [b"jobs"] => self.contexts[page_request.context].with_search_session(|session| {
                 page.now = session.connect()?;
                 pages::jobs::content(page, session, page_request)
             }),
@@ -510,13 +520,13 @@ impl<'s> WebServer<'s> {
     }
 }
 
-impl WebContext<'_> {
-    /// Searches with a session of its own. If all of them are searching, the page says so.
-    fn search(
+impl ContextSessions<'_> {
+    /// Runs a search in one of the two sessions for searches. If both are in use, the page says so.
+    fn with_search_session(
         &self,
         read: impl FnOnce(&mut Session) -> Result<Content, Error>,
     ) -> Result<Content, Error> {
-        self.server.read_again_if_away()?;
+        self.server.retry_failed_snapshot()?;
         let [first, second] = &self.searches;
         let free = lock_within(first, Duration::ZERO);
         let Some(mut session) = free.or_else(|| lock_within(second, SEARCH_PATIENCE)) else {
@@ -526,30 +536,32 @@ impl WebContext<'_> {
         read(&mut session)
     }
 
-    /// Reads a document with the session of documents.
-    fn read_document(
+    /// Reads a document in the session for documents, once no other document is being read.
+    fn with_document_session(
         &self,
         read: impl FnOnce(&mut Session) -> CommandOutput,
     ) -> Result<CommandOutput, Error> {
-        self.server.read_again_if_away()?;
-        let mut session = lock_within(&self.documents, PATIENCE).ok_or_else(overdue_error)?;
+        self.server.retry_failed_snapshot()?;
+        let mut session =
+            lock_within(&self.documents, PATIENCE).ok_or_else(waited_too_long_error)?;
         session.core()?.report_loss_immediately();
         Ok(read(&mut session))
     }
 
-    /// The steps to the server, as `doctor` sees them.
-    fn diagnosis(&self) -> Result<Diagnosis, Error> {
+    /// The results of the checks of `doctor`, which show where the way to the server fails. Requests within the
+    /// interval share them.
+    fn cached_diagnosis(&self) -> Result<Diagnosis, Error> {
         let diagnose = || {
             let mut session = self.doctor.lock().unwrap_or_else(PoisonError::into_inner);
             doctor::diagnose_with_short_timeouts(&mut session)
         };
         self.steps
             .get(PATIENCE, diagnose)
-            .unwrap_or_else(|| Err(overdue_error()))
+            .unwrap_or_else(|| Err(waited_too_long_error()))
     }
 }
 
-fn page_response(page: &Page, content: Content) -> SharedResponse {
+fn page_response(page: &PageFrame, content: Content) -> SharedResponse {
     let status = content.status;
     let text = page.render_whole(content).into_string().into_bytes();
     SharedResponse::new(status, HTML, text)

@@ -44,12 +44,12 @@ const SECTIONS: [(Section, &str, &str); 6] = [
     (Section::Limits, "Limits", "limits"),
 ];
 
-/// Maximum number of characters that are shown of a name that is too long for a link.
+/// A name that is too long for a link is cut to this number of characters.
 const MAX_UNLINKED: usize = 60;
 
 /// What surrounds the content of a page: the server, what links keep, and the format of times.
-pub(super) struct Page<'p> {
-    /// The relative path of the first page: `./`, or `../` for each part of the path but one.
+pub(super) struct PageFrame<'p> {
+    /// The relative path from this page to the first page: `./`, or a `../` for each `/` in the path of this page.
     pub root: String,
     pub now: Moment,
     pub times: TimeFormat,
@@ -60,13 +60,13 @@ pub(super) struct Page<'p> {
     /// Whether the page has buttons.
     pub has_changes: bool,
     pub server: &'p ShownServer,
-    /// The names of all contexts, if there are several.
+    /// The names of all contexts, for a menu if there are several.
     pub contexts: &'p [String],
     /// The values of the query that links keep: the context, the format of times, and whether the page is live.
     pub kept_query: Vec<(&'static str, String)>,
     /// The result of the change that led to this page.
     pub result_text: Option<String>,
-    /// The query without the format of times, which the links to other formats of times keep.
+    /// The query of this page without the format of times. A link to this page in another format keeps these values.
     pub query: Vec<(String, String)>,
 }
 
@@ -93,13 +93,14 @@ impl Content {
     }
 }
 
-impl Page<'_> {
-    /// A link from here to a path below the first page, with the values that links keep.
+impl PageFrame<'_> {
+    /// A link to a path below the first page, with the query values that all links keep.
     pub(super) fn link(&self, path: &str) -> String {
         self.link_with(path, self.kept_query.iter())
     }
 
-    /// The path of the event stream of the server. Tabs with different formats of times share it.
+    /// The path of the event stream of the server. Its query has only the context, so that browser tabs with different
+    /// formats of times share one stream.
     fn event_stream_link(&self) -> String {
         let kept = self.kept_query.iter();
         self.link_with("live", kept.filter(|(name, _)| *name == "context"))
@@ -121,7 +122,7 @@ impl Page<'_> {
         link
     }
 
-    /// The page of a name, such as `queues/mail`, if a request can name it.
+    /// A link to the page of a name, such as `queues/mail`. `None` if the name is too long for a link.
     pub(super) fn link_to(&self, kind: &str, name: &Name) -> Option<String> {
         path::fits_link_length(name)
             .then(|| self.link(&format!("{kind}/{}", path::encode_part(name))))
@@ -139,12 +140,12 @@ impl Page<'_> {
         self.has_changes && path::can_be_argument(name)
     }
 
-    /// A text that leads to the page of a name, or says why there is none.
+    /// A text as a link to the page of a name. If the name is too long for a link, a note says so.
     fn name_link(&self, kind: &str, name: &Name, text: &str) -> Markup {
         match self.link_to(kind, name) {
             Some(href) => html! { a href=(href) { (text) } },
             None => {
-                html! { (text::cut(text, MAX_UNLINKED)) " " span.dim { "(too long for a page)" } }
+                html! { (text::cut_with_ellipsis(text, MAX_UNLINKED)) " " span.dim { "(too long for a page)" } }
             }
         }
     }
@@ -287,10 +288,10 @@ impl Page<'_> {
                         }
                         div.where {
                             @if let Some(label) = label {
-                                span.label.bad[self.server.is_protected] { (text::clean_line(label)) }
+                                span.label.bad[self.server.is_protected] { (text::sanitize_to_line(label)) }
                             }
                             @if self.contexts.len() > 1 { (self.context_menu()) }
-                            span.address { (text::clean_line(address)) }
+                            span.address { (text::sanitize_to_line(address)) }
                             button.live type="button" hidden title="Space stops and continues" {}
                         }
                     }
@@ -327,15 +328,15 @@ impl Page<'_> {
     }
 
     fn context_menu(&self) -> Markup {
-        let own = self.server.name();
+        let own = self.server.context_or_prefix();
         html! {
             details.menu {
-                summary { (own.map(text::clean_line).unwrap_or_else(|| "contexts".into())) }
+                summary { (own.map(text::sanitize_to_line).unwrap_or_else(|| "contexts".into())) }
                 ul {
                     @for name in self.contexts {
                         li {
                             a href={ (self.root) "?context=" (path::encode_query_value(name)) }
-                                aria-current=[(own == Some(name)).then_some("true")] { (text::clean_line(name)) }
+                                aria-current=[(own == Some(name)).then_some("true")] { (text::sanitize_to_line(name)) }
                         }
                     }
                 }
@@ -354,7 +355,7 @@ impl Page<'_> {
     }
 }
 
-/// A text that leads to a page, if there is one.
+/// A text, as a link if `href` is given.
 pub(super) fn link_or_text(href: Option<String>, text: &str) -> Markup {
     html! { @match href { Some(href) => a href=(href) { (text) }, None => (text) } }
 }
@@ -364,7 +365,7 @@ pub(super) fn relative_job_path(jid: &Name) -> String {
     format!("jobs/{}", path::encode_part(jid))
 }
 
-/// A name as a page shows it: an empty one would be invisible.
+/// A name as a page shows it. An empty name, which would be invisible, is shown as `(empty)`.
 pub(super) fn name_or_empty_label(name: &Name) -> String {
     if name.is_empty() {
         "(empty)".to_owned()
@@ -380,12 +381,12 @@ pub(super) fn count_or_dash(count: u64) -> String {
     }
 }
 
-/// A cell with a count, in gray if it is none.
+/// A table cell with a count, gray if the count is 0.
 pub(super) fn count_cell(number: u64) -> Markup {
     html! { td.n.dim[number == 0] { (count_or_dash(number)) } }
 }
 
-/// The word of a state, marked by its meaning.
+/// The state of a job as text, styled as a good, bad or quiet state.
 pub(super) fn state_word(state: Option<State>, text: &str) -> Markup {
     let class = match state {
         Some(State::Failed | State::Stalled) => "state bad",
@@ -401,7 +402,7 @@ pub(super) fn server_footer(facts: &SystemFacts) -> Markup {
     html! {
         @if let Some(server) = &facts.server {
             span {
-                "Redis " (text::clean_line(&server.version)) " · " (format_bytes(server.memory_bytes))
+                "Redis " (text::sanitize_to_line(&server.version)) " · " (format_bytes(server.memory_bytes))
                 @if server.max_memory_bytes > 0 { " of " (format_bytes(server.max_memory_bytes)) }
             }
         }
@@ -413,7 +414,7 @@ pub(super) fn raw(markup: String) -> PreEscaped<String> {
     PreEscaped(markup)
 }
 
-/// A name is written sanitized, and escaped as any text.
+/// Writes a name sanitized and HTML-escaped.
 impl Render for Name {
     fn render_to(&self, buffer: &mut String) {
         name_or_empty_label(self).render_to(buffer);

@@ -1,13 +1,13 @@
 //! Names in the paths of pages, byte for byte.
 //!
-//! A browser reads `.`, `..` and an empty part of a path as steps, even if they are encoded. So such a name, and
-//! one that begins with `~`, gets a `~` before it.
+//! A browser resolves the path parts `.` and `..` and removes empty parts, even if they are percent-encoded. So such a
+//! name, and a name that begins with `~`, gets a `~` before it.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
 use crate::name::Name;
 
-/// The characters that are encoded. Others have no special meaning in a part of a path or of a query.
+/// The characters that are percent-encoded. All others have no special meaning in a path or a query.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -22,7 +22,7 @@ pub(super) fn encode_part(name: &Name) -> String {
     format!("{mark}{}", percent_encode(bytes, ENCODED))
 }
 
-/// The longest path of a link: with the head of the request, it must fit into what a listener reads.
+/// Maximum length of an encoded name in a link: a request with it and all headers must fit into what a listener reads.
 const MAX_PART_LENGTH: usize = 4000;
 
 /// Whether the path of a request can hold this name.
@@ -30,7 +30,7 @@ pub(super) fn fits_link_length(name: &Name) -> bool {
     encode_part(name).len() <= MAX_PART_LENGTH
 }
 
-/// Whether the name can also be the argument of a command, or stand in a form or a filter.
+/// Whether the name fits into a link and can be an argument of a command: it is not empty and has no NUL.
 pub(super) fn can_be_argument(name: &Name) -> bool {
     fits_link_length(name) && !name.is_empty() && !name.as_bytes().contains(&0)
 }
@@ -40,7 +40,7 @@ pub(super) fn encode_query_value(value: &str) -> String {
     percent_encode(value.as_bytes(), ENCODED).to_string()
 }
 
-/// The names of a path, without the `/` at its start.
+/// The decoded names in a path, which is given without the `/` at its start.
 pub(super) fn decode_path(path: &str) -> Vec<Name> {
     let parts = path.split('/').map(|part| {
         let bytes: Vec<u8> = percent_decode_str(part).collect();

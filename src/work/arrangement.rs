@@ -1,4 +1,4 @@
-//! The order in which a call pops from the queues, where the server decides it.
+//! The order in which a call pops from its queues, if that order depends on lags or patterns that the server has.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,8 @@ pub(super) enum PopArrangement {
     AsAsked,
     /// The largest lag first.
     ByLag,
-    /// In the order of the stored priority patterns. A fair bucket has a rotation of its queues.
+    /// Bucket by bucket, as the stored priority patterns group the queues. The queues of a fair bucket take turns, by
+    /// its [`Rotation`].
     ByPatterns(Vec<(PriorityBucket, Option<Rotation>)>),
 }
 
@@ -31,7 +32,7 @@ impl PopArrangement {
         arrangement
     }
 
-    /// Replaces the queues by the queues that were found. In each bucket, the next queue stays the next one.
+    /// Replaces the queues. The rotation of each fair bucket goes on with the queue that was next.
     pub(super) fn set_queues(&mut self, found: &FoundQueues) {
         let (PopArrangement::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
             return;
@@ -50,9 +51,9 @@ impl PopArrangement {
         }
     }
 
-    /// The queues of a call in their order. If the lags cannot be read, the order stays: the call
-    /// itself reports what is wrong with the server or a queue.
-    pub(super) fn arrange_queues(
+    /// Puts the queues of a call into their order. If the lags cannot be read, the queues stay as they are: the call
+    /// itself then reports the problem of the server or a queue.
+    pub(super) fn order_requested_queues(
         &mut self,
         core: &mut Core,
         max_jobs: u64,
@@ -63,11 +64,11 @@ impl PopArrangement {
             PopArrangement::AsAsked => requested,
             PopArrangement::ByLag => {
                 let names: Vec<Name> = requested.iter().map(|(queue, _)| queue.clone()).collect();
-                let Ok(lags) = core.seconds_with_poppable_jobs(core.now(), &names) else {
+                let Ok(lags) = core.seconds_since_poppable(core.now(), &names) else {
                     return requested;
                 };
                 let mut queues: Vec<(f64, (Name, u64))> = lags.into_iter().zip(requested).collect();
-                // Queues without a lag come last, but are popped, too: the pop puts their recurring jobs.
+                // Queues without a lag come last. They are popped all the same, since a pop puts due recurring jobs.
                 queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
                 queues.into_iter().map(|(_, queue)| queue).collect()
             }
@@ -84,8 +85,8 @@ impl PopArrangement {
                         None => order.extend(all),
                         Some(rotation) => {
                             let shares = rotation.queues_to_pop(max_jobs);
-                            // The queues of the bucket follow a second time: if one has too few jobs, the others give
-                            // the rest before the next bucket.
+                            // List the queues of the bucket twice: with their shares, then without a limit. If a queue
+                            // has fewer jobs than its share, the others give the rest before the next bucket.
                             if max_jobs == 1 || shares.len() == 1 {
                                 order.extend(shares);
                             } else if 2 * requested.len() <= MAX_QUEUES {
@@ -107,8 +108,8 @@ impl PopArrangement {
         }
     }
 
-    /// Notes which jobs came.
-    pub(super) fn note_popped(&mut self, jobs: &[PoppedJob]) {
+    /// Advances the rotations past the queues of the popped jobs.
+    pub(super) fn advance_past_popped(&mut self, jobs: &[PoppedJob]) {
         if let PopArrangement::ByPatterns(buckets) = self {
             for rotation in buckets
                 .iter_mut()

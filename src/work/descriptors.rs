@@ -4,23 +4,23 @@ use rustix::process::{Resource, getrlimit};
 
 use super::hooks;
 use super::options::WorkOptions;
-use super::process::Directory;
+use super::process::ProgramDirectory;
 use crate::error::{Error, Kind};
 use crate::listen::MAX_CONNECTIONS;
 use crate::text::format_count;
 
-/// The pipes of a program that runs: stdin, stdout, stderr and its answers.
+/// The descriptors per running program: the pipes for stdin, stdout, stderr and its answers.
 const PROGRAM: u64 = 4;
 
-/// Descriptors that are open only at times: both subscriptions, a connection that is made again, and what a start
-/// needs besides the pipes of the program.
+/// The descriptors that are open only sometimes: for two subscriptions, for a new connection after a loss, and for the
+/// start of a program besides its pipes.
 const AT_TIMES: u64 = 12;
 
 /// The descriptors that the removal of a tree of directories needs.
 const REMOVAL_DESCRIPTORS: u64 = 12;
 
-/// Lowers the number of slots to what the limit of open files allows. Returns a note about it, and an
-/// error if not even one program can run. Call it when everything that stays open is open.
+/// Lowers the number of slots to what the limit of open files allows, and returns a note about that. Fails if not even
+/// one program can run. Call this after all permanent descriptors are open.
 pub(super) fn lower_slots_to_file_limit(
     options: &mut WorkOptions,
 ) -> Result<Option<String>, Error> {
@@ -42,7 +42,7 @@ pub(super) fn lower_slots_to_file_limit(
             0
         }
         + match options.directory {
-            Directory::Sandbox(_) => REMOVAL_DESCRIPTORS,
+            ProgramDirectory::Sandbox(_) => REMOVAL_DESCRIPTORS,
             _ => 0,
         }
         + if options.metrics.listen.is_some() {

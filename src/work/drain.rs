@@ -1,4 +1,4 @@
-//! Whether a worker that is to end with its queues has anything left to wait for.
+//! Whether a worker with `--drain`, which ends when its queues are empty, still has jobs to wait for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +11,23 @@ use crate::model::job::{Neighbor, State};
 use crate::model::queue::Queue;
 use crate::name::Name;
 
-/// The number of jobs that are read together.
+/// Maximum number of jobs that one call reads.
 const JOBS_PER_READ: u64 = 500;
 
 /// The work that is left in queues from which a pop brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RemainingWork {
-    /// Nothing that runs without a put or an operator.
+    /// No job that this worker can get without a put or an operator.
     Nothing,
-    /// Jobs that can be popped: they were released after the pop, or a limit of the queue keeps them.
+    /// Waiting jobs: they became ready after the pop, or the queue's limit of running jobs keeps them.
     Ready,
-    /// Jobs that wait for a slot of a throttle or behind a running job of their lane, or whose lock has
-    /// expired.
+    /// Jobs that become ready by themselves: they wait for a slot of a throttle, for a job before them in their lane,
+    /// or for the end of the grace period of another worker's expired lock.
     Waits,
 }
 
-/// The work that is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
-/// dependencies and jobs of other workers do not count as left, and neither do jobs that wait behind one of these.
+/// Reads which work is left in queues, and the numbers of jobs that they hold. Paused queues, scheduled jobs, jobs with
+/// dependencies, jobs of other workers, and jobs that wait behind one of these are not work that is left.
 pub(super) fn read_remaining_work(
     core: &mut Core,
     now: Moment,
@@ -51,8 +51,8 @@ pub(super) fn read_remaining_work(
     let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
     for queue in &queues {
-        let waits = queue.throttled > 0 && can_held_job_run(core, now, &queue.name)?
-            || queue.depends > 0 && can_blocked_job_run(core, now, &queue.name, &names)?;
+        let waits = queue.throttled > 0 && can_throttled_job_run(core, now, &queue.name)?
+            || queue.depends > 0 && can_lane_blocked_job_run(core, now, &queue.name, &names)?;
         if waits {
             return Ok((RemainingWork::Waits, left));
         }
@@ -86,8 +86,9 @@ fn read_other_locks(
     Ok(locks)
 }
 
-/// Whether the throttles of some held job of the queue all let jobs run, or no job of the queue is held any more.
-fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
+/// Whether a job of the queue that a throttle holds can run later: none of its throttles has a maximum below 0. Also
+/// true if no throttle holds a job of the queue any more.
+fn can_throttled_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
     let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
     let mut held = IndexReader::forward(Index::Throttled(queue.clone()), JOBS_PER_READ);
     let mut was_released = true;
@@ -112,9 +113,9 @@ fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, 
     Ok(was_released)
 }
 
-/// Whether a blocked job of the queue is in a lane whose first job runs, or has become ready in one of the queues of
-/// the worker; or whether no job is blocked any more.
-fn can_blocked_job_run(
+/// Whether a job of the queue that waits in a lane can run later: a job of the lane runs, or is ready in one of the
+/// worker's `queues`. Also true if no job of the queue has dependencies any more.
+fn can_lane_blocked_job_run(
     core: &mut Core,
     now: Moment,
     queue: &Name,

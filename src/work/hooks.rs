@@ -12,18 +12,20 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::machine::event::{EndedProcess, JobLabel, JobResult, ProcessExit};
 use super::options::HookCommands;
-use super::process::{Directory, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker};
-use crate::error::{Error, Kind, io_message};
+use super::process::{
+    Launch, ProcessEnd, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
+};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::text::{Sanitized, format_count};
 use crate::threads;
 
 /// How many hooks run at a time.
 pub(super) const MAX_RUNNING: usize = 4;
 
-/// Maximum number of hooks that wait. A storm of failures runs no more.
+/// Maximum number of hooks that wait for a free slot. Further ones are dropped.
 const MAX_WAITING: usize = 1000;
 
-/// A run of a hook that waits for a free slot.
+/// A hook that waits for a free slot.
 #[derive(Debug)]
 struct PendingHook {
     name: &'static str,
@@ -31,17 +33,17 @@ struct PendingHook {
     variables: Vec<(&'static str, OsString)>,
 }
 
-/// The hooks of a worker, which run beside the jobs.
+/// The hooks that run while the worker runs jobs: after a failed job, and after a crash of a process.
 #[derive(Debug)]
 pub(super) struct HookQueue {
     hooks: HookCommands,
-    /// The slots of hooks, numbered after the slots of jobs, and the hook that runs in each.
+    /// The number of the first slot for hooks, after the slots for jobs, and the name of the hook in each slot.
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
     waiting: VecDeque<PendingHook>,
-    /// The slots of jobs whose process this worker stops.
+    /// The job slots to whose process this worker has sent a signal, so that its end does not count as a crash.
     stopped: HashSet<usize>,
-    /// Time from SIGTERM to SIGKILL, and from the end of the work to SIGTERM.
+    /// Time from the end of the work to SIGTERM for the hooks, and from SIGTERM to SIGKILL.
     kill_after: Duration,
     /// When the hooks that run get SIGTERM.
     term_at: Option<Instant>,
@@ -57,11 +59,11 @@ pub(super) enum StartHookResult {
     Succeeded,
     /// A signal came while the hook ran, and the hook got SIGTERM.
     Stopped,
-    /// A second signal came, and the hook got SIGKILL: the number of the second signal.
+    /// A second signal, with this number, came while the hook ran, and the hook got SIGKILL.
     Killed(i32),
 }
 
-/// Runs the hook before the first job. Its failure ends the work, and so does a signal.
+/// Runs the hook `--on-start` before the first job. If the hook fails or a signal comes, the worker ends.
 pub(super) fn run_start_hook(
     command: &str,
     kill_after: Duration,
@@ -78,12 +80,12 @@ pub(super) fn run_start_hook(
     shell.arg("-c").arg(command).stdin(Stdio::null());
     let mut child = match shell.process_group(0).spawn() {
         Ok(child) => child,
-        Err(fault) => return Err(failed(io_message(&fault))),
+        Err(fault) => return Err(failed(io_message_without_errno(&fault))),
     };
     let group = Pid::from_child(&child);
     let on_end = waker.clone();
     let waiting = threads::spawn(move || {
-        // NOWAIT leaves the process to `child.wait` below, so that its number stays its own.
+        // With NOWAIT, only `child.wait` below collects the ended process. Until then, its id is not used again.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         _ = retry_on_intr(|| waitid(WaitId::Pid(group), options));
         on_end.wake();
@@ -131,7 +133,7 @@ pub(super) fn run_start_hook(
         (Ok(status), StartHookResult::Succeeded) if !status.success() => {
             Err(failed(status.to_string()))
         }
-        (Err(fault), StartHookResult::Succeeded) => Err(failed(io_message(&fault))),
+        (Err(fault), StartHookResult::Succeeded) => Err(failed(io_message_without_errno(&fault))),
         (_, outcome) => Ok(outcome),
     }
 }
@@ -151,21 +153,21 @@ impl HookQueue {
         }
     }
 
-    /// Gives the hooks a limited time, once the work is over.
-    pub(super) fn stop_after_kill_delay(&mut self, now: Instant) {
+    /// At the end of the work, plans SIGTERM for the hooks after `kill_after`.
+    pub(super) fn schedule_term_after_delay(&mut self, now: Instant) {
         if !self.is_closed && self.term_at.is_none() {
             self.term_at = now.checked_add(self.kill_after);
         }
     }
 
-    pub(super) fn stop_all(&mut self, now: Instant) {
+    pub(super) fn schedule_term(&mut self, now: Instant) {
         if !self.is_closed {
             self.term_at = Some(now);
         }
     }
 
-    pub(super) fn kill_all(&mut self, now: Instant) {
-        self.stop_all(now);
+    pub(super) fn schedule_kill(&mut self, now: Instant) {
+        self.schedule_term(now);
         self.kill_at = Some(now);
     }
 
@@ -174,7 +176,7 @@ impl HookQueue {
         [self.term_at, self.kill_at].into_iter().flatten().min()
     }
 
-    /// Sends the signals that are due. Returns the line about hooks that are stopped.
+    /// Sends SIGTERM or SIGKILL to the hooks if it is due. Returns a warning about the hooks that are stopped.
     pub(super) fn send_due_signals(
         &mut self,
         now: Instant,
@@ -219,28 +221,33 @@ impl HookQueue {
     }
 
     /// Runs `--on-exhausted` if the job failed.
-    pub(super) fn add_exhausted_hook(&mut self, job: &JobLabel, result: JobResult, detail: &str) {
+    pub(super) fn add_exhausted_hook_if_failed(
+        &mut self,
+        job: &JobLabel,
+        result: JobResult,
+        detail: &str,
+    ) {
         if let (JobResult::Failed, Some(command)) = (result, self.hooks.on_exhausted.clone()) {
             self.add_hook(
                 "--on-exhausted",
                 command,
                 vec![
-                    ("QLESS_JID", variable_text(job.jid.as_bytes())),
-                    ("QLESS_QUEUE", variable_text(job.queue.as_bytes())),
-                    ("QLESS_KLASS", variable_text(job.klass.as_bytes())),
-                    ("QLESS_FAILURE", variable_text(detail.as_bytes())),
+                    ("QLESS_JID", sanitized_variable(job.jid.as_bytes())),
+                    ("QLESS_QUEUE", sanitized_variable(job.queue.as_bytes())),
+                    ("QLESS_KLASS", sanitized_variable(job.klass.as_bytes())),
+                    ("QLESS_FAILURE", sanitized_variable(detail.as_bytes())),
                 ],
             );
         }
     }
 
-    /// Notes that this worker sends a signal to the process of a slot: its end is no crash.
+    /// Notes that this worker sends a signal to the process of a slot, so that the end of the process is no crash.
     pub(super) fn mark_stopped_by_worker(&mut self, slot: usize) {
         self.stopped.insert(slot);
     }
 
     /// Runs `--on-crash` if the process of a slot was ended by a signal that this worker did not send.
-    pub(super) fn add_crash_hook(&mut self, slot: usize, end: &EndedProcess) {
+    pub(super) fn add_crash_hook_unless_stopped(&mut self, slot: usize, end: &EndedProcess) {
         let was_stopped = self.stopped.remove(&slot);
         let (ProcessExit::Signal(signal), false) = (end.exit, was_stopped) else {
             return;
@@ -249,10 +256,10 @@ impl HookQueue {
             let variables = vec![
                 (
                     "QLESS_SLOT",
-                    variable_text((slot + 1).to_string().as_bytes()),
+                    sanitized_variable((slot + 1).to_string().as_bytes()),
                 ),
-                ("QLESS_SIGNAL", variable_text(signal.as_bytes())),
-                ("QLESS_FAILURE", variable_text(end.message.as_bytes())),
+                ("QLESS_SIGNAL", sanitized_variable(signal.as_bytes())),
+                ("QLESS_FAILURE", sanitized_variable(end.message.as_bytes())),
             ];
             self.add_hook("--on-crash", command, variables);
         }
@@ -274,7 +281,7 @@ impl HookQueue {
         }
     }
 
-    /// Starts hooks that wait. One that cannot be started is dropped.
+    /// Starts waiting hooks in the free slots. A hook that cannot be started is dropped.
     pub(super) fn start_waiting_hooks(&mut self, processes: &mut Processes) {
         while !self.waiting.is_empty() {
             let Some(at) = self.running.iter().position(Option::is_none) else {
@@ -287,7 +294,7 @@ impl HookQueue {
                 program: OsStr::new("sh"),
                 args: vec!["-c".into(), hook.command.into()],
                 variables: hook.variables,
-                directory: &Directory::Inherited,
+                directory: &ProgramDirectory::Inherited,
                 stdin: Vec::new(),
                 keeps_stdin: false,
                 stdout: StdoutMode::PassOn,
@@ -298,7 +305,7 @@ impl HookQueue {
         }
     }
 
-    /// Notes the end of a hook. Returns the line about one that failed.
+    /// Notes the end of a hook. Returns a warning if the hook failed.
     pub(super) fn note_hook_end(&mut self, slot: usize, end: &ProcessEnd) -> Option<String> {
         let name = self.running.get_mut(slot - self.first_slot)?.take()?;
         match end.exit {
@@ -315,6 +322,6 @@ impl HookQueue {
 }
 
 /// The value of a variable: sanitized, and therefore without NUL.
-fn variable_text(bytes: &[u8]) -> OsString {
+fn sanitized_variable(bytes: &[u8]) -> OsString {
     Sanitized(bytes).to_string().into()
 }

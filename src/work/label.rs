@@ -2,7 +2,7 @@
 
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::clean_line;
+use crate::text::sanitize_to_line;
 
 /// The longest jid that is not shortened, and how many characters of a longer one are kept at both ends: jids of
 /// one recurring job differ only at the end.
@@ -23,7 +23,7 @@ pub(super) fn add_labels(
     let time = at.to_rfc3339().unwrap_or_default();
     let time = time.get(11..19).unwrap_or("-");
     let slot = slot.map_or("hook".to_owned(), |slot| (slot + 1).to_string());
-    let label = format!("{time} {slot} {} ", short_jids(jids));
+    let label = format!("{time} {slot} {} ", join_short_jids(jids));
     let output = output.strip_suffix(b"\n").unwrap_or(output);
     let mut labeled = Vec::with_capacity(output.len() + 2 * label.len());
     for line in output.split(|byte| *byte == b'\n') {
@@ -34,7 +34,7 @@ pub(super) fn add_labels(
     labeled
 }
 
-fn short_jids(jids: &[&Name]) -> String {
+fn join_short_jids(jids: &[&Name]) -> String {
     if jids.is_empty() {
         return "-".to_owned();
     }
@@ -47,7 +47,7 @@ fn short_jids(jids: &[&Name]) -> String {
 }
 
 fn shorten_jid(jid: &Name) -> String {
-    let text: Vec<char> = clean_line(jid.as_bytes()).chars().collect();
+    let text: Vec<char> = sanitize_to_line(jid.as_bytes()).chars().collect();
     if text.len() <= LONGEST_WHOLE_JID {
         return text.into_iter().collect();
     }

@@ -1,4 +1,4 @@
-//! How the command is started for jobs, and what its end means.
+//! Starts the command for jobs, and reads data and failure message from what it wrote when it has ended.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,7 @@ use super::machine::event::{DispatchMode, EndedProcess, StartFailure};
 use super::options::WorkOptions;
 use super::process::substitute::ArgTemplate;
 use super::process::{
-    CapturedStdout, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind,
+    CapturedStdout, Launch, ProcessEnd, Processes, ProgramDirectory, StartFault, StartFaultKind,
     StdoutMode, environment, job_line as line_of_job, sandbox,
 };
 use super::reporter::Reporter;
@@ -18,9 +18,9 @@ use crate::json::quote::quote_string;
 use crate::json::syntax;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
-use crate::text::{Sanitized, clean_text};
+use crate::text::{Sanitized, sanitize_keeping_lines};
 
-/// Maximum size of the output that becomes data.
+/// Maximum size of a program's output that becomes the data of its job, in bytes.
 const MAX_DATA: usize = 16 * 1024 * 1024;
 
 /// Starts the command.
@@ -28,17 +28,17 @@ pub(super) struct Launcher {
     mode: DispatchMode,
     program: OsString,
     arguments: ArgTemplate,
-    directory: Directory,
+    directory: ProgramDirectory,
     stdout: StdoutMode,
     /// The maximum length of a message.
     error_bytes: usize,
     worker: Name,
-    /// The variables of a process that stays or runs several jobs.
+    /// The environment variables of a process for more than one job (`--batch`, `--persistent`).
     variables: Vec<(&'static str, OsString)>,
 }
 
 impl Launcher {
-    /// Reads the command. Refuses one that cannot be started, before any job is popped.
+    /// Parses the command. Refuses a command that cannot be started, before any job is popped.
     pub(super) fn new(options: &WorkOptions) -> Result<Launcher, Error> {
         let (program, arguments) = options
             .command
@@ -51,9 +51,9 @@ impl Launcher {
             ));
         }
         if let Err(why) = check_program(program, &options.directory) {
-            return Err(no_program_error(why));
+            return Err(unstartable_program_error(why));
         }
-        if let Directory::Sandbox(directory) = &options.directory {
+        if let ProgramDirectory::Sandbox(directory) = &options.directory {
             sandbox::prepare_parent(directory)?;
         }
         Ok(Launcher {
@@ -72,7 +72,7 @@ impl Launcher {
         })
     }
 
-    pub(super) fn for_worker(mut self, worker: &Name) -> Result<Launcher, Error> {
+    pub(super) fn with_worker_variables(mut self, worker: &Name) -> Result<Launcher, Error> {
         let refused = |fault: StartFault| Error::usage(fault.message);
         self.variables = environment::worker_variables(worker).map_err(refused)?;
         self.worker = worker.clone();
@@ -131,7 +131,7 @@ impl Launcher {
         reporter: &mut Reporter,
     ) -> EndedProcess {
         let mut warn = |why: &str| {
-            reporter.add_line(&format!(
+            reporter.add_stderr_line(&format!(
                 "warning: slot {}: the output {why}; the job keeps its data",
                 slot + 1
             ));
@@ -163,14 +163,14 @@ impl Launcher {
     }
 }
 
-/// The line that hands a job to a process that stays.
+/// The line of JSON that hands a job to a persistent process.
 pub(super) fn job_line(job: &PoppedJob) -> Result<Vec<u8>, Error> {
     let mut line = Vec::with_capacity(256 + job.data.len());
     line_of_job::append_job_line(job, &mut line)?;
     Ok(line)
 }
 
-/// The line that tells a process that stays to drop a job.
+/// The line of JSON that tells a persistent process to drop a job.
 pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     let mut line = b"{\"jid\":".to_vec();
     line.extend(quote_string(jid.as_bytes()));
@@ -178,10 +178,10 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     line
 }
 
-/// The end of what a program wrote to stderr, sanitized and trimmed. It is cut after it was sanitized,
-/// since an escape is longer than the byte that it stands for.
+/// The message of a failure: the end of what a program wrote to stderr, sanitized and trimmed. The text is cut after it
+/// is sanitized, since an escape is longer than the byte that it stands for.
 fn failure_message(stderr_tail: &[u8], max_bytes: usize) -> String {
-    let text = clean_text(stderr_tail);
+    let text = sanitize_keeping_lines(stderr_tail);
     let text = text.trim();
     let mut start = text.len().saturating_sub(max_bytes);
     while !text.is_char_boundary(start) {
@@ -191,7 +191,7 @@ fn failure_message(stderr_tail: &[u8], max_bytes: usize) -> String {
 }
 
 /// The error of a command that cannot be started.
-pub(super) fn no_program_error(why: String) -> Error {
+pub(super) fn unstartable_program_error(why: String) -> Error {
     Error::new(Kind::Error, why)
         .hint("no job was popped; is the path right, and is the file executable?")
 }
@@ -205,10 +205,10 @@ fn start_failure(fault: StartFault) -> StartFailure {
     }
 }
 
-/// Checks that the program and its directory are found as the start of a process finds them. A relative path is resolved from the working directory
-/// of `qless`, not from that of the process.
-fn check_program(program: &OsStr, directory: &Directory) -> Result<(), String> {
-    if let Directory::Shared(directory) = directory
+/// Checks that the program can be executed and its directory exists, with the rules of a start: a relative path is
+/// resolved from the working directory of `qless`, not from that of the process.
+fn check_program(program: &OsStr, directory: &ProgramDirectory) -> Result<(), String> {
+    if let ProgramDirectory::Shared(directory) = directory
         && !directory.is_dir()
     {
         return Err(format!(

@@ -1,6 +1,6 @@
 //! `work` on several prefixes or servers that a context names as one: a worker process for each. This
-//! process passes signals on, puts the name of the member before what a worker writes to stderr, and starts a
-//! worker again whose server was away when it began.
+//! process passes signals on and puts the name of the member before what a worker writes to stderr. If a worker ends
+//! because its server is away or because of a signal, this process starts it again.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read};
@@ -19,7 +19,7 @@ use signal_hook::low_level;
 
 use super::service::ServiceManager;
 use crate::args::format::Format;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::exit::Exit;
 use crate::session::{Session, secrets};
 use crate::settings::members::{ContextMembers, MEMBER_VARIABLE};
@@ -28,20 +28,20 @@ use crate::threads;
 use crate::ui::member::label_with_member;
 use crate::view::joined::with_first_field;
 
-/// Time before a worker whose server was away is started again.
+/// Time before a worker that has ended or could not be started is started again.
 const RESTART_DELAY: Duration = Duration::from_secs(5);
 
-/// Time between two checks whether output may be read again.
+/// While too much output waits for stdout: time between two checks whether the workers' output may be read again.
 const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long the end waits for a reader of stdout.
+/// How long this process, at its end, waits for a reader of stdout.
 const MAX_WAIT_FOR_READER: Duration = Duration::from_secs(1);
 
 /// An event while the workers run.
 enum MemberEvent {
     Stdout(usize, Vec<u8>),
     Stderr(usize, Vec<u8>),
-    /// The process has ended. Its output may still come.
+    /// The process has ended. Some of its output may not have been read yet.
     Exited(usize),
     /// All that the process wrote was read.
     Ended(usize, ExitStatus),
@@ -52,9 +52,9 @@ enum MemberEvent {
 struct MemberWorker {
     /// The process of the member, while it runs.
     pid: Option<Pid>,
-    /// How the process ended. `None` while it runs.
+    /// The exit code of the process. `None` while it runs.
     exit: Option<u8>,
-    /// When the process is started again, if its server was away.
+    /// When the process is started again. `None` if it runs, or ended for good.
     restart_at: Option<Instant>,
 }
 
@@ -62,7 +62,7 @@ struct MemberWorker {
 pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exit, Error> {
     let line = session.canonical_command();
     if line.has_flag("--count") {
-        let flag = members.kind.flag();
+        let flag = members.kind.selecting_flag();
         return Err(Error::usage(
             "`--count` counts the jobs of one worker, and each member has its own",
         )
@@ -70,7 +70,7 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
     }
     let drains = line.has_flag("--drain");
     if line.has_flag("--metrics") {
-        let flag = members.kind.flag();
+        let flag = members.kind.selecting_flag();
         return Err(Error::usage(
             "`--metrics` opens one address, and each member has a worker of its own",
         )
@@ -78,12 +78,13 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
             "`{flag}` names one member; start a worker for each, with addresses of their own"
         )));
     }
-    session.refuse_typed_password()?;
+    session.refuse_password_prompt_per_member()?;
     session.ui.ignore_closed_stdout();
-    // The environment stays for the workers to inherit, so other processes of this user must not read it here.
+    // The environment keeps its secrets, because the workers inherit them. Hide this process, so that other processes
+    // of this user cannot read them.
     secrets::hide_process();
     let (to, events) = channel();
-    pass_signals(&to)?;
+    send_signals_as_events(&to)?;
     let mut all = MemberWorkers {
         members,
         is_ndjson: session.ui.format() == Format::Ndjson,
@@ -96,10 +97,10 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
     let count = format_count(members.list.len() as u64, "member", "members");
     let note = format!("a worker for each of {count}");
     session.ui.note_to_people(&note);
-    // Write by a thread: a reader of stdout that does not read must not delay the signals to the workers.
-    session.ui.write_by_thread(|| {})?;
+    // Write output in a thread: if nobody reads stdout, signals must still reach the workers.
+    session.ui.start_output_thread(|| {})?;
     for index in 0..members.list.len() {
-        let worker = all.start_worker(index, session);
+        let worker = all.start_or_retry_later(index, session);
         all.list.push(worker);
     }
     let exit = all.run_until_all_ended(&events, session);
@@ -113,7 +114,7 @@ struct MemberWorkers<'w> {
     is_ndjson: bool,
     drains: bool,
     to: Sender<MemberEvent>,
-    /// Set while so much output waits for stdout that the output of the workers is not read.
+    /// Set while too much output waits for stdout. Meanwhile the output of the workers is not read.
     is_congested: Arc<AtomicBool>,
     list: Vec<MemberWorker>,
     /// Whether a signal asked them to end.
@@ -121,9 +122,9 @@ struct MemberWorkers<'w> {
 }
 
 impl MemberWorkers<'_> {
-    /// Starts the worker of a member. One that cannot be started is tried again later.
-    fn start_worker(&self, index: usize, session: &mut Session) -> MemberWorker {
-        match self.start_member_worker(index, session) {
+    /// Starts the worker of a member. If the start fails, plans another one.
+    fn start_or_retry_later(&self, index: usize, session: &mut Session) -> MemberWorker {
+        match self.spawn_worker_process(index, session) {
             Ok(pid) => MemberWorker {
                 pid,
                 ..MemberWorker::default()
@@ -141,11 +142,11 @@ impl MemberWorkers<'_> {
         }
     }
 
-    /// Starts the process, in a process group of its own, so that a signal of the terminal reaches it once,
-    /// from here.
-    fn start_member_worker(&self, index: usize, session: &Session) -> Result<Option<Pid>, Error> {
-        let failed = |fault: io::Error| Error::new(Kind::Error, io_message(&fault));
-        // The file may be replaced while this process runs: where Linux still has the old one, start that.
+    /// Starts the process of a worker in a process group of its own. So a signal from the terminal reaches the worker
+    /// only once: from this process.
+    fn spawn_worker_process(&self, index: usize, session: &Session) -> Result<Option<Pid>, Error> {
+        let failed = |fault: io::Error| Error::new(Kind::Error, io_message_without_errno(&fault));
+        // The program file may be replaced while this process runs. On Linux, this path still leads to the old file.
         let own = if cfg!(target_os = "linux") {
             "/proc/self/exe".into()
         } else {
@@ -175,7 +176,7 @@ impl MemberWorkers<'_> {
         let to = self.to.clone();
         let watched = stdout.map(read_out).transpose().and_then(|stdout| {
             let readers = [stdout, stderr.map(read_err).transpose()?];
-            threads::spawn(move || wait_for_end(index, child, readers, &to))
+            threads::spawn(move || wait_and_send_end(index, child, readers, &to))
         });
         if let (Err(_), Some(pid)) = (&watched, pid) {
             _ = kill_process_group(pid, Signal::KILL);
@@ -184,7 +185,8 @@ impl MemberWorkers<'_> {
         watched.map(|_| pid)
     }
 
-    /// Sends each line of a stream, until it ends or nobody receives.
+    /// Starts a thread that sends each line of a stream as an event until the stream ends. The thread reads nothing
+    /// while too much output waits for stdout.
     fn send_lines_in_thread(
         &self,
         stream: impl Read + Send + 'static,
@@ -222,10 +224,10 @@ impl MemberWorkers<'_> {
             let now = Instant::now();
             for index in 0..self.list.len() {
                 if self.list[index].restart_at.is_some_and(|at| at <= now) {
-                    self.list[index] = self.start_worker(index, session);
+                    self.list[index] = self.start_or_retry_later(index, session);
                 }
             }
-            let congested = session.ui.is_congested();
+            let congested = session.ui.is_output_thread_full();
             self.is_congested.store(congested, Ordering::Relaxed);
             let alive = manager.report_alive_if_due();
             let due = self.list.iter().filter_map(|worker| worker.restart_at);
@@ -275,7 +277,7 @@ impl MemberWorkers<'_> {
                     worker.restart_at = None;
                     if let (Some(pid), Some(signal)) = (worker.pid, Signal::from_named_raw(signal))
                     {
-                        // A failure is ignored: the worker has just ended by itself.
+                        // Ignore a failure: the worker has just ended by itself.
                         _ = kill_process(pid, signal);
                     }
                 }
@@ -300,17 +302,18 @@ impl MemberWorkers<'_> {
         Ok(())
     }
 
-    /// A line of a worker. With `-o ndjson` it is a document, which gets the name of the member as its first field.
+    /// A line of a worker. With `-o ndjson` the line is a document, and the name of the member becomes its first field.
     fn line_with_member_name(&self, index: usize, line: Vec<u8>) -> Vec<u8> {
         if self.is_ndjson {
-            let field = self.members.kind.field();
+            let field = self.members.kind.document_field();
             with_first_field(&line, field, &self.members.list[index].name)
         } else {
             line
         }
     }
 
-    /// The exit code of all workers if it is the same, else the code for a partial failure.
+    /// The exit code for all workers together: the code for a signal if a worker ended with it, else the code that all
+    /// have, `JobFailed` if all others succeeded, or the code for a partial failure.
     fn joint_exit(&self) -> Exit {
         let mut codes: Vec<u8> = self.list.iter().filter_map(|worker| worker.exit).collect();
         codes.sort_unstable();
@@ -328,10 +331,10 @@ impl MemberWorkers<'_> {
     }
 }
 
-/// Starts threads that send each signal which asks to end as an event.
-fn pass_signals(to: &Sender<MemberEvent>) -> Result<(), Error> {
+/// Starts a thread for each kind of signal that asks this process to end. The threads send the signals as events.
+fn send_signals_as_events(to: &Sender<MemberEvent>) -> Result<(), Error> {
     let failed = |fault: io::Error| {
-        let why = io_message(&fault);
+        let why = io_message_without_errno(&fault);
         Error::new(Kind::Error, format!("cannot handle signals: {why}"))
     };
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -347,8 +350,8 @@ fn pass_signals(to: &Sender<MemberEvent>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits until a worker has ended and all that it wrote was read.
-fn wait_for_end(
+/// Waits for the end of a worker and sends `Exited`. Then waits until all its output was read and sends `Ended`.
+fn wait_and_send_end(
     index: usize,
     mut child: Child,
     readers: [Option<thread::JoinHandle<()>>; 2],

@@ -1,4 +1,4 @@
-//! The listener of `--metrics`. It answers from what the worker counts, and never asks Redis.
+//! The listener of `work --metrics`. It answers with the counts and the state of the worker, without a call to Redis.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use crate::model::metrics::{PROMETHEUS_TYPE, prometheus_text};
 use crate::session::Session;
 use crate::threads;
 
-/// A listener that answers in a thread. Dropping it ends it.
+/// The thread that answers requests. Dropping this ends the thread.
 pub(super) struct MetricsServer {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

@@ -1,6 +1,6 @@
 //! `qless work`: runs jobs with any program.
 //!
-//! [`machine`] decides what to do and knows no time, process or server. [`process`] runs programs,
+//! [`machine`] decides what to do, and itself uses no clock, process or connection. [`process`] runs programs,
 //! [`server`] makes the calls, and the loop here connects the three.
 
 mod arrangement;
@@ -34,7 +34,7 @@ use self::hooks::{HookQueue, StartHookResult};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, Event, LineContent, MachineConfig, Report, StartFailure, TerminationSignal,
+    Action, AnswerLineContent, Event, MachineConfig, Report, StartFailure, TerminationSignal,
     WorkerRunResult,
 };
 use self::machine::rotation::Rotation;
@@ -44,7 +44,7 @@ use self::notices::PutWatch;
 pub(crate) use self::options::{HookCommands, WorkOptions};
 use self::process::answer::{self, Answer, AnswerKind};
 use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
-use self::queues::{FoundQueues, QueueList};
+use self::queues::{FoundQueues, QueueSelectors};
 use self::reporter::Reporter;
 use self::server::{ServerOrder, ServerThread};
 use self::service::ServiceManager;
@@ -60,7 +60,7 @@ use crate::model::worker_name;
 use crate::name::Name;
 use crate::session::{Session, secrets};
 use crate::settings::members::MEMBER_VARIABLE;
-use crate::text::{clean_text, format_count, format_duration};
+use crate::text::{format_count, format_duration, sanitize_keeping_lines};
 
 /// Time between two searches for queues whose names match.
 const SEARCH_PAUSE: Duration = Duration::from_secs(10);
@@ -74,14 +74,14 @@ const AWAKE: Duration = Duration::from_secs(1);
 /// Maximum number of queues that are named in notes of one kind. The others are counted.
 const MAX_NAMED: usize = 10;
 
-/// The server's clock is reported to have jumped if it is further off than this, in seconds.
+/// A jump of the server's clock is reported if it is larger than this, in seconds.
 const JUMP: f64 = 5.0;
 
 /// The lock and the grace period of a queue without settings, in seconds.
 const HEARTBEAT: f64 = 60.0;
 const GRACE: f64 = 10.0;
 
-/// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
+/// Runs jobs until a signal comes, or until the limit of the options is reached. Returns how the work ended.
 pub(crate) fn run(
     mut options: WorkOptions,
     session: &mut Session,
@@ -89,34 +89,34 @@ pub(crate) fn run(
     let launcher = Launcher::new(&options)?;
     session.ui.ignore_closed_stdout();
     let mut secrets = secrets::secret_variables(session.file.as_ref());
-    // A `qless` that a program of a job calls must use the whole context: the variable that names this member is
-    // removed.
+    // Programs do not inherit the variable that names this member of the context: a `qless` that they call must use the
+    // whole context.
     secrets.push(MEMBER_VARIABLE.into());
-    // Reserve descriptor 3 now: any connection could take it.
+    // This reserves descriptor 3, before the first connection can take it.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
         secrets: secrets.clone(),
     })?;
-    // Open the address first, so that a wrong or taken one is an error before any connection to Redis.
+    // Open the address of `--metrics` before connecting to Redis, so that a wrong or used address is an error first.
     let listener = metrics_server::bind(&options.metrics, session)?;
     let now = session.connect()?;
     // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
-    secrets::hide_variables(&secrets);
-    let queues = QueueList {
+    secrets::wipe_variables_and_hide_process(&secrets);
+    let queues = QueueSelectors {
         queues: options.queues.clone(),
         order: options.order,
     };
     let found = queues.find_queues(session.core()?)?;
     let grace = check_locks_and_read_grace_seconds(&options, &found.queues, session)?;
-    note_queue_peculiarities(&found, &options, session)?;
+    note_missing_and_paused_queues(&found, &options, session)?;
     if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
         session.ui.note(&note);
     }
     let monitor = listener
         .is_some()
         .then(|| Arc::new(WorkMonitor::new(&options, session)));
-    // The listener lives to the end of this function, so that it answers until the worker has ended.
+    // Keep the listener until the end of this function, so that it answers until the worker has ended.
     let _server = match (listener, &monitor) {
         (Some(listener), Some(monitor)) => {
             Some(MetricsServer::start(listener, monitor.clone(), session)?)
@@ -162,11 +162,11 @@ pub(crate) fn run(
     let (notify, notices) = channel();
     let watch = subscribe_to_notices(&core, &worker, notify, &waker, session)?;
     config.hears_cancels = watch.is_some();
-    let machine = Machine::new(config, rotation, time.now());
+    let machine = Machine::new(config, rotation, time.steady_seconds());
     let mut work = WorkLoop {
         machine,
         processes,
-        launcher: launcher.for_worker(&worker)?,
+        launcher: launcher.with_worker_variables(&worker)?,
         hooks: HookQueue::new(
             options.hooks.clone(),
             options.concurrency,
@@ -175,7 +175,9 @@ pub(crate) fn run(
         notices,
         watch,
         reporter: Reporter::new(worker.clone(), monitor.clone(), session),
-        resolve_at: queues.has_patterns().then(|| Instant::now() + SEARCH_PAUSE),
+        resolve_at: queues
+            .may_queues_change()
+            .then(|| Instant::now() + SEARCH_PAUSE),
         time,
         retry_delay: options.retry_delay,
         has_labels: options.label,
@@ -199,8 +201,8 @@ pub(crate) fn run(
         fault: None,
         gives_up_readers: false,
     };
-    // A reader that does not read the output must not keep locks from being extended.
-    session.ui.write_by_thread(move || waker.wake())?;
+    // Write output in a thread: if nobody reads it, the loop must still extend locks.
+    session.ui.start_output_thread(move || waker.wake())?;
     let result = work.run(session);
     work.write_summary_once(session);
     work.warn_of_write_fault(session);
@@ -229,7 +231,7 @@ pub(crate) fn run(
     }
 }
 
-/// The kind of the error of a worker that a second signal stopped.
+/// The kind of the error with which a worker ends that a second signal stopped.
 fn signal_error_kind(signal: i32) -> Kind {
     match signal {
         SIGINT => Kind::Interrupted,
@@ -237,8 +239,8 @@ fn signal_error_kind(signal: i32) -> Kind {
     }
 }
 
-/// Refuses an interval of heartbeats that is not shorter than the locks. Notes locks that are shorter than a call may
-/// take. Returns the grace period in seconds.
+/// Refuses `--heartbeat` if it is not shorter than the locks of a queue. Prints a note if a lock is shorter than a call
+/// may take. Returns the grace period in seconds.
 fn check_locks_and_read_grace_seconds(
     options: &WorkOptions,
     queues: &[(Name, u32)],
@@ -283,9 +285,9 @@ fn check_locks_and_read_grace_seconds(
     Ok(number(b"grace-period").unwrap_or(GRACE))
 }
 
-/// Notes which queues no one has used yet or are paused, so that the worker waits for them or has nothing to
-/// drain, and whether a queue of `--next` is among them.
-fn note_queue_peculiarities(
+/// Prints notes about queues from which no job may come: they do not exist yet, or are paused. Also prints a note if
+/// the worker pops from the queue of `--next`, too.
+fn note_missing_and_paused_queues(
     found: &FoundQueues,
     options: &WorkOptions,
     session: &mut Session,
@@ -357,8 +359,8 @@ fn note_queue_peculiarities(
     Ok(())
 }
 
-/// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user is not allowed
-/// to subscribe: the worker does without.
+/// Subscribes to the notices for this worker, and starts the thread that can watch for new jobs. `None` if the worker
+/// cannot subscribe: it then polls.
 fn subscribe_to_notices(
     core: &Core,
     worker: &Name,
@@ -383,12 +385,12 @@ fn subscribe_to_notices(
     }
 }
 
-/// The time of the worker. It begins with the time of the server, and the steady clock of this host continues it: the
-/// server's clock may be set, and another server may take over with a clock of its own.
+/// The clock of the worker. It starts at the server's time and goes on by the steady clock of this host, because the
+/// server's clock may be set, and another server with another time may take over.
 struct WorkClock {
     start: f64,
     at: SteadyInstant,
-    /// How many seconds the server's clock is ahead of this one.
+    /// How many seconds the server's clock is ahead of this clock.
     server_ahead: f64,
 }
 
@@ -401,29 +403,30 @@ impl WorkClock {
         }
     }
 
-    /// Seconds, which no change of the server's clock affects.
-    fn now(&self) -> f64 {
+    /// The time of this clock in seconds. A change of the server's clock does not affect it.
+    fn steady_seconds(&self) -> f64 {
         self.start + self.at.elapsed().as_secs_f64()
     }
 
     /// The server's time.
-    fn moment(&self) -> Moment {
-        let now = self.now() + self.server_ahead;
+    fn server_time(&self) -> Moment {
+        let now = self.steady_seconds() + self.server_ahead;
         Moment::from_seconds(now).unwrap_or(Moment::from_micros(0))
     }
 
-    /// Follows the server's clock. Returns by how many seconds it was set ahead, if that is much.
+    /// Updates `server_ahead` by the server's time. Returns by how many seconds the server's clock was set ahead (below
+    /// 0: back), if that is more than [`JUMP`].
     fn follow_server_time(&mut self, now: Moment) -> Option<f64> {
-        let jump = now.seconds() - self.now() - self.server_ahead;
+        let jump = now.seconds() - self.steady_seconds() - self.server_ahead;
         if jump.abs() > 0.25 {
             self.server_ahead += jump;
         }
         (jump.abs() > JUMP).then_some(jump)
     }
 
-    /// When the clock of this host reaches a time of this clock.
+    /// The `Instant` at which this clock reaches a time.
     fn instant_of(&self, time: f64) -> Option<Instant> {
-        let left = (time - self.now()).max(0.0);
+        let left = (time - self.steady_seconds()).max(0.0);
         let left = Duration::try_from_secs_f64(left).ok()?;
         Instant::now().checked_add(left)
     }
@@ -437,7 +440,7 @@ struct WorkLoop {
     hooks: HookQueue,
     server: ServerThread,
     notices: Receiver<Event>,
-    /// `None` if the user is not allowed to subscribe.
+    /// The thread that watches for new jobs. `None` if the worker could not subscribe.
     watch: Option<PutWatch>,
     reporter: Reporter,
     /// The facts for monitoring systems, if `--metrics` is given.
@@ -460,8 +463,7 @@ struct WorkLoop {
     is_on_hold: bool,
     /// Why stdout could not be written to.
     fault: Option<Error>,
-    /// Whether a signal came while the worker, at its end, waited only for the readers of the output. It then stops
-    /// waiting.
+    /// Whether the worker ends without waiting for the readers of its output, because a signal came during that wait.
     gives_up_readers: bool,
 }
 
@@ -471,13 +473,13 @@ impl WorkLoop {
         loop {
             self.perform_actions(session)?;
             if self.result.is_some() {
-                self.hooks.stop_after_kill_delay(Instant::now());
+                self.hooks.schedule_term_after_delay(Instant::now());
             }
             if let Some(line) = self
                 .hooks
                 .send_due_signals(Instant::now(), &mut self.processes)
             {
-                self.reporter.add_line(&line);
+                self.reporter.add_stderr_line(&line);
             }
             let is_over = self.hooks.is_empty() || self.stops > 2;
             if let Some(result) = self.result.take_if(|_| is_over) {
@@ -485,7 +487,7 @@ impl WorkLoop {
                 let is_hasty = self.gives_up_readers || self.stops > 1;
                 if is_hasty || session.ui.has_written_everything() {
                     return Ok(match result {
-                        // No job was left, but the second signal stopped hooks: the worker was stopped.
+                        // No job was left, but the second signal stopped hooks: the result is a stopped worker.
                         WorkerRunResult::Done if self.stops > 1 => WorkerRunResult::Stopped {
                             released: 0,
                             left: 0,
@@ -498,33 +500,34 @@ impl WorkLoop {
             self.reporter
                 .update_status(self.machine.running_count(), session);
             self.reporter.write_collected_lines(session);
-            self.hold_output_if_congested(session);
+            self.hold_work_if_congested(session);
             self.warn_of_write_fault(session);
             let until = self.next_wakeup();
             self.update_monitor(until);
             self.processes.wait_for_events(until, &mut events)?;
-            // Notices come first: one about a lost lock must not be taken for the lock with which a reply brings
-            // the job again.
+            // Handle notices before replies: a reply may bring a job again with a new lock, and a notice that the
+            // earlier lock was lost must not apply to the new lock.
             while let Ok(event) = self.notices.try_recv() {
-                self.machine.handle_event(self.time.now(), event);
+                self.machine.handle_event(self.time.steady_seconds(), event);
             }
             while let Some(reply) = self.server.next_reply()? {
                 let jump = self.time.follow_server_time(reply.now);
                 if reply.is_successor {
                     self.reporter.warn_of_new_server();
                 }
-                // The call was sent before the clock was set, so its locks expire by the earlier clock.
-                self.machine.handle_event(self.time.now(), reply.event);
+                // Handle the reply before the clock change: locks that the call granted expire by the earlier clock.
+                self.machine
+                    .handle_event(self.time.steady_seconds(), reply.event);
                 self.machine.set_server_ahead(self.time.server_ahead);
                 if let Some(jump) = jump {
                     self.reporter.note_clock_jump(jump, session);
-                    // For the server and other workers, locks granted by the earlier clock may have expired.
-                    self.machine.handle_event(self.time.now(), Event::Missed);
+                    // By the new clock, locks that were granted by the earlier clock may have expired: extend all now.
+                    self.machine
+                        .handle_event(self.time.steady_seconds(), Event::Missed);
                 }
             }
-            // This machine may have been frozen: programs whose locks are over are stopped before anything
-            // else is done.
-            let now = self.time.now();
+            // This host may have been frozen: before anything else, stop the programs of jobs whose locks have expired.
+            let now = self.time.steady_seconds();
             for action in self.machine.stop_programs_with_expired_lock(now) {
                 self.perform_action(now, action, session)?;
             }
@@ -558,25 +561,25 @@ impl WorkLoop {
         });
     }
 
-    /// Warns that stdout cannot be written to. The jobs matter more: the work continues.
+    /// Warns that stdout cannot be written to. The work continues, because the jobs matter more.
     fn warn_of_write_fault(&mut self, session: &mut Session) {
         if let Some(fault) = session.ui.take_write_error() {
             let why = fault.message();
             self.reporter
-                .add_line(&format!("warning: {why}; what is written there is lost"));
+                .add_stderr_line(&format!("warning: {why}; what is written there is lost"));
             self.reporter.write_collected_lines(session);
             self.fault = Some(fault);
         }
     }
 
-    /// Begins no further job and reads no further output while much of what was written is not read.
-    fn hold_output_if_congested(&mut self, session: &Session) {
-        let is_congested = session.ui.is_congested();
+    /// Stops beginning jobs and reading their output while too much output waits for the readers of stdout and stderr.
+    fn hold_work_if_congested(&mut self, session: &Session) {
+        let is_congested = session.ui.is_output_thread_full();
         if is_congested != self.is_on_hold {
             self.is_on_hold = is_congested;
             self.processes.set_output_paused(is_congested);
             self.machine
-                .handle_event(self.time.now(), Event::Hold(is_congested));
+                .handle_event(self.time.steady_seconds(), Event::Hold(is_congested));
         }
     }
 
@@ -588,13 +591,13 @@ impl WorkLoop {
 
     /// When something is to be done next.
     fn next_wakeup(&mut self) -> Option<Instant> {
-        let is_idle = self.machine.is_idle(self.time.now());
+        let is_idle = self.machine.is_idle(self.time.steady_seconds());
         let watch = self
             .watch
             .as_mut()
-            .and_then(|watch| watch.watch_if_idle(is_idle));
-        let mut due = self.time.instant_of(self.machine.next_due());
-        // The clock of a wait stands still while the machine sleeps, so the loop wakes up often to read the clock.
+            .and_then(|watch| watch.watch_if_idle_debounced(is_idle));
+        let mut due = self.time.instant_of(self.machine.next_action_due());
+        // A wait lasts longer if the host sleeps meanwhile. So the loop wakes up often to read the clock.
         if self.machine.running_count() > 0 {
             let soon = Instant::now() + AWAKE;
             due = Some(due.map_or(soon, |due| due.min(soon)));
@@ -614,7 +617,7 @@ impl WorkLoop {
         .min()
     }
 
-    /// Handles an event of a process: updates the machine, or passes its output on.
+    /// Handles an event of a process or a signal: updates the machine, or passes output on.
     fn handle_process_event(&mut self, now: f64, event: ProcessEvent, session: &mut Session) {
         match event {
             ProcessEvent::Line {
@@ -643,13 +646,13 @@ impl WorkLoop {
                 if self.has_labels {
                     let jids = self.machine.jids_in_slot(slot);
                     let slot = (!self.hooks.owns_slot(slot)).then_some(slot);
-                    bytes = label::add_labels(self.time.moment(), slot, &jids, &bytes);
+                    bytes = label::add_labels(self.time.server_time(), slot, &jids, &bytes);
                 }
                 self.reporter.pass_on_output(to_stdout, &bytes, session);
             }
             ProcessEvent::Ended { slot, end } if self.hooks.owns_slot(slot) => {
                 if let Some(line) = self.hooks.note_hook_end(slot, &end) {
-                    self.reporter.add_line(&line);
+                    self.reporter.add_stderr_line(&line);
                 }
                 self.hooks.start_waiting_hooks(&mut self.processes);
             }
@@ -657,12 +660,12 @@ impl WorkLoop {
                 let end = self
                     .launcher
                     .to_ended_process(slot, end, &mut self.reporter);
-                self.hooks.add_crash_hook(slot, &end);
+                self.hooks.add_crash_hook_unless_stopped(slot, &end);
                 self.machine.handle_event(now, Event::Ended { slot, end });
             }
             ProcessEvent::Signal(SIGTTIN) => {
                 for line in self.machine.debug_lines(now) {
-                    self.reporter.add_line(&line);
+                    self.reporter.add_stderr_line(&line);
                 }
             }
             ProcessEvent::Signal(signal) => {
@@ -671,8 +674,8 @@ impl WorkLoop {
                 self.gives_up_readers |= self.has_summary;
                 match self.stops {
                     1 => {}
-                    2 => self.hooks.stop_all(Instant::now()),
-                    _ => self.hooks.kill_all(Instant::now()),
+                    2 => self.hooks.schedule_term(Instant::now()),
+                    _ => self.hooks.schedule_kill(Instant::now()),
                 }
                 self.machine.handle_event(now, Event::Stop);
             }
@@ -680,10 +683,10 @@ impl WorkLoop {
         }
     }
 
-    /// Performs the actions of the machine until it has no more for now.
+    /// Performs the actions that the machine asks for, until the machine asks for no more.
     fn perform_actions(&mut self, session: &mut Session) -> Result<(), Error> {
         loop {
-            let now = self.time.now();
+            let now = self.time.steady_seconds();
             let actions = self.machine.take_actions(now);
             if actions.is_empty() {
                 self.hooks.start_waiting_hooks(&mut self.processes);
@@ -703,9 +706,11 @@ impl WorkLoop {
     ) -> Result<(), Error> {
         match action {
             Action::Start { slot, jobs } => {
-                // Earlier starts may have taken long: do not start a program for a job whose lock is over.
-                let is_over =
-                    |job: &PoppedJob| self.machine.is_lock_expired(self.time.now(), &job.jid);
+                // Earlier starts may have taken long: do not start a program for a job whose lock has expired.
+                let is_over = |job: &PoppedJob| {
+                    self.machine
+                        .is_lock_expired(self.time.steady_seconds(), &job.jid)
+                };
                 let started = if jobs.iter().any(is_over) {
                     Err(StartFailure::Busy(
                         "the lock of a job expired before its program was started".to_owned(),
@@ -748,10 +753,11 @@ impl WorkLoop {
                     ..
                 } = &report
                 {
-                    self.hooks.add_exhausted_hook(job, *result, detail);
+                    self.hooks
+                        .add_exhausted_hook_if_failed(job, *result, detail);
                 }
                 self.reporter
-                    .handle_report(report, self.time.moment(), session);
+                    .handle_report(report, self.time.server_time(), session);
             }
             Action::Finish(result) => self.result = Some(result),
         }
@@ -764,32 +770,32 @@ impl WorkLoop {
         slot: usize,
         line: &[u8],
         is_whole: bool,
-    ) -> (Option<Name>, LineContent) {
+    ) -> (Option<Name>, AnswerLineContent) {
         match Answer::parse_answer(line, self.retry_delay) {
             Ok(Answer { jid, what, ignored }) => {
                 for reason in ignored {
                     self.reporter.warn_of_ignored_part(slot, &jid, reason);
                 }
                 let content = match what {
-                    AnswerKind::Ending(way) => LineContent::Ending(way),
-                    AnswerKind::Progress(text) => LineContent::Progress(text),
+                    AnswerKind::Ending(way) => AnswerLineContent::Ending(way),
+                    AnswerKind::Progress(text) => AnswerLineContent::Progress(text),
                 };
                 (Some(jid), content)
             }
             Err(bad) if is_whole => {
                 let start: Vec<u8> = line.iter().copied().take(200).collect();
-                let text = clean_text(&start);
+                let text = sanitize_keeping_lines(&start);
                 let reason = if bad.jid.is_some() {
                     bad.reason
                 } else {
                     format!("{}: {}", bad.reason, text.trim_end())
                 };
-                (bad.jid, LineContent::Invalid(reason))
+                (bad.jid, AnswerLineContent::Invalid(reason))
             }
             Err(bad) => {
                 let length = format_count(line.len() as u64, "byte", "bytes");
                 let reason = format!("it is longer than {length}");
-                (bad.jid, LineContent::Invalid(reason))
+                (bad.jid, AnswerLineContent::Invalid(reason))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The facts about a worker for monitoring systems: figures, and whether it is alive and ready.
 //!
-//! The loop and the thread of the calls write, the threads of the listener read.
+//! The loop of the worker and the thread of its calls write these facts. The threads of the listener read them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,36 +9,36 @@ use std::time::{Duration, Instant};
 
 use strum::VariantArray;
 
-use super::machine::event::Readiness;
+use super::machine::event::WorkerReadiness;
 use super::options::WorkOptions;
 use crate::core::script::Script;
 use crate::model::metrics::{DurationHistogram, MetricFamily, MetricKind};
 use crate::model::work_event::WorkEventKind;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::format_measured_duration;
+use crate::text::format_duration_tenths_below_minute;
 
-/// Maximum number of queues with series of their own. The jobs of further queues count for `other`.
+/// Maximum number of queues with metric series of their own. The jobs of further queues count as jobs of `other`.
 const MAX_QUEUES: usize = 500;
 
-/// The name under which jobs are counted whose queue has no series of its own.
+/// The queue name in the metrics for jobs whose queue has no series of its own.
 const OTHER: &str = "other";
 
 /// The state of the loop of the worker, and its next step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LoopState {
     /// `None` until the loop has begun.
-    pub readiness: Option<Readiness>,
+    pub readiness: Option<WorkerReadiness>,
     /// The number of slots whose process has a job.
     pub busy: usize,
-    /// Since when a reply is awaited, or else the time at which the loop continues at the latest. `None` if it may
-    /// wait for ever.
+    /// Since when the loop has awaited a reply. If it awaits none: when it continues at the latest. `None` if it may
+    /// wait without limit.
     pub due_at: Option<Instant>,
 }
 
 /// When calls ended last.
 #[derive(Clone, Copy, Debug)]
-struct CallTimes {
+struct LastCallEnds {
     /// Any call, also one that failed.
     any: Instant,
     /// A finish-and-pop call with a reply.
@@ -57,8 +57,8 @@ pub(super) struct WorkMonitor {
     /// How late a finish-and-pop call or a heartbeat may end before the worker counts as stuck.
     patience: Duration,
     state: Mutex<LoopState>,
-    calls: Mutex<CallTimes>,
-    /// The counts by queue. The write lock is only taken for a new queue.
+    calls: Mutex<LastCallEnds>,
+    /// The counts by queue. The write lock is taken only to add a queue.
     jobs: RwLock<BTreeMap<Name, ResultCounts>>,
     runs: DurationHistogram,
 }
@@ -76,7 +76,7 @@ impl WorkMonitor {
             core,
             patience,
             state: Mutex::default(),
-            calls: Mutex::new(CallTimes {
+            calls: Mutex::new(LastCallEnds {
                 any: now,
                 finish_and_pop: now,
             }),
@@ -89,12 +89,12 @@ impl WorkMonitor {
         *lock(&self.state) = state;
     }
 
-    /// A copy, so that no reader keeps the loop waiting.
+    /// A copy of the loop's state, so that a reader holds the lock only briefly and does not delay the loop.
     fn loop_state(&self) -> LoopState {
         *lock(&self.state)
     }
 
-    fn call_times(&self) -> CallTimes {
+    fn last_call_ends(&self) -> LastCallEnds {
         *lock(&self.calls)
     }
 
@@ -108,13 +108,13 @@ impl WorkMonitor {
         }
     }
 
-    /// Shows the counts of a queue from now on. A rate needs the zeros before the first end of a job.
+    /// Adds a queue with counts of 0: the rate of a metric needs the 0 before the first job ends.
     pub(super) fn add_queue(&self, queue: &Name) {
         self.with_counts_of_queue(queue, |_| {});
     }
 
-    /// Counts the end of a job that ran for this many seconds.
-    pub(super) fn count_end(&self, queue: &Name, kind: WorkEventKind, elapsed: f64) {
+    /// Counts a job that ended in the way `kind`, after it had run for `elapsed` seconds.
+    pub(super) fn count_job_end(&self, queue: &Name, kind: WorkEventKind, elapsed: f64) {
         self.with_counts_of_queue(queue, |counts| {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
@@ -138,15 +138,15 @@ impl WorkMonitor {
         add(known.entry(name).or_default());
     }
 
-    /// Why the worker is stuck. `None` if it is not. A server that is away is no reason: calls end at their time
-    /// limit.
+    /// Why the worker is stuck (for `/livez`), `None` if it is not. A server that does not reply makes no worker stuck:
+    /// calls end at their time limit.
     pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
         let due_at = self.loop_state().due_at?;
-        let ended_at = self.call_times().any;
+        let ended_at = self.last_call_ends().any;
         let overdue = now.saturating_duration_since(due_at.max(ended_at));
         let silent = now.saturating_duration_since(ended_at).as_secs_f64();
         (overdue > self.patience).then(|| {
-            let silent = format_measured_duration(silent);
+            let silent = format_duration_tenths_below_minute(silent);
             format!("stuck: the last turn or heartbeat ended {silent} ago")
         })
     }
@@ -156,10 +156,10 @@ impl WorkMonitor {
     pub(super) fn why_not_ready(&self, now: Instant) -> Option<String> {
         let why = match self.loop_state().readiness {
             None => "starting: no job has been popped",
-            Some(Readiness::ServerAway) => "Redis is away",
-            Some(Readiness::ServerRefuses) => "Redis refuses changes",
-            Some(Readiness::Stopping) => "stopping: no further job is popped",
-            Some(Readiness::Ready) => return self.why_not_alive(now),
+            Some(WorkerReadiness::ServerAway) => "Redis is away",
+            Some(WorkerReadiness::ServerRefuses) => "Redis refuses changes",
+            Some(WorkerReadiness::Stopping) => "stopping: no further job is popped",
+            Some(WorkerReadiness::Ready) => return self.why_not_alive(now),
         };
         Some(why.to_owned())
     }
@@ -170,7 +170,7 @@ impl WorkMonitor {
             MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
         };
         let state = self.loop_state();
-        let replied_at = self.call_times().finish_and_pop;
+        let replied_at = self.last_call_ends().finish_and_pop;
         let mut jobs = MetricFamily::new(
             "qless_work_jobs_total",
             MetricKind::Counter,
@@ -214,13 +214,13 @@ impl WorkMonitor {
     }
 }
 
-/// How long after the last finish-and-pop call or heartbeat the next one may end: two poll intervals and the time
-/// limits of two calls.
+/// How late a finish-and-pop call or heartbeat may end: two poll intervals and the time limits of two calls.
 fn max_lateness_of_calls(poll: Duration, timeout: Duration) -> Duration {
     poll.saturating_add(timeout).saturating_mul(2)
 }
 
-/// Whether this worker wrote the end of the job. Otherwise the job may have run on, or not at all.
+/// Whether this worker wrote the end of the job, so that its run time is known. Otherwise another worker may have
+/// continued the job, or the job may not have run.
 fn has_run_to_its_end(kind: WorkEventKind) -> bool {
     use WorkEventKind::{Advanced, Completed, Failed, Retried};
 
@@ -256,7 +256,7 @@ mod tests {
         let monitor = WorkMonitor::with_patience(1, String::new(), patience, begun);
         let set = |due_at| {
             monitor.set_state(LoopState {
-                readiness: Some(Readiness::Ready),
+                readiness: Some(WorkerReadiness::Ready),
                 busy: 0,
                 due_at,
             });
@@ -299,7 +299,7 @@ mod tests {
         for number in 0..2000 {
             let queue = Name::from(format!("q{number}"));
             monitor.add_queue(&queue);
-            monitor.count_end(&queue, WorkEventKind::Completed, 0.5);
+            monitor.count_job_end(&queue, WorkEventKind::Completed, 0.5);
         }
         let text = crate::model::metrics::prometheus_text(&monitor.metric_families(now), &[]);
         let completed = text.matches("result=\"completed\"").count();

@@ -17,7 +17,8 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum duration of one wait for a notice. The thread then waits again.
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
-/// Passes on which jobs this worker lost, as long as the receiver exists.
+/// Starts a thread that sends an event for each notice of a lost lock or a cancelled job. The thread ends when nobody
+/// receives the events any more.
 pub(super) fn forward_notices(
     notices: EventStream,
     events: Sender<Event>,
@@ -50,8 +51,8 @@ fn event_of_notice(notice: EventNotice) -> Option<Event> {
     }
 }
 
-/// A thread that waits for jobs while this worker has nothing to do. It is subscribed only then: a
-/// busy worker has no use for the events of all jobs.
+/// A thread that watches for new jobs while this worker is idle. Only then the thread is subscribed to the events of
+/// all jobs: a busy worker does not need them.
 pub(super) struct PutWatch {
     is_idle: bool,
     /// Since when `is_idle` has its value.
@@ -67,7 +68,7 @@ const MIN_IDLE: Duration = Duration::from_millis(100);
 /// Time that a worker must be busy before the thread stops watching.
 const MIN_BUSY: Duration = Duration::from_secs(1);
 
-/// Time until a subscription that failed is tried again.
+/// Time between a failed subscription and the next attempt.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 impl PutWatch {
@@ -87,9 +88,9 @@ impl PutWatch {
         })
     }
 
-    /// Watches if the worker has been idle for a moment, and no longer if it has been busy for one. Returns
-    /// when to call this again.
-    pub(super) fn watch_if_idle(&mut self, is_idle: bool) -> Option<Instant> {
+    /// Starts to watch for new jobs after [`MIN_IDLE`] without work, and stops after [`MIN_BUSY`] with work. Returns
+    /// when to call this again, `None` if nothing is to change.
+    pub(super) fn watch_if_idle_debounced(&mut self, is_idle: bool) -> Option<Instant> {
         if is_idle != self.is_idle {
             self.is_idle = is_idle;
             self.since = Instant::now();
@@ -102,13 +103,13 @@ impl PutWatch {
             return Some(change_at);
         }
         self.is_watching = is_idle;
-        // A failure is ignored: without the thread, the worker polls.
+        // Ignore a failure: without the thread, the worker polls.
         _ = self.orders.send(is_idle);
         None
     }
 }
 
-/// Watches from each `true` to the next `false`, until the worker has ended.
+/// Watches for new jobs from each order `true` to the next `false`, until the worker has ended.
 fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, waker: &Waker) {
     let mut is_wanted = false;
     loop {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::machine::event::{DispatchMode, WorkLimit};
 use super::machine::rotation::QueueOrder;
-use super::process::Directory;
+use super::process::ProgramDirectory;
 use crate::listen::ListenOptions;
 use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::QueueSelector;
@@ -33,15 +33,15 @@ pub(crate) struct WorkOptions {
     /// Whether answers may come on stdout, too.
     pub answers_on_stdout: bool,
     pub heartbeat: Option<Duration>,
-    pub directory: Directory,
+    pub directory: ProgramDirectory,
     pub hooks: HookCommands,
-    /// How much of stderr becomes the message of a failure, in bytes.
+    /// How much of the end of stderr becomes the message of a failure, in bytes.
     pub error_bytes: usize,
     /// The first part of the worker's name.
     pub worker: Name,
-    /// Whether a value that is put into an argument may begin with a dash.
+    /// Whether an argument that begins with a placeholder may get a value that begins with `-`, as an option does.
     pub allow_dash: bool,
-    /// Where monitoring systems may ask how the work goes.
+    /// The address at which monitoring systems read the metrics and the state of the worker (`--metrics`).
     pub metrics: ListenOptions,
     /// The program and its arguments.
     pub command: Vec<OsString>,
@@ -52,7 +52,7 @@ pub(crate) struct WorkOptions {
 pub(crate) struct HookCommands {
     /// Before the first job.
     pub on_start: Option<String>,
-    /// Runs after a job has failed, by an answer or because no retry was left.
+    /// After a job has failed: its program said so, its end is no cause for a retry, or no retry was left.
     pub on_exhausted: Option<String>,
     /// After a process ended by a signal.
     pub on_crash: Option<String>,

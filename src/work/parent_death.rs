@@ -1,7 +1,7 @@
-//! The end of a process together with its parent.
+//! Ends a process when its parent dies.
 
-/// Asks the system to send SIGTERM to this process when its parent dies in any way. Only Linux can do this. No memory
-/// is allocated, so that a child may call this between fork and exec.
+/// Asks the system to send SIGTERM to this process when its parent dies, for any reason. Only Linux can do this. The
+/// function allocates no memory, so that a child may call it between fork and exec.
 #[cfg(target_os = "linux")]
 pub(crate) fn terminate_when_parent_dies() -> rustix::io::Result<()> {
     use rustix::process::{Signal, set_parent_process_death_signal};

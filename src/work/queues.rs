@@ -6,8 +6,8 @@ use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::queue::Queue;
-use crate::model::queue_patterns::{IdentifierPatterns, PriorityBucket, sort_by_priority};
-use crate::model::work_queue::{QueueSelector, SelectedNames};
+use crate::model::queue_patterns::{PriorityBucket, QueueIdentifierPatterns, sort_by_priority};
+use crate::model::work_queue::{PatternOrIdentifier, QueueSelector};
 use crate::name::Name;
 
 /// Maximum number of queues of one finish-and-pop call.
@@ -15,7 +15,7 @@ pub(super) const MAX_QUEUES: usize = 500;
 
 /// The queues of a worker as given, in order.
 #[derive(Clone, Debug)]
-pub(super) struct QueueList {
+pub(super) struct QueueSelectors {
     pub queues: Vec<QueueSelector>,
     pub order: QueueOrder,
 }
@@ -25,13 +25,13 @@ pub(super) struct QueueList {
 pub(super) struct FoundQueues {
     /// The queues with their weights.
     pub queues: Vec<(Name, u32)>,
-    /// The queues grouped by the stored priority patterns, if these order them.
+    /// The queues grouped by the stored priority patterns. `None` if the worker uses another order.
     pub buckets: Option<Vec<PriorityBucket>>,
     /// Identifiers for which no pattern is stored.
     pub missing: Vec<Name>,
-    /// Whether known queues may be among them.
+    /// Whether the server's list of queues was read, to find the queues of globs and stored patterns.
     pub are_known: bool,
-    /// The queues that the server does not list, or whose listing was not read.
+    /// The queues that the server does not list. All queues, if its list was not read.
     pub unlisted: Vec<Name>,
 }
 
@@ -41,7 +41,7 @@ impl FoundQueues {
     }
 }
 
-/// Reads queues. A queue with keys of a wrong type is no error.
+/// Reads the state and the counts of queues. A key of a wrong type is not an error.
 pub(super) fn read_queues(
     core: &mut Core,
     now: Moment,
@@ -54,10 +54,10 @@ pub(super) fn read_queues(
     core.queues_with_unreadable(now, names)
 }
 
-impl QueueList {
+impl QueueSelectors {
     /// Whether the queues or their order may change while the worker runs.
-    pub(super) fn has_patterns(&self) -> bool {
-        self.order == QueueOrder::Patterns || self.has_globs() || self.has_identifiers()
+    pub(super) fn may_queues_change(&self) -> bool {
+        self.order == QueueOrder::Patterns || self.has_globs() || self.has_stored_identifiers()
     }
 
     fn has_globs(&self) -> bool {
@@ -65,27 +65,27 @@ impl QueueList {
         included.any(|queue| queue.as_plain_name().is_none())
     }
 
-    fn has_identifiers(&self) -> bool {
+    fn has_stored_identifiers(&self) -> bool {
         let mut queues = self.queues.iter();
-        queues.any(|queue| matches!(queue.names, SelectedNames::Stored(_)))
+        queues.any(|queue| matches!(queue.names, PatternOrIdentifier::Stored(_)))
     }
 
-    /// Finds the queues. The queues of a glob come in the order of their names. Without globs and stored
-    /// patterns there is no call.
+    /// Finds the queues. The queues of a glob are sorted by name. Makes no call if there are no globs and no stored
+    /// patterns.
     pub(super) fn find_queues(&self, core: &mut Core) -> Result<FoundQueues, Error> {
-        let (mut known, mut identifiers) = (Vec::new(), IdentifierPatterns::default());
-        let are_known = self.has_globs() || self.has_identifiers();
+        let (mut known, mut identifiers) = (Vec::new(), QueueIdentifierPatterns::default());
+        let are_known = self.has_globs() || self.has_stored_identifiers();
         if are_known {
             known = core.index_members(core.now(), &Index::Queues)?;
             known.sort_unstable();
         }
         let by_patterns = self.order == QueueOrder::Patterns;
-        if by_patterns || self.has_identifiers() {
-            identifiers = core.identifier_patterns(core.now())?;
+        if by_patterns || self.has_stored_identifiers() {
+            identifiers = core.queue_identifier_patterns(core.now())?;
         }
         let queues = identifiers.select_queues(&self.queues, &known);
         let buckets = if by_patterns {
-            let patterns = core.priority_patterns(core.now())?;
+            let patterns = core.queue_priority_patterns(core.now())?;
             Some(sort_by_priority(&queues, &patterns, &identifiers))
         } else {
             None

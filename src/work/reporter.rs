@@ -15,35 +15,35 @@ use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
-    Sanitized, clean_text, format_count, format_duration, format_measured_duration,
-    with_thousands_separators,
+    Sanitized, format_count, format_duration, format_duration_tenths_below_minute,
+    sanitize_keeping_lines, with_thousands_separators,
 };
 
 /// Time between two changes of the status line.
 const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A repeated error within the first time is only counted. It is reported again after the second, longer
-/// time.
+/// If the server becomes unavailable again within [`SOON`], with the same error, this is only counted. It is reported
+/// once [`SAY_AGAIN`] has passed since the last report.
 const SOON: Duration = Duration::from_secs(5);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
-/// Maximum number of warnings about what is ignored in answers.
+/// Maximum number of warnings about parts of answers that are ignored.
 const MAX_IGNORED: usize = 20;
 
 #[derive(Debug)]
 struct ReportedServerLoss {
     message: String,
     said_at: Instant,
-    /// When the loss came last.
+    /// When the server last became unavailable.
     at: Instant,
-    /// The number of repetitions of the loss that were not reported.
+    /// How often the server became unavailable again without a report.
     hidden: u64,
-    /// Whether the server is away again, and the loss has not been reported.
+    /// Whether the server is unavailable now, and this has not been reported.
     is_silent: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct WorkCounts {
+struct JobResultCounts {
     completed: u64,
     retried: u64,
     failed: u64,
@@ -55,18 +55,18 @@ struct WorkCounts {
 pub(super) struct Reporter {
     worker: Name,
     begun: Instant,
-    counts: WorkCounts,
+    counts: JobResultCounts,
     /// The counts by queue for the listener, if there is one.
     monitor: Option<Arc<WorkMonitor>>,
     /// Lines for stderr that are not written yet.
     lines: String,
-    /// The loss of the server that was reported last.
+    /// The last report that the server does not reply or refuses requests.
     loss: Option<ReportedServerLoss>,
-    /// The parts of answers that were ignored, to be reported once each.
+    /// Why parts of answers were ignored. Each reason is reported once.
     ignored: HashSet<String>,
-    /// The number of queues with jobs that were not named at the end.
+    /// The number of queues that still have jobs at the end. The first [`MAX_NAMED`] are named, the others counted.
     left_queues: u64,
-    /// The number of jobs, left at the end, that other workers hold.
+    /// The number of jobs in these queues that other workers hold.
     left_held: u64,
     /// Whether there is a status line.
     has_status: bool,
@@ -83,7 +83,7 @@ impl Reporter {
         Reporter {
             worker,
             begun: now,
-            counts: WorkCounts::default(),
+            counts: JobResultCounts::default(),
             monitor,
             lines: String::new(),
             loss: None,
@@ -95,7 +95,7 @@ impl Reporter {
         }
     }
 
-    pub(super) fn add_line(&mut self, line: &str) {
+    pub(super) fn add_stderr_line(&mut self, line: &str) {
         self.lines.push_str(line);
         self.lines.push('\n');
     }
@@ -103,7 +103,7 @@ impl Reporter {
     /// Warns of a part of an answer that has no effect, once for each reason.
     pub(super) fn warn_of_ignored_part(&mut self, slot: usize, jid: &Name, reason: String) {
         if self.ignored.len() < MAX_IGNORED && !self.ignored.contains(&reason) {
-            self.add_line(&format!(
+            self.add_stderr_line(&format!(
                 "warning: slot {}: the answer for `{jid}` counts, but {}; this is reported once",
                 slot + 1,
                 Sanitized(&reason)
@@ -114,13 +114,13 @@ impl Reporter {
 
     /// Warns that changes may be lost.
     pub(super) fn warn_of_new_server(&mut self) {
-        self.add_line(
+        self.add_stderr_line(
             "warning: the server restarted, or another one took its place: it may have lost the last \
              completions, and those jobs run again",
         );
     }
 
-    /// Notes that the server's clock was set ahead by this many seconds, or back.
+    /// Reports that the server's clock was set ahead by this number of seconds, or back if the number is below 0.
     pub(super) fn note_clock_jump(&mut self, seconds: f64, session: &Session) {
         let way = if seconds < 0.0 { " back" } else { "" };
         let by = format_duration(seconds.abs());
@@ -130,10 +130,10 @@ impl Reporter {
         );
     }
 
-    /// Adds a line for stderr that is no warning: with `-q` it is left out.
+    /// Adds a note for stderr. Notes, unlike warnings, are left out with `-q`.
     fn add_note_unless_quiet(&mut self, line: &str, session: &Session) {
         if !session.ui.is_quiet() {
-            self.add_line(line);
+            self.add_stderr_line(line);
         }
     }
 
@@ -156,7 +156,7 @@ impl Reporter {
             } => {
                 let kind = self.count_result(result);
                 if let Some(monitor) = &self.monitor {
-                    monitor.count_end(&job.queue, kind, elapsed);
+                    monitor.count_job_end(&job.queue, kind, elapsed);
                 }
                 let mut event = self.work_event(now, kind, job);
                 (event.exit, event.signal) = match exit {
@@ -170,7 +170,7 @@ impl Reporter {
             }
             Report::BadLine { slot, jid, reason } => {
                 let about = jid.map_or(String::new(), |jid| format!(" about `{jid}`"));
-                self.add_line(&format!(
+                self.add_stderr_line(&format!(
                     "warning: slot {}: the command wrote a line{about} that is no answer: {}",
                     slot + 1,
                     Sanitized(reason)
@@ -186,7 +186,7 @@ impl Reporter {
 } else {
 ""
 };
-                self.add_line(&format!(
+                self.add_stderr_line(&format!(
                     "warning: slot {}: the command wrote an answer for `{jid}` to stdout, where it has \
                      no effect: write answers to descriptor 3{flag}",
                     slot + 1
@@ -197,7 +197,7 @@ impl Reporter {
                     [jid] => format!("job `{jid}`"),
                     jids => format!("{} jobs", jids.len()),
                 };
-                self.add_line(&format!(
+                self.add_stderr_line(&format!(
                     "warning: slot {}: {jobs} ran longer than {limit}, so the command gets SIGTERM",
                     slot + 1
                 ));
@@ -208,7 +208,7 @@ impl Reporter {
                     BadLineKind::NoAnswer => "that were no answers",
                     BadLineKind::OtherJob => "about jobs that it did not have",
                 };
-                self.add_line(&format!(
+                self.add_stderr_line(&format!(
                     "warning: slot {}: the command wrote {lines} {what}",
                     slot + 1
                 ));
@@ -229,22 +229,22 @@ format!("starts again in {} at the earliest", format_duration(wait))
 } else {
 format!("the command ended with {exit}")
 };
-                self.add_line(&format!("warning: slot {}: {what}; it {when}", slot + 1));
+                self.add_stderr_line(&format!("warning: slot {}: {what}; it {when}", slot + 1));
             }
             Report::StartFailed { slot, message } => {
-                self.add_line(&format!(
+                self.add_stderr_line(&format!(
                     "warning: slot {}: {}",
                     slot + 1,
                     Sanitized(message)
                 ));
             }
             Report::QueueRefused { queue, why } => {
-                self.add_line(&format!(
+                self.add_stderr_line(&format!(
                     "warning: cannot pop from queue `{queue}`: {}; `qless check` may show why",
                     Sanitized(why)
                 ));
             }
-            Report::ShortLock { queue, lock } => self.add_line(&format!(
+            Report::ShortLock { queue, lock } => self.add_stderr_line(&format!(
                 "warning: a lock of queue `{queue}` lasts {}, so `--heartbeat` is too long for its jobs; \
                  their locks are extended three times before they expire",
                 format_duration(lock.round())
@@ -253,19 +253,19 @@ format!("the command ended with {exit}")
                 self.left_queues += 1;
                 self.left_held += left.locks.valid;
                 if self.left_queues <= MAX_NAMED as u64 {
-                    self.add_note_unless_quiet(&format!("note: {}", describe_left(&left)), session);
+                    self.add_note_unless_quiet(&format!("note: {}", describe_left_jobs(&left)), session);
                 }
             }
             Report::Waiting(left) => {
-                self.add_note_unless_quiet(&format!("note: waiting: {}", describe_left(&left)), session);
+                self.add_note_unless_quiet(&format!("note: waiting: {}", describe_left_jobs(&left)), session);
             }
-            Report::Vanished => self.add_line(
+            Report::Vanished => self.add_stderr_line(
                 "warning: a running job does not exist any more, and nobody cancelled it: \
                  the data of the server was deleted or lost",
             ),
             Report::ConnectionLost { message } => {
-                if !self.count_if_repeated_loss(&message) {
-                    self.report_loss(&message);
+                if !self.count_if_repeated_server_loss(&message) {
+                    self.warn_of_server_loss(&message);
                 }
             }
             Report::ConnectionBack { after, was_refused } => {
@@ -278,7 +278,7 @@ format!("the command ended with {exit}")
 } else {
 "replies again"
 };
-                let line = format!("the server {what} after {}", format_measured_duration(after));
+                let line = format!("the server {what} after {}", format_duration_tenths_below_minute(after));
                 self.add_note_unless_quiet(&line, session);
             }
             Report::Stopping { running } => {
@@ -296,8 +296,9 @@ format!("the command ended with {exit}")
         }
     }
 
-    /// Counts a loss of the server that only repeats the last one. Returns whether it does.
-    fn count_if_repeated_loss(&mut self, message: &str) -> bool {
+    /// True if the server became unavailable again soon after the last time, with the same error: this is only counted.
+    /// Otherwise stores it as the last report.
+    fn count_if_repeated_server_loss(&mut self, message: &str) -> bool {
         let now = Instant::now();
         if let Some(loss) = &mut self.loss {
             let is_soon = now - loss.at < SOON && now - loss.said_at < SAY_AGAIN;
@@ -308,7 +309,7 @@ format!("the command ended with {exit}")
                 return true;
             }
         }
-        self.report_repeated_loss();
+        self.report_loss_repetitions();
         self.loss = Some(ReportedServerLoss {
             message: message.to_owned(),
             said_at: now,
@@ -319,33 +320,33 @@ format!("the command ended with {exit}")
         false
     }
 
-    fn report_loss(&mut self, message: &str) {
-        self.add_line(&format!(
+    fn warn_of_server_loss(&mut self, message: &str) {
+        self.add_stderr_line(&format!(
             "warning: {}; running jobs go on until their locks expire",
             Sanitized(message)
         ));
     }
 
-    /// Reports a loss that was only counted, once it lasts.
-    fn report_lasting_loss(&mut self) {
+    /// Warns that the server is unavailable if this was only counted, but has lasted for [`SOON`].
+    fn warn_of_lasting_server_loss(&mut self) {
         if let Some(loss) = &mut self.loss
             && loss.is_silent
             && loss.at.elapsed() >= SOON
         {
             loss.is_silent = false;
             let message = loss.message.clone();
-            self.report_loss(&message);
+            self.warn_of_server_loss(&message);
         }
     }
 
-    /// Reports how often the last loss of the server was repeated.
-    fn report_repeated_loss(&mut self) {
+    /// Reports how often the server became unavailable again since the last report, if ever.
+    fn report_loss_repetitions(&mut self) {
         if let Some(ReportedServerLoss {
             message, hidden, ..
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
         {
             let times = format_count(hidden, "more time", "more times");
-            self.add_line(&format!("warning: {times}: {}", Sanitized(message)));
+            self.add_stderr_line(&format!("warning: {times}: {}", Sanitized(message)));
         }
     }
 
@@ -379,23 +380,23 @@ format!("the command ended with {exit}")
         kind
     }
 
-    /// Writes an event to stdout for programs, else to stderr.
+    /// Writes an event to stdout with `-o ndjson`. Otherwise adds a line for stderr, unless `-q` is given.
     fn show_event(&mut self, event: &WorkEvent, session: &mut Session) {
         match session.ui.format() {
-            // A failure is ignored: a reader that has gone does not stop the work.
+            // Ignore a failure: the work goes on if stdout has no reader any more.
             Format::Ndjson => _ = session.ui.show(event),
             _ if session.ui.is_quiet() => {}
             _ => self.lines.push_str(&event.event_line()),
         }
     }
 
-    /// Passes on output of a program. Where stdout carries events, all of it goes to stderr.
+    /// Passes on the output of a program. With `-o ndjson`, stdout is for events, so all output goes to stderr.
     pub(super) fn pass_on_output(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
         if to_stdout && session.ui.format() != Format::Ndjson {
             self.write_collected_lines(session);
             _ = session.ui.write_verbatim_unless_terminal(bytes);
         } else {
-            let text = clean_text(bytes);
+            let text = sanitize_keeping_lines(bytes);
             self.lines.push_str(&text);
             if !text.ends_with('\n') {
                 self.lines.push('\n');
@@ -417,9 +418,9 @@ format!("the command ended with {exit}")
         self.has_status.then(|| self.shown_at + STATUS_INTERVAL)
     }
 
-    /// Shows the status line on a terminal, and reports a loss of the server that has lasted for some time.
+    /// Updates the status line on a terminal, and warns of a server that has been unavailable for some time.
     pub(super) fn update_status(&mut self, running: usize, session: &Session) {
-        self.report_lasting_loss();
+        self.warn_of_lasting_server_loss();
         if !self.has_status || self.shown_at.elapsed() < STATUS_INTERVAL {
             return;
         }
@@ -437,7 +438,7 @@ format!("the command ended with {exit}")
 
     pub(super) fn write_summary(&mut self, session: &mut Session) {
         self.has_status = false;
-        self.report_repeated_loss();
+        self.report_loss_repetitions();
         if let Some(more) = self.left_queues.checked_sub(MAX_NAMED as u64 + 1) {
             let queues = format_count(more + 1, "further queue", "further queues");
             self.add_note_unless_quiet(&format!("note: {queues} still have jobs"), session);
@@ -468,9 +469,9 @@ format!("the command ended with {exit}")
                 ),
             };
             let done = parts.join(", ");
-            self.add_line(&format!(
+            self.add_stderr_line(&format!(
                 "{done} in {}{left}",
-                format_measured_duration(elapsed)
+                format_duration_tenths_below_minute(elapsed)
             ));
         }
         self.write_collected_lines(session);
@@ -485,9 +486,9 @@ fn held_by_others_text(count: u64) -> &'static str {
     }
 }
 
-/// The words about jobs that stay, such as
+/// A text about the jobs that are left in a queue, such as
 /// ``queue `mail` is paused and still has jobs: 3 waiting``.
-fn describe_left(left: &LeftJobs) -> String {
+fn describe_left_jobs(left: &LeftJobs) -> String {
     let LeftJobs {
         queue,
         is_paused,
@@ -498,7 +499,10 @@ fn describe_left(left: &LeftJobs) -> String {
         locks,
     } = left;
     let grace = match locks.grace_left {
-        left if left > 0.0 => format!(" (grace period ends in {})", format_measured_duration(left)),
+        left if left > 0.0 => format!(
+            " (grace period ends in {})",
+            format_duration_tenths_below_minute(left)
+        ),
         _ => String::new(),
     };
     let kinds = [

@@ -11,10 +11,10 @@ use super::drain::{self, RemainingWork};
 use super::machine::event::{EndedAndPopped, Event, LeftJobs, Request};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
-use super::queues::{FoundQueues, MAX_QUEUES, QueueList};
+use super::queues::{FoundQueues, MAX_QUEUES, QueueSelectors};
 use crate::address::Node;
 use crate::clock::moment::Moment;
-use crate::core::api::epoch::ServerEpoch;
+use crate::core::api::epoch::LossFreeEpoch;
 use crate::core::api::finish_and_pop::FinishAndPopReply;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
@@ -25,7 +25,7 @@ use crate::name::Name;
 use crate::session::actor;
 use crate::threads;
 
-/// Minimum number of queues that a call pops from if it cannot pop from all that may have jobs.
+/// Minimum number of queues of a call, if more queues may have jobs than one call can pop from.
 const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.
@@ -45,8 +45,8 @@ pub(super) enum ServerOrder {
 
 /// A reply of the server, with the server's time when it replied.
 pub(super) struct TimestampedReply {
-    /// Whether the reply is from another server than the one before, such as after a failover. It may lack the last
-    /// changes.
+    /// Whether another server sent this reply than the last one, such as after a failover, or the server has restarted.
+    /// The last changes may be lost then.
     pub is_successor: bool,
     pub event: Event,
     pub now: Moment,
@@ -62,7 +62,7 @@ impl ServerThread {
     pub(super) fn start(
         core: Core,
         worker: Name,
-        queues: QueueList,
+        queues: QueueSelectors,
         found: FoundQueues,
         arrangement: PopArrangement,
         monitor: Option<Arc<WorkMonitor>>,
@@ -81,8 +81,8 @@ impl ServerThread {
             node: None,
             connection: 0,
         };
-        calls.core.use_caller_thread();
-        // Do not wait for a new connection: the machine tries again by itself.
+        calls.core.make_calls_in_caller_thread();
+        // A call must not wait for a new connection: the machine repeats the request by itself.
         calls.core.report_loss_immediately();
         threads::spawn(move || {
             while let Ok(order) = inbox.recv() {
@@ -121,7 +121,7 @@ impl ServerThread {
         drop(self.orders);
         let end = Instant::now() + LEAVING;
         let left = || end.saturating_duration_since(Instant::now());
-        // Wait until the thread has ended, after its last order. Its late replies are dropped.
+        // The thread ends after this last order. Wait for that, and drop its late replies.
         while self.replies.recv_timeout(left()).is_ok() {}
     }
 
@@ -141,28 +141,28 @@ impl ServerThread {
 struct ServerCalls {
     core: Core,
     worker: Name,
-    queues: QueueList,
-    /// The result of the last resolution of `queues`.
+    queues: QueueSelectors,
+    /// The queues that the last search for `queues` found.
     found: FoundQueues,
     arrangement: PopArrangement,
-    /// The time of the last finish-and-pop call, by which its endings are recognized if its reply was lost.
+    /// The time of the last finish-and-pop call. If its reply is lost, this time shows which endings it has written.
     finish_and_pop_at: Moment,
-    /// The server of the last replies, if it says which it is, and its node in a cluster.
-    epoch: Option<ServerEpoch>,
+    /// The identity of the server that replied last, if the server reports one, and its node in a cluster.
+    epoch: Option<LossFreeEpoch>,
     node: Option<Node>,
-    /// The number of the connection on which the server was last asked which one it is.
+    /// The number of the connection on which the identity of the server was last read.
     connection: u64,
 }
 
 impl ServerCalls {
-    /// After a reconnect, whether the server is another one than before, or was restarted. A slot that was
-    /// moved took all of its keys along.
+    /// Whether, after a reconnect, another server replies, or the server has restarted. In a cluster, a hash slot that
+    /// moved to another node does not count: its keys moved with it.
     fn has_server_changed(&mut self) -> bool {
         if self.core.connection_number() == self.connection {
             return false;
         }
-        // If the server does not reply, the next call asks again.
-        let Ok(Some(present)) = self.core.server_epoch() else {
+        // If the server does not reply, its identity is read after the next call.
+        let Ok(Some(present)) = self.core.current_loss_free_epoch() else {
             return false;
         };
         self.connection = self.core.connection_number();
@@ -205,9 +205,9 @@ impl ServerCalls {
                 queues,
                 is_last,
             } => {
-                let mut queues = self
-                    .arrangement
-                    .arrange_queues(&mut self.core, total, queues);
+                let mut queues =
+                    self.arrangement
+                        .order_requested_queues(&mut self.core, total, queues);
                 if queues.len() > MAX_QUEUES {
                     queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
                 }
@@ -218,11 +218,11 @@ impl ServerCalls {
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let result = result.and_then(|mut reply| {
                     let (has_rest, left) = if is_last && reply.jobs.is_empty() {
-                        self.pop_again_or_find_rest(total, &queues, &mut reply)?
+                        self.find_left_jobs_or_pop_again(total, &queues, &mut reply)?
                     } else {
                         (false, Vec::new())
                     };
-                    self.arrangement.note_popped(&reply.jobs);
+                    self.arrangement.advance_past_popped(&reply.jobs);
                     Ok(EndedAndPopped {
                         emptied: queues_that_gave_less_than_asked(total, &queues, &reply.jobs),
                         endings: reply.endings,
@@ -269,9 +269,9 @@ impl ServerCalls {
         })
     }
 
-    /// After a call that brought no job: whether jobs of the queues will run without a further put, and the jobs that
-    /// are left. If jobs can be popped by now, pops once more, into `reply`.
-    fn pop_again_or_find_rest(
+    /// Reads which jobs are left after a call that brought none, and whether some become ready without a further put.
+    /// Pops once more, into `reply`, if jobs are ready by now.
+    fn find_left_jobs_or_pop_again(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
@@ -286,7 +286,7 @@ impl ServerCalls {
                 Err(_) => (true, Vec::new()),
                 Ok((RemainingWork::Waits, left)) => (true, left),
                 Ok((RemainingWork::Ready, left)) => {
-                    // With very many queues, the call asked only some: now pop from queues that are known to have jobs.
+                    // With very many queues, the first call popped from some only: now pop from queues with jobs.
                     let waiting = left.iter().filter(|left| left.waiting > 0);
                     let waiting = waiting.map(|left| (left.queue.clone(), total));
                     let queues = if names.len() > MAX_QUEUES {
@@ -303,13 +303,13 @@ impl ServerCalls {
                         if reply.endings.is_empty() {
                             error
                         } else {
-                            // The endings were written by the first call. `Unknown` keeps the worker from taking
-                            // them for failed.
+                            // The first call has written the endings. With this kind of error, the worker searches
+                            // for their results instead of sending them again.
                             Error::new(Kind::OutcomeUnknown, error.message())
                         }
                     })?;
                     (reply.jobs, reply.due_in) = (again.jobs, again.due_in);
-                    // The pop stopped its search at a limit: jobs may be left that the next call finds.
+                    // If the pop stopped its search at a limit, the next call may find jobs.
                     let goes_on =
                         reply.jobs.is_empty() && reply.due_in.is_some_and(|due| due < AT_ONCE);
                     (goes_on, left)
@@ -332,7 +332,7 @@ impl ServerCalls {
     }
 }
 
-/// The queues of a call that gave fewer jobs than they were asked for.
+/// The queues that gave fewer jobs than the call asked each of them for, and so have no more.
 fn queues_that_gave_less_than_asked(
     max_jobs: u64,
     queues: &[(Name, u64)],

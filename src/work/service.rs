@@ -7,7 +7,7 @@ use sd_notify::NotifyState;
 /// The service manager, such as systemd, that started this program. Without one, nothing is sent.
 #[derive(Debug)]
 pub(super) struct ServiceManager {
-    /// Time between two signs of life. `None` if the service manager expects none.
+    /// Time between two keep-alive messages. `None` if the service manager expects none.
     every: Option<Duration>,
     next: Instant,
 }
@@ -17,14 +17,14 @@ impl ServiceManager {
     pub(super) fn report_ready() -> ServiceManager {
         _ = sd_notify::notify(&[NotifyState::Ready]);
         ServiceManager {
-            // Signs of life go out at half the interval of the manager, so that a late one does not end the
-            // program.
+            // Send keep-alive messages at half the manager's interval. So a message that is a little late does not make
+            // the manager end the program.
             every: sd_notify::watchdog_enabled().map(|limit| limit / 2),
             next: Instant::now(),
         }
     }
 
-    /// Gives a sign of life if one is due. Returns when the next one is.
+    /// Sends a keep-alive message if one is due. Returns when the next one is due.
     pub(super) fn report_alive_if_due(&mut self) -> Option<Instant> {
         let every = self.every?;
         if self.next <= Instant::now() {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use qless::internals::finding::{FindingId, Severity, VerdictDetail};
-use qless::internals::verdict::{RepairStatus, Verdict};
+use qless::internals::verdict::{Repairability, Verdict};
 use redis::Value;
 
 use crate::support::check_calls::{COMPANIONS, NAMES};
@@ -211,9 +211,9 @@ impl Client {
             let id = FindingId::from_name(&shown(&text(0))).expect("a finding of the table");
             Verdict {
                 outcome: match text(2).as_slice() {
-                    b"found" => RepairStatus::Repairable,
-                    b"decide" => RepairStatus::NeedsOnly,
-                    _ => RepairStatus::Report,
+                    b"found" => Repairability::Repairable,
+                    b"decide" => Repairability::NeedsOnly,
+                    _ => Repairability::Report,
                 },
                 known_detail: VerdictDetail::parse(id, &text(3)),
                 ..Verdict::report_only(id, text(1).into(), text(3).into())

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use qless::internals::verdict::{ItemKind, Location};
+use qless::internals::verdict::{ItemKind, ItemLocation};
 
 use super::slice::{NOW, busy};
 use crate::support::check_calls::{name_bytes, verify_all};
@@ -253,7 +253,7 @@ fn a_cycle_with_a_one_sided_edge_is_found() {
     }
     core.redis("SADD ql:j:b-dependencies a");
     let scanned = scanned(&core, NOW, WHOLE, &[]);
-    let cycle = |place: &Location| place.kind == ItemKind::Cycle;
+    let cycle = |place: &ItemLocation| place.kind == ItemKind::Cycle;
     assert!(
         scanned.first.iter().any(|(place, _)| cycle(place)),
         "{scanned:?}"

@@ -57,6 +57,23 @@ fn an_empty_queue_is_forgotten() {
 }
 
 #[test]
+fn a_queue_with_only_throttled_jobs_is_kept() {
+    let redis = Redis::start();
+    redis.at(1).run("throttle set none -1").ok();
+    redis.at(2).run("put mail K --jid a --throttle none").ok();
+    redis.at(3).run("pop mail --worker w").exits(4);
+    redis
+        .at(4)
+        .run("forget queue mail --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot forget `mail`: it has 1 throttled
+            hint: `--force` forgets it and keeps its jobs
+            --- exit 5
+        "#]]);
+}
+
+#[test]
 fn a_queue_that_is_not_empty_is_kept() {
     let redis = known();
     redis

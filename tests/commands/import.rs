@@ -648,7 +648,8 @@ fn maxima_of_throttles_are_imported() {
 fn recurring_jobs_continue_to_count() {
     let from = Redis::start();
     for jid in ["live", "paused"] {
-        let line = format!("recur put {jid} K --every 1h --jid {jid}");
+        // The count is found among names and values, one of which is `count`, too.
+        let line = format!("recur put {jid} count --every 1h --jid {jid}");
         from.at(10).run(&line).ok();
         let line = format!("pop {jid} --worker w -o jid");
         assert_eq!(from.at(11).run(&line).ok(), format!("{jid}-1"));

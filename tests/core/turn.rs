@@ -8,7 +8,7 @@ use qless::internals::ending::{
 };
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::{
-    Clock, ConnectionSettings, Core as Typed, Error, Moment, Name, Target, Trace,
+    CallTracer, Clock, ConnectionSettings, Core as Typed, Error, Moment, Name, ServerTarget,
 };
 
 use crate::support::core::{Core, Reply};
@@ -17,12 +17,12 @@ use crate::support::proxy::{Cut, proxy, proxy_then};
 /// Opens the connection of a worker.
 fn typed(url: &str) -> Typed {
     Typed::connect(ConnectionSettings {
-        target: Target::parse(url).expect("an address"),
+        target: ServerTarget::parse(url).expect("an address"),
         prefix: "ql:".into(),
         name: "work".into(),
         timeout: Duration::from_secs(10),
         clock: Clock::from_env().expect("a clock"),
-        trace: Trace::default(),
+        trace: CallTracer::default(),
         read_only: false,
         writes: true,
         asks_for_eviction: false,

@@ -1,13 +1,13 @@
 //! The scan of `qless check` without the binary: its candidates, verified as the binary verifies
 //! them, compared with a verification of everything.
 
+use qless::internals::CallTracer;
 use qless::internals::Error;
 use qless::internals::Moment;
 use qless::internals::Name;
-use qless::internals::Target;
-use qless::internals::Trace;
+use qless::internals::ServerTarget;
 use qless::internals::scan::{CandidateSink, ScanCounts, ScanScope, run_scan_with_slots};
-use qless::internals::verdict::{ItemKind, Location};
+use qless::internals::verdict::{ItemKind, ItemLocation};
 use qless::internals::{ConnectionSettings, Core as Plain};
 
 use super::check_calls::{
@@ -23,8 +23,8 @@ pub(crate) const WHOLE: usize = 1 << 22;
 pub(crate) struct ScanResult {
     pub(crate) seen: ScanCounts,
     /// Candidates before and after the end of the scan. Candidates that are verified together are one entry.
-    pub(crate) first: Vec<(Location, Vec<Name>)>,
-    pub(crate) last: Vec<(Location, Vec<Name>)>,
+    pub(crate) first: Vec<(ItemLocation, Vec<Name>)>,
+    pub(crate) last: Vec<(ItemLocation, Vec<Name>)>,
     whole: bool,
     /// The progress that was reported during the scan.
     pub(crate) reported: ScanCounts,
@@ -34,7 +34,7 @@ impl CandidateSink for ScanResult {
     fn take_candidate(
         &mut self,
         core: &mut Plain,
-        place: &Location,
+        place: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
         self.take_candidate_group(core, place, vec![item])
@@ -43,7 +43,7 @@ impl CandidateSink for ScanResult {
     fn take_candidate_group(
         &mut self,
         _: &mut Plain,
-        place: &Location,
+        place: &ItemLocation,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         let list = if self.whole {
@@ -62,7 +62,7 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
-    fn note_unlisted_lock(&mut self) {}
+    fn note_lock_in_unlisted_queue(&mut self) {}
 
     fn note_members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
         Ok(())
@@ -77,12 +77,12 @@ impl CandidateSink for ScanResult {
 /// Opens the connection that the binary would use.
 pub(crate) fn plain(core: &Core) -> Plain {
     Plain::connect(ConnectionSettings {
-        target: Target::parse(&core.url()).expect("an address"),
+        target: ServerTarget::parse(&core.url()).expect("an address"),
         prefix: "ql:".into(),
         name: "walk".into(),
         timeout: std::time::Duration::from_secs(30),
         clock: qless::internals::Clock::from_env().expect("a clock"),
-        trace: Trace::default(),
+        trace: CallTracer::default(),
         read_only: true,
         writes: false,
         asks_for_eviction: false,
@@ -122,7 +122,7 @@ impl CandidateSink for Between<'_> {
     fn take_candidate(
         &mut self,
         core: &mut Plain,
-        place: &Location,
+        place: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
         self.scanned.take_candidate(core, place, item)
@@ -133,7 +133,7 @@ impl CandidateSink for Between<'_> {
         self.scanned.note_keys_scanned(core, seen)
     }
 
-    fn note_unlisted_lock(&mut self) {}
+    fn note_lock_in_unlisted_queue(&mut self) {}
 
     fn note_members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
         (self.act)(members);
@@ -167,11 +167,11 @@ fn verify(
     core: &mut Core,
     now: f64,
     findings: &str,
-    scanned: &[(Location, Vec<Name>)],
+    scanned: &[(ItemLocation, Vec<Name>)],
 ) -> Vec<Finding> {
     let time = now.to_string();
     let mut found: Vec<Finding> = Vec::new();
-    let mut others: Vec<(Location, Vec<Name>)> = Vec::new();
+    let mut others: Vec<(ItemLocation, Vec<Name>)> = Vec::new();
     for (place, items) in scanned {
         let (kind, name) = match place.kind {
             ItemKind::Cycle => (ItemKind::Cycle, &b""[..]),
@@ -184,7 +184,7 @@ fn verify(
         found.extend(rows(reply.list(), items.len()).0.iter().map(finding));
         let jids = misplaced(reply.list());
         if !jids.is_empty() {
-            let group = Location::new(ItemKind::Group, place.name.clone());
+            let group = ItemLocation::new(ItemKind::Group, place.name.clone());
             let bytes = jids.iter().map(|jid| Name::from(name_bytes(jid)));
             others.push((group, bytes.collect()));
         }

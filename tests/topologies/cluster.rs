@@ -524,6 +524,34 @@ fn nodes_that_disagree_are_given_a_moment_to_agree() {
     put.end().exits(0);
 }
 
+/// A slot that moves again and again during one call is followed until the moves end: its nodes do not send the call in
+/// a circle.
+#[test]
+fn a_call_follows_a_slot_that_moves_without_a_pause() {
+    let cluster = Cluster::of(3, 0);
+    let qless = cluster.qless(MAIL).env("QLESS_TIMEOUT", "30s");
+    let jids: Vec<String> = (0..30_000).map(|number| format!("j{number}")).collect();
+    let (one, other) = (cluster.owner(MAIL), cluster.other(MAIL));
+    let begun = Instant::now();
+    let moving = || {
+        while begun.elapsed() < Duration::from_secs(4) {
+            for owner in [other, one] {
+                cluster.name_owner(owner, MAIL, owner).unwrap();
+                cluster
+                    .name_owner(one + other - owner, MAIL, owner)
+                    .unwrap();
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(moving);
+        while begun.elapsed() < Duration::from_secs(3) {
+            let get = qless.clone().input(jids.join("\n")).run("get - -o jid");
+            get.exits(4);
+        }
+    });
+}
+
 /// Creates the users of `help acl` on each member, with the password `x`.
 fn create_users(cluster: &Cluster, prefix: &str) {
     let acl = cluster.qless(prefix).run("help acl").ok();

@@ -6,7 +6,7 @@ use expect_test::expect;
 use qless::internals::ending::{EndingAction, EndingOutcome, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, DispatchMode, EndedAndPopped, EndedProcess, Event, LineContent, MachineConfig,
+    Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
     ProcessExit, Report, Request, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
@@ -233,7 +233,7 @@ fn answer(jid: &str) -> Event {
     Event::Line {
         slot: 0,
         jid: Some(name(jid)),
-        content: LineContent::Ending(EndingAction::Complete {
+        content: AnswerLineContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
         }),
@@ -275,7 +275,7 @@ fn what_ends_while_a_call_is_under_way_goes_into_the_next_one() {
     worker.reply(0.0, &["a", "b", "c"]);
     // An ending waits at most 5 ms for others.
     expect![""].assert_eq(&worker.at(1.0, ended(0, 0)));
-    assert_eq!(worker.machine.next_due(), 1.005);
+    assert_eq!(worker.machine.next_action_due(), 1.005);
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.later(1.005));
     expect![""].assert_eq(&worker.at(1.01, ended(1, 0)));
     expect![""].assert_eq(&worker.at(1.01, ended(2, 0)));
@@ -306,7 +306,7 @@ fn endings_of_short_jobs_wait_for_others_as_long_as_a_call_of_all_takes() {
     // A hundred processes with such jobs ask for more than any server gives: larger calls help.
     let (mut worker, did) = half_ended(100);
     assert_eq!(did, "");
-    assert_eq!(worker.machine.next_due(), 0.0055);
+    assert_eq!(worker.machine.next_action_due(), 0.0055);
     let did = worker.later(0.0055);
     assert!(did.ends_with(" pop 50 from q:50\n"), "{did}");
     // They do not wait for what takes longer.
@@ -324,7 +324,7 @@ fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
     let mut worker = Worker::single(1);
     worker.act();
     worker.reply(0.0, &[]);
-    assert_eq!(worker.machine.next_due(), 5.0);
+    assert_eq!(worker.machine.next_action_due(), 5.0);
     expect![""].assert_eq(&worker.later(4.9));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     // A job that is put during the call may have come too late for it.
@@ -382,7 +382,7 @@ fn locks_are_extended_at_a_third_of_their_time_and_together() {
     worker.act();
     worker.reply(0.0, &["a"]);
     worker.reply(3.0, &["b"]);
-    assert_eq!(worker.machine.next_due(), 5.0);
+    assert_eq!(worker.machine.next_action_due(), 5.0);
     worker.later(5.0);
     worker.reply(5.0, &["b"]);
     expect!["extend: a b\n"].assert_eq(&worker.later(21.0));
@@ -390,9 +390,9 @@ fn locks_are_extended_at_a_third_of_their_time_and_together() {
     expect![""].assert_eq(&worker.later(22.0));
     worker.at(22.0, extended(&[81.0, 81.0]));
     assert!(
-        worker.machine.next_due() > 40.0,
+        worker.machine.next_action_due() > 40.0,
         "{}",
-        worker.machine.next_due()
+        worker.machine.next_action_due()
     );
 }
 
@@ -714,7 +714,7 @@ fn a_stopped_worker_leaves_its_jobs_to_a_server_that_is_away() {
     expect!["SIGTERM 0\n"].assert_eq(&worker.at(2.0, Event::Stop));
     // The time begins when no process is left.
     expect!["release: a\n"].assert_eq(&worker.at(3.0, ended(0, 0)));
-    assert_eq!(worker.machine.next_due(), 13.0);
+    assert_eq!(worker.machine.next_action_due(), 13.0);
     worker.at(12.5, Event::Released(Err(failure(true))));
     // The last attempt is not waited for.
     expect![[r#"
@@ -879,15 +879,15 @@ fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
     let mut worker = Worker::single(1);
     worker.act();
     expect![""].assert_eq(&worker.at(0.1, due_in(1.5)));
-    assert_eq!(worker.machine.next_due(), 1.6);
+    assert_eq!(worker.machine.next_action_due(), 1.6);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(1.6));
     // Other workers take jobs, too: not more than 20 times a second.
     worker.at(1.6, due_in(0.001));
-    assert_eq!(worker.machine.next_due(), 1.6 + 0.05);
+    assert_eq!(worker.machine.next_action_due(), 1.6 + 0.05);
     worker.later(1.7);
     // Never later than the poll.
     worker.at(1.7, due_in(600.0));
-    assert_eq!(worker.machine.next_due(), 6.7);
+    assert_eq!(worker.machine.next_action_due(), 6.7);
 }
 
 #[test]
@@ -900,7 +900,7 @@ fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
     let line = Event::Line {
         slot: 0,
         jid: Some(name("a")),
-        content: LineContent::Ending(EndingAction::Complete {
+        content: AnswerLineContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
         }),
@@ -983,8 +983,8 @@ fn a_turn_that_was_not_made_is_repeated_with_growing_waits() {
     let mut now = 0.0;
     for _ in 0..8 {
         worker.at(now, Event::FinishAndPop(Err(failure(false))));
-        waits.push(format!("{:.2}", worker.machine.next_due() - now));
-        now = worker.machine.next_due();
+        waits.push(format!("{:.2}", worker.machine.next_action_due() - now));
+        now = worker.machine.next_action_due();
         assert_eq!(worker.later(now), "turn: [] pop 1 from q:1\n");
     }
     assert_eq!(waits.join(" "), "0.05 0.10 0.20 0.40 0.80 1.60 2.00 2.00");
@@ -998,7 +998,7 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
     let line = |jid: Option<&str>| Event::Line {
         slot: 0,
         jid: jid.map(name),
-        content: LineContent::Invalid("it is not JSON".to_owned()),
+        content: AnswerLineContent::Invalid("it is not JSON".to_owned()),
     };
     expect![[r#"
         * BadLine { slot: 0, jid: None, reason: "it is not JSON" }
@@ -1024,7 +1024,7 @@ fn progress_is_logged_at_most_once_in_ten_seconds() {
     let progress = |text| Event::Line {
         slot: 0,
         jid: Some(name("a")),
-        content: LineContent::Progress(name(text)),
+        content: AnswerLineContent::Progress(name(text)),
     };
     expect!["log a: page 1\n"].assert_eq(&worker.at(1.0, progress("page 1")));
     expect![""].assert_eq(&worker.at(5.0, progress("page 2")));
@@ -1067,14 +1067,14 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
     ] {
         let mut worker = limited(DispatchMode::Single, retry_on);
         worker.reply(1.0, &["a"]);
-        assert_eq!(worker.machine.next_due(), 6.0);
+        assert_eq!(worker.machine.next_action_due(), 6.0);
         assert_eq!(worker.later(5.9), "");
         expect![[r#"
             * Overdue { slot: 0, jids: [Name([97])], limit: "5s" }
             SIGTERM 0
         "#]]
         .assert_eq(&worker.later(6.0));
-        assert_eq!(worker.machine.next_due(), 16.0);
+        assert_eq!(worker.machine.next_action_due(), 16.0);
         expect!["SIGKILL 0\n"].assert_eq(&worker.later(16.0));
         let did = worker.at(16.0, ended(0, 0));
         assert_eq!(did, format!("turn: [a {end}] pop 1 from q:1\n"));

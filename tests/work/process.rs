@@ -18,8 +18,8 @@ use qless::internals::machine::event::ProcessExit;
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::substitute::ArgTemplate;
 use qless::internals::process::{
-    CapturedStdout, Directory, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions,
-    Processes, StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
+    CapturedStdout, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions, Processes,
+    ProgramDirectory, StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
 };
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
@@ -158,7 +158,7 @@ fn sh(script: &str) -> Launch<'static> {
         program: OsStr::new("sh"),
         args: vec!["-c".into(), script.into()],
         variables: Vec::new(),
-        directory: &Directory::Inherited,
+        directory: &ProgramDirectory::Inherited,
         stdin: Vec::new(),
         keeps_stdin: false,
         stdout: StdoutMode::PassOn,
@@ -560,10 +560,10 @@ fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
 
 /// The fault of a program that does not start.
 fn fault(program: impl AsRef<OsStr>) -> (StartFaultKind, String) {
-    fault_in(program, &Directory::Inherited)
+    fault_in(program, &ProgramDirectory::Inherited)
 }
 
-fn fault_in(program: impl AsRef<OsStr>, directory: &Directory) -> (StartFaultKind, String) {
+fn fault_in(program: impl AsRef<OsStr>, directory: &ProgramDirectory) -> (StartFaultKind, String) {
     let mut programs = Programs::new();
     let launch = Launch {
         program: program.as_ref(),
@@ -609,7 +609,7 @@ fn a_program_that_cannot_be_executed_says_why() {
 
 #[test]
 fn a_directory_that_does_not_exist_is_named() {
-    let directory = Directory::Shared("/no/such/directory".into());
+    let directory = ProgramDirectory::Shared("/no/such/directory".into());
     let message =
         "cannot change to directory `/no/such/directory`: no such file or directory".to_owned();
     assert_eq!(fault_in("sh", &directory), (StartFaultKind::Exec, message));
@@ -763,7 +763,7 @@ fn a_system_without_free_descriptors_may_have_some_later() {
 fn a_shared_directory_is_where_the_program_runs() {
     let dir = tempfile::tempdir().unwrap();
     let path = fs::canonicalize(dir.path()).unwrap();
-    let directory = Directory::Shared(path.clone());
+    let directory = ProgramDirectory::Shared(path.clone());
     let mut programs = Programs::new();
     let launch = Launch {
         directory: &directory,
@@ -779,7 +779,7 @@ fn a_shared_directory_is_where_the_program_runs() {
 
 /// Runs a shell script in the sandbox of a slot below `dir`.
 fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFault> {
-    let directory = Directory::Sandbox(dir.to_owned());
+    let directory = ProgramDirectory::Sandbox(dir.to_owned());
     let mut programs = Programs::new();
     // What an earlier program left may still be going away, as long as the machine is busy.
     let until = Instant::now() + Duration::from_secs(30);
@@ -921,7 +921,7 @@ fn a_relative_program_is_meant_from_here_also_in_a_sandbox() {
     let script = file(dir.path(), "script", 0o755, "#!/bin/sh\npwd; echo $0\n");
     let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
     let relative = up.join(script.strip_prefix("/").unwrap());
-    let directory = Directory::Sandbox(dir.path().join("boxes"));
+    let directory = ProgramDirectory::Sandbox(dir.path().join("boxes"));
     let mut programs = Programs::new();
     let launch = Launch {
         program: relative.as_os_str(),

@@ -10,7 +10,7 @@ use proptest::test_runner::TestCaseError;
 use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, DispatchMode, EndedAndPopped, EndedProcess, Event, LineContent, MachineConfig,
+    Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
     ProcessExit, Report, Request, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
@@ -174,7 +174,7 @@ impl World {
             let actions = self.machine.take_actions(self.now);
             if actions.is_empty() {
                 self.check_time_limit()?;
-                let due = self.machine.next_due();
+                let due = self.machine.next_action_due();
                 return check(due > self.now || self.is_finished, || {
                     format!("it wants to act at {due} and does nothing at {}", self.now)
                 });
@@ -279,7 +279,7 @@ impl World {
             return;
         }
         let jid = process.jobs.remove(0);
-        let content = LineContent::Ending(EndingAction::Complete {
+        let content = AnswerLineContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
         });
@@ -427,7 +427,7 @@ impl World {
         let until = self.now + seconds;
         loop {
             let lock = self.locks.values().map(|expires| expires + GRACE);
-            let next = lock.fold(self.machine.next_due(), f64::min);
+            let next = lock.fold(self.machine.next_action_due(), f64::min);
             self.now = next.clamp(self.now, until);
             self.act()?;
             self.give_to_others()?;

@@ -1,4 +1,4 @@
--- Checks an entry of the completed jobs of a queue.
+-- Checks an entry of the set of completed jobs of a queue: its job must exist and be complete.
 -- Takes: jid
 return function(check, queue)
   local key = Keys.queue .. queue .. Keys.completed_in

@@ -1,7 +1,8 @@
--- Checks a setting: settings that the core reads as numbers must be numbers, and some not below 0.
+-- Checks the value of an option: a number if the core reads one, for some options not below 0; for the defaults of a
+-- queue, valid JSON.
 -- Takes: option
 return function(check)
-  -- Why this core ignores a setting's value, in whole or in part; nil or false if it uses all of it.
+  -- Why this core ignores the value of an option, in whole or in part; nil or false if it uses the whole value.
   local function ignored_reason(option, value)
     if string.find(option, '%-defaults$') then
       local ok, members = pcall(cjson.decode, value)

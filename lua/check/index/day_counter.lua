@@ -1,4 +1,4 @@
--- Checks that the counter of failed jobs of a day exists. Without it, other cores cannot cancel the job.
+-- Checks that a day's counter of failed jobs is above 0 for a failed job. Otherwise other cores cannot cancel the job.
 -- Takes: job; when it failed
 return function(check)
   return function(job, when)

@@ -1,8 +1,8 @@
--- Checks entries of a failure list by position. Entries that do not belong there are removed together, in
--- one pass over the list.
--- Takes: where blocks of 50 entries begin, counted from the end of the list, in ascending order
--- Result: the number of blocks that were judged before they cost too much; jobs that failed in another
---   group, to be judged one by one, because each requires searches
+-- Checks entries of a failure list by position. A repair removes all entries that do not belong there together,
+-- because each removal on its own would search the list.
+-- Takes: the positions where blocks of 50 entries begin, counted from the end of the list, in ascending order
+-- Result: the number of blocks that were checked before the call reached its cost limit; the jobs that failed in
+--   another group, which the caller checks one by one, because each requires searches
 -- Refuses: positions that are not whole numbers
 return function(check, group)
   local key, strays, misplaced = Keys.group .. group, {}, {}
@@ -24,7 +24,7 @@ return function(check, group)
     end
   end
 
-  -- Reports the entries that do not belong in the list, the last one first, and plans their removal.
+  -- Reports the entries that do not belong in the list, the last one first. In a repair, also removes them.
   local function remove(length)
     local word = strays[1] and check.outcome('failed-stray')
     if not word then return end

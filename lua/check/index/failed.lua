@@ -1,4 +1,4 @@
--- Checks that a failed job is in the list of its group.
+-- Checks that a failed job is in the failure list of its group.
 -- Takes: jid
 return function(check)
   return function(jid)

@@ -1,18 +1,20 @@
--- Compares a counter of failed jobs of a day with the failure lists. The lists are counted once per call.
+-- Checks the stored number of jobs that failed in a queue on a day against the failure lists. The lists are counted
+-- once per call.
 -- Takes: key of the counters; their day and queue
 local Job = Fields('state', 'queue', 'failure')
 
 return function(check)
   local counts, made, number = nil, nil, need('value/number')
 
-  -- When a job failed. In the usual text the word `"when"` occurs once, and no decoding is needed.
+  -- The time when a job failed. If the text has `"when"` once, as usual, the time is found without decoding the
+  -- text.
   local function failed_at(text)
     local when, rest = string.match(text or '', '"when":(%d+)[,}]()')
     if when and not string.find(text, '"when"', rest, true) then return tonumber(when) end
     return number(need('failure/decode')(text).when)
   end
 
-  -- Counts the failed jobs by day and queue. A queue with an unreadable failure is not judged.
+  -- Counts the failed jobs by day and queue. A queue with a failure that cannot be read is not judged.
   local function count_failed()
     local all, total, seen = {}, 0, {}
     local groups, more = check.need('index/failure_lists').groups()
@@ -48,11 +50,11 @@ return function(check)
     if not check.outcome('failed-counter') then return end
     local stored, wrong = check.ask('hget', key, 'failed')
     if wrong then return end
-    -- The counts of this call are stale if it has changed a list since: count again.
+    -- Count again if this call has changed a failure list since the lists were counted.
     if made ~= check.relisted then counts, made = count_failed(), check.relisted end
     local item = string.sub(key, #Keys.prefix + 1)
     if counts.beyond then return check.add('not-judged', item, 'more than 2000 failed jobs') end
-    -- Without all lists there is no count to compare; unreadable lists have a finding of their own.
+    -- If a list cannot be read, there is no count to compare with. Another finding reports such a list.
     if not counts.all then return end
     if counts.odd[queue] then return check.add('not-judged', item, 'a failure that can not be read') end
     local real = counts.all[day .. ':' .. queue] or 0

@@ -1,5 +1,5 @@
--- Checks an entry of the list of times of failures: qless-php deletes its job when the time is long past, so the job
--- must be failed since then.
+-- Checks an entry of the list of failure times. Some time after it, qless-php deletes the job of the entry. So the job
+-- must be failed, and not have failed again since.
 -- Takes: jid
 return function(check)
   local key, number = Keys.failed_times, need('value/number')
@@ -15,7 +15,7 @@ return function(check)
       return check.add('failed-time', jid, 'is ' .. (job.state or 'in no state'), {{'zset', key, jid, score, false}})
     end
     local when = number(need('failure/decode')(job.failure).when)
-    -- A failure's time is rounded to whole seconds or 14 digits: a difference of up to a second means nothing.
+    -- The time of a failure is rounded to whole seconds or 14 digits: ignore a difference of up to a second.
     if when and when > tonumber(score) + 1 then
       check.add('failed-time', jid, 'failed again at ' .. check.score(when),
         {{'zset', key, jid, score, check.score(when)}})

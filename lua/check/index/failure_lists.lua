@@ -3,9 +3,9 @@
 return function(check)
   local lists = {}
 
-  -- The positions of a job in the list of a group, the length of the list, and whether the list
-  -- is longer than `limit`, the number of entries searched; nil if the key is not a list. One LPOS; pages
-  -- if the user has no right to LPOS.
+  -- The positions of a job in the list of a group, the length of the list, and whether the list is longer than
+  -- `limit`, the number of entries searched; nil if the key is not a list. Uses one LPOS, or reads pages if the user
+  -- has no right to LPOS.
   function lists.find(group, jid, limit)
     limit = limit or 100000
     local key = Keys.group .. group
@@ -33,8 +33,8 @@ return function(check)
     return places, length, length > limit
   end
 
-  -- The positions of neighboring jobs that are removed: the list is searched only for the first of them. A
-  -- job far from the others is left for another call.
+  -- Finds a job that is to be removed, with the results of lists.find. Remembers the 200 entries before and behind
+  -- the job, so that further jobs among these need no search of the list.
   local window
   function lists.near(group, jid)
     local gone = window and check.repair and check.relisted - window.relisted or 0
@@ -63,7 +63,7 @@ return function(check)
     return {place - before}, window.length - gone, false
   end
 
-  -- Adds the removal of these positions, from last to first, and of a group that is empty afterwards.
+  -- Adds the removal of the entries at these positions, from last to first, and of a group that is empty afterwards.
   function lists.drop(changes, group, jid, places, length)
     local key = Keys.group .. group
     for i = #places, 1, -1 do changes[#changes + 1] = {'list', key, '' .. places[i], jid, false} end
@@ -72,7 +72,7 @@ return function(check)
     end
   end
 
-  -- Up to 500 groups, and whether there are more.
+  -- All groups, and false; no groups, and true, if there are more than 500.
   function lists.groups()
     local count, wrong = check.ask('scard', Keys.failures)
     if wrong then return {}, false end
@@ -80,7 +80,8 @@ return function(check)
     return {}, true
   end
 
-  -- Adds the removal of a job from all lists.
+  -- Adds the removal of a job from all failure lists. Searches nothing if there are more than 500 groups, and stops
+  -- after about 100000 entries.
   function lists.remove_everywhere(changes, jid)
     local groups, left = lists.groups(), 100000
     for i = 1, #groups do

@@ -3,8 +3,8 @@
 return function(check)
   local asked = {}
 
-  -- Whether any entry of the list stays there. If none does, the group needs no entry: the repair that
-  -- removes the last entry deletes the list.
+  -- Whether any entry of the list is right, so that no repair removes it. If none is, the group needs no entry in
+  -- `ql:failures`: the repair that removes the last entry deletes the list.
   local function keeps_an_entry(group, key, length)
     local jids = redis.call('lrange', key, 0, 99)
     for i = 1, #jids do

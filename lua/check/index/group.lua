@@ -1,4 +1,4 @@
--- Checks an entry of a failure list.
+-- Checks that an entry of a failure list names a job that failed in this group.
 -- Takes: jid
 return function(check, group)
   local lists = check.need('index/failure_lists')

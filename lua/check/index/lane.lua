@@ -1,4 +1,4 @@
--- Checks an entry of a lane: its job is live, and waits for the live job before it.
+-- Checks an entry of a lane: its job must be live (lane/live), and must wait for the live job before it in the lane.
 -- Takes: jid
 return function(check, lane)
   local key, lanes = Keys.lane .. lane, check.need('repair/lane')

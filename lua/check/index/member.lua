@@ -1,4 +1,4 @@
--- Checks a member of a set of a queue: the job must exist and belong there.
+-- Checks a member of one of a queue's sets, such as the waiting jobs: the job must exist and belong in that set.
 -- Takes: jid
 local Job = Fields('jid', 'state', 'queue', 'throttles')
 
@@ -21,7 +21,7 @@ return function(check, queue, kind)
     for i = 1, #others do
       if ask('zscore', others[i], jid) then return false end
     end
-    -- The set of held jobs is read only for a job with throttles: verifying that set itself finds any other job in it.
+    -- A job without throttles cannot be held. If it is in that set, too, the check of that set's members finds it.
     return kind == 'throttled' or not stored[Job.throttles] or not ask('zscore', base .. Keys.throttled, jid)
   end
 

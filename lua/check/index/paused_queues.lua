@@ -1,4 +1,4 @@
--- Checks the name of a paused queue.
+-- Reports a paused queue that is not in the list of queues and has no jobs.
 -- Takes: queue
 return function(check)
   return function(queue)

@@ -1,4 +1,4 @@
--- Checks an entry of the held jobs of a throttle: the job is held, and names the throttle.
+-- Checks an entry of the held jobs of a throttle: its job must be held, and must name the throttle.
 -- Takes: jid
 return function(check, id)
   local key, held = Keys.throttle .. id .. Keys.pending, check.need('repair/held')

@@ -1,4 +1,4 @@
--- Checks that `ql:queues` lists a queue that is in use. Once per queue.
+-- Checks that `ql:queues` lists a queue that is in use. Checks each queue only once.
 -- Takes: queue
 return function(check)
   local asked = {}

@@ -2,7 +2,7 @@
 -- running jobs than the limit.
 -- Takes: queue
 return function(check)
-  -- A queue is in use if one of its templates is paused.
+  -- Whether a template of the queue is paused: then the queue is in use.
   local function has_paused(queue)
     if not check.paused_queues then
       check.paused_queues = {}
@@ -17,7 +17,7 @@ return function(check)
 
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.recur, Keys.throttled}
 
-  -- Whether a queue has a set: a key of another type is no content.
+  -- Whether one of the queue's sets has entries. A key of another type counts as empty.
   local function has_set(base)
     for i = 1, #parts do
       if (check.ask('zcard', base .. parts[i]) or 0) > 0 then return true end

@@ -1,4 +1,4 @@
--- Checks an entry of the schedule of templates of a queue.
+-- Checks an entry of the schedule of recurring jobs of a queue, and the recurring job (template) itself.
 -- Takes: jid of the template
 return function(check, queue)
   local key = Keys.queue .. queue .. Keys.recur

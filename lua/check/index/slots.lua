@@ -1,4 +1,5 @@
--- Checks a holder of a slot: it runs, and names the throttle. `key/idle` finds who may have the slot next.
+-- Checks that the job which holds a slot of a throttle runs and names the throttle. `key/idle` finds free slots that
+-- held jobs should have.
 -- Takes: jid
 return function(check, id)
   local key, held = Keys.throttle .. id .. Keys.locks, check.need('repair/held')

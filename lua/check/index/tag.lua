@@ -1,9 +1,9 @@
--- Checks an entry of the index of a tag.
+-- Checks an entry of the index of a tag: its job must exist and have the tag.
 -- Takes: jid
 return function(check, tag)
   local key = Keys.tag .. tag
 
-  -- Whether the tags are readable and do not include this one.
+  -- Whether the stored tags of a job can be decoded and lack this tag.
   local function lacks_tag(text)
     local tags = check.need('judge/tag_list')(text)
     for i = 1, #(tags or {}) do

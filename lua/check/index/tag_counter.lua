@@ -1,5 +1,5 @@
--- Adds the new counter of a tag whose index gains or loses an entry. If the counter was wrong before, it
--- is left alone: the index may have been the fault.
+-- Adds the change of a tag's counter to changes that add an entry to the tag's index, or remove one. A counter that
+-- does not match the index now is left alone: perhaps the index is wrong, and the changes make them match.
 -- Takes: changes; tag; 1 or -1
 return function(check)
   return function(changes, tag, by)

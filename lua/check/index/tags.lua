@@ -1,4 +1,4 @@
--- Compares the counter of a tag with its index.
+-- Checks that the counter of a tag is the number of jobs in the tag's index.
 -- Takes: tag
 return function(check)
   return function(tag)

@@ -1,4 +1,4 @@
--- Checks that a throttle is in `ql:throttles` if, and only if, it has a maximum.
+-- Checks that a throttle with a maximum is in `ql:throttles`, and that one without a maximum is not.
 -- Takes: id
 return function(check)
   local number = need('value/number')
@@ -7,7 +7,7 @@ return function(check)
     if wrong then return check.wrong_type(Keys.throttles, 'zset') end
     local stored
     stored, wrong = check.ask('hmget', Keys.throttle .. id, 'maximum', 'changed')
-    -- A key of the wrong type has a finding of its own.
+    -- Another finding reports a key of the wrong type.
     if wrong then return end
     local maximum, changed = stored[1], stored[2]
     if score and not maximum then

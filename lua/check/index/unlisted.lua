@@ -1,5 +1,5 @@
--- Checks a failed job that the caller has not found in any failure list, without a search of the lists: a job
--- that fails again gets another mark, and nothing else adds it to a list.
+-- Checks a failed job that the caller has not found in any failure list. The lists need no new search if the mark is
+-- unchanged: only a new failure adds a job to a list, and it changes the mark.
 -- Takes: jid; the mark that the job had before the caller read the lists
 return function(check, group)
   local mark_of = need('job/mark')

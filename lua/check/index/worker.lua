@@ -1,4 +1,4 @@
--- Checks an entry of the job list of a worker.
+-- Checks an entry of the list of jobs that a worker holds.
 -- Takes: jid
 return function(check, worker)
   local key = Keys.worker .. worker .. Keys.held

@@ -1,4 +1,4 @@
--- Checks a worker's time in `ql:workers`, and that it is listed there if it holds jobs.
+-- Checks that a worker was not last seen in the future, and that `ql:workers` lists it if it holds jobs.
 -- Takes: worker
 return function(check)
   return function(worker)

@@ -1,4 +1,4 @@
--- Checks that the template of a job has counted it. If not, the template would use the number again.
+-- Checks that a template's counter has reached the number in a job's jid. Otherwise a later job would get that jid.
 -- Takes: job
 return function(check)
   return function(job)

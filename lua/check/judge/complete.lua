@@ -10,7 +10,7 @@ return function(check)
     elseif job.state == 'complete' then
       local time = need('value/number')(job.time)
       if not score and time and time > check.latest then
-        -- Report only: an entry with a time in the future would stay in the list until that time.
+        -- Report only: the job's time lies in the future, and the list would keep the entry until then.
         check.add('completed-unlisted', job.id, '', {}, 'ahead')
       elseif not score then
         check.add('completed-unlisted', job.id, '',

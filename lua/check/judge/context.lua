@@ -1,13 +1,13 @@
--- Holds the state of one check: its options, its reads and its findings. The functions for findings are
--- in `repair/record` and `repair/plan`; they are built with the first finding.
+-- Creates the context of a call of `check.slice`: its options, its functions for reads, and its findings. The functions
+-- that report or plan repairs are in `repair/record` and `repair/plan`, and are loaded with the first finding.
 -- Takes: now as number and as text; whether to repair; name of the run; `findings` of check.slice
 -- Result: the context; or nil and the unknown id in `findings`
 local Brief = Fields('jid', 'state', 'queue', 'klass')
 local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 'expires', 'time', 'failure',
   'grace', 'scheduled', 'spawned_from_jid', 'key', 'throttles', 'dup', 'hold')
 
--- The set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
--- returns nil and that id.
+-- Reads the argument `findings`. Returns the set of excluded ids, and the set of named ids (false if none is named,
+-- which selects all). If an id is unknown, returns nil and that id.
 local function parse_selection(findings)
   local known, only, out = need('repair/outcomes')(), false, {}
   for word in string.gmatch(findings .. ',', '([^,]*),') do
@@ -31,9 +31,10 @@ return function(now, t, repair, run, findings)
   end
   local built, number, read = {}, need('value/number'), need('value/read')
   local homes = need('judge/homes')()
-  -- `latest`: a past time more than an hour from now comes from a wrong clock. `horizon`: a lock that ends in more than
-  -- 100 days is suspect. `last_due`: no real time is more than 1000 years from now; a larger number is in milliseconds.
-  -- `rounding`: times that differ by no more are the same. `longest`: how many bytes of a text are decoded.
+  -- `latest`: the latest time that a past event may have, an hour from now. A later one is from a wrong clock.
+  -- `horizon`: the latest plausible end of a lock, in 100 days. `last_due`: the latest plausible due time, in 1000
+  -- years. A larger number is in milliseconds. `rounding`: the largest difference of two times that count as equal.
+  -- `longest`: the maximum length in bytes of a text that is decoded.
   local check = {now = now, t = t, latest = now + 3600, horizon = now + 8640000, last_due = now + 31557600000,
     rounding = 0.001, longest = 250000, repair = repair, run = run, out = out, only = only,
     homes = homes, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
@@ -44,19 +45,19 @@ return function(now, t, repair, run, findings)
     return rawget(check, name)
   end})
 
-  -- value/read, counted.
+  -- Runs value/read and counts it for the cost of the call.
   local function ask(...)
     check.cost = check.cost + 1
     return read(...)
   end
   check.ask = ask
 
-  -- Notes that a part of a key is longer than what is decoded.
+  -- Reports that a part of a key was not verified, because it is longer than `longest`.
   function check.too_long(key, part)
     check.add('not-judged', key, part .. ' beyond ' .. check.longest .. ' bytes')
   end
 
-  -- A function of `check/`, built once per call.
+  -- Returns a function of `lua/check/` for this context. It is built once per call.
   function check.need(name)
     local part = built[name]
     if not part then
@@ -66,7 +67,7 @@ return function(now, t, repair, run, findings)
     return part
   end
 
-  -- A job from its stored fields, by the names that the checks use.
+  -- Returns a job as a table with the field names that the checks use, from the reply of HMGET.
   function check.job(jid, key, stored)
     return {
       id = jid,
@@ -93,9 +94,9 @@ return function(now, t, repair, run, findings)
     }
   end
 
-  -- Reads a job. Returns what the key holds, and the fields: `gone` (no key), `type` (not a hash), `stub`
-  -- (nothing of a job remains), `odd` (state or queue is missing or unknown), `job`. `brief`: read only
-  -- jid, state, queue and klass.
+  -- Reads a job. Returns what the key contains, then the fields of the job: `job`, `gone` (no key), `type` (not a
+  -- hash), `stub` (no jid, class or data) or `odd` (jid, state or queue is missing or wrong). `brief`: read only jid,
+  -- state, queue and klass.
   function check.read(jid, brief)
     local key, stored, wrong = Keys.job .. jid, nil, nil
     if brief then
@@ -113,10 +114,10 @@ return function(now, t, repair, run, findings)
     return 'odd', job
   end
 
-  -- Whether a job of this priority can have this score in the work set.
+  -- Returns whether the score of a job in the work set fits the job's priority.
   function check.fits_priority(job, score)
     local n, p = tonumber(score), number(job.priority) or 0
-    -- The score of a stalled job is infinity, also after a throttle held it and returned it to the front.
+    -- A stalled job has the score infinity, to be first. It keeps this score if a throttle held it and released it.
     if n == math.huge then return job.state == 'stalled' or job.state == 'waiting' and job.throttles end
     return (n > p - 1 or p - 1 == p and n == p) and n <= p + 1e-6 + math.abs(p) * 1e-12
   end

@@ -3,8 +3,7 @@
 return function(check)
   local edges = check.need('judge/edge_sets')
 
-  -- What a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
-  -- the job.
+  -- The state of a dependency, `missing`, `complete` or `there` (nil if it is unclear), and the job.
   local function dependency_state(x)
     local what, job = check.read(x, true)
     if what == 'gone' or what == 'stub' then return 'missing' end
@@ -59,7 +58,8 @@ return function(check)
         end
       end
     end
-    -- The removal of the last edge releases the job. If the job may not be released, the edge stays.
+    -- Reports a dependency, and plans the removal of its edge. The removal of the last edge releases the job. If the
+    -- job may not be released, that edge stays.
     local function drop(x, last)
       local changes, word = edges.cut(y.id, x), nil
       if last and y.state == 'depends' then
@@ -72,7 +72,7 @@ return function(check)
       check.add(ids[x], y.id, x, changes, word)
     end
     for i = 1, #unsure do drop(unsure[i], left == 1) end
-    -- Sort, because removing the last one releases the job: which one is last must not depend on chance.
+    -- Sort, because the removal of the last edge releases the job: which edge is last must not depend on chance.
     if sure[2] then need('value/sort')(sure) end
     for i = 1, #sure do drop(sure[i], left == 0 and i == #sure) end
   end

@@ -1,5 +1,5 @@
--- Checks the dependents of a jid, in both directions.
--- Takes: jid; what it is to them: `there` (a job), `complete` or `missing`
+-- Checks that a job and its dependents list each other.
+-- Takes: jid; what the job is for its dependents: `there`, `complete` or `missing`
 return function(check)
   local edges = check.need('judge/edge_sets')
 
@@ -10,7 +10,7 @@ return function(check)
     for i = 1, #list do
       local y = list[i]
       local what, job = check.read(y, true)
-      -- The dependents of a missing job are no finding here: they are a leftover key (edges-orphan).
+      -- If the job is missing, a wrong entry is no finding here: the whole set is a leftover key (edges-orphan).
       local loose = how ~= 'missing'
       if what == 'gone' or what == 'stub' then
         if loose then check.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end
@@ -26,15 +26,15 @@ return function(check)
           end
         elseif how == 'there' and job.state == 'depends' and y ~= x
           and (edges.rebuilt[y] or check.ask('scard', theirs) == 0) then
-          -- The set of dependencies is lost: rebuild it from the jobs that list this one.
+          -- `y` lost its set of dependencies: rebuild the set from the jobs that list `y` as a dependent.
           edges.rebuilt[y] = true
           check.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
         elseif how == 'missing' and job.state == 'depends' and check.ask('scard', theirs) == 0 then
-          -- The set of dependencies is lost as well, and nothing else remains of the edge: remove it.
+          -- `y` lost its set of dependencies, and `x` is missing: remove this last entry of the dependency.
           check.add('dependency-missing', y, x, {{'set', own, y, '1', false}})
         elseif how == 'there' and (job.state == 'depends' or job.state == 'failed') and need('lane/precedes')(x, y)
           and (job.state == 'depends' or check.ask('hget', job.key, 'hold') == '1') then
-          -- The edge belongs to a lane, in which `y` waits for the job before it: restore the other half.
+          -- The dependency belongs to a lane, in which `y` waits for the job before it: restore the missing side.
           check.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
         elseif loose then
           check.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})

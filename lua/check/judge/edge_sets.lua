@@ -1,9 +1,10 @@
--- Reads the sets of dependencies and dependents, and plans the removal of an edge and the release of a job.
+-- Reads the sets of dependencies and dependents. Plans the removal of an edge between two jobs, and the release of a
+-- job that has no dependency left.
 -- Result: a table of functions; `rebuilt` is the set of jids whose dependencies this call rebuilds
 return function(check)
   local edges, number = {rebuilt = {}}, need('value/number')
 
-  -- Up to 1000 members of a set, and the number of all; nil if the key is not a set.
+  -- Up to 1000 members of a set, and the number of all members; nil if the key is not a set. Reports a larger set.
   function edges.members(key)
     local count, wrong = check.ask('scard', key)
     if wrong then
@@ -16,7 +17,7 @@ return function(check)
     return page[2] or {}, count
   end
 
-  -- Adds the release of a job without dependencies, as the completion of the last one would do.
+  -- Adds the changes that release a job without dependencies, as the completion of its last dependency would.
   function edges.release(changes, job)
     local base = Keys.queue .. job.queue
     local function entry(part)
@@ -51,7 +52,7 @@ return function(check)
     return false
   end
 
-  -- The removal of an edge in both directions.
+  -- The changes that remove an edge: `x` from the dependencies of `y`, and `y` from the dependents of `x`.
   function edges.cut(y, x)
     local changes, above, below = {}, Keys.job .. y .. Keys.dependencies, Keys.job .. x .. Keys.dependents
     if check.ask('sismember', above, x) == 1 then changes[1] = {'set', above, x, '1', false} end

@@ -1,4 +1,4 @@
--- Checks the dependencies and the dependents of a job.
+-- Checks the list of dependencies and the list of dependents of a job.
 -- Takes: job
 return function(check)
   local dependencies, dependents = check.need('judge/dependencies'), check.need('judge/dependents')

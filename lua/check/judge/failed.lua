@@ -1,10 +1,10 @@
--- Checks that a failed job is once in the list of its group, and in no other list.
--- Takes: job; the group in whose list the check met it, if any; the group whose list does not have it, like
---   any other list, as the caller has read
+-- Checks that a failed job is in its group's list exactly once, and in no other failure list.
+-- Takes: job; the group in whose list the check met the job, if any; the job's group, if the caller has read all
+--   failure lists and found the job in none, else nil
 return function(check)
   local lists = check.need('index/failure_lists')
 
-  -- Whether the call verifies a finding that requires a search of the failure lists.
+  -- Whether the call looks for a finding that requires a search of the failure lists.
   local function needs_search()
     return check.outcome('failed-stray') or check.outcome('failed-unlisted') or check.outcome('failed-twice')
       or check.outcome('failed-counter')
@@ -28,7 +28,7 @@ return function(check)
     if absent ~= group then absent = nil end
     local changes, places, beyond = {}, {}, false
     if group then
-      -- If the caller found no entry, search only the newest 1000: a repair since then would have added one there.
+      -- If the caller found no entry, search only the newest 1000, where a repair since then would have added one.
       local found, _, long = lists.find(group, job.id, absent and 1000)
       if not found then return end
       places, beyond = found, long and not absent
@@ -72,7 +72,7 @@ return function(check)
       end
     end
     more = more or left <= 0
-    -- If the failure names no group, no list is wrong: only report it, and leave the job in the list that holds it.
+    -- If the failure names no group, no list is wrong for the job: report the failure, and change no list.
     if not group then
       if not elsewhere and not more then wrong = wrong .. ', in no list' end
       return check.add('job-unreadable', job.id, wrong, {}, 'part')

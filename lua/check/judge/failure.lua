@@ -1,11 +1,11 @@
--- Reads the group and the time of a failure.
+-- Reads the group and the time of a job's failure.
 -- Takes: job
--- Result: group and time; if either is missing, the group or nil, nil, and the failure rebuilt from the
---   history (false if the history has none)
+-- Result: group and time. If either is missing: the group or nil; nil; and the text of the failure, rebuilt from the
+--   history (false if the history has no failure)
 return function(check)
   local number = need('value/number')
 
-  -- Group, time and worker of the newest failure in the history.
+  -- Returns group, time and worker of the newest failure among the last 100 history entries.
   local function newest_failure(job)
     local list = check.ask('lrange', job.key .. Keys.history, -100, -1) or {}
     for i = #list, 1, -1 do

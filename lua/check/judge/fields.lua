@@ -1,9 +1,10 @@
--- Checks the fields of a job: those that every command needs must exist and be readable for every client.
+-- Checks the fields of a job. Those that every command needs must exist, and every client must be able to read
+-- them.
 -- Takes: job; what `check.read` returned with it
 return function(check)
   local number = need('value/number')
 
-  -- The tags whose index lists the job, as JSON.
+  -- The tags in whose index the job is, as a JSON list.
   local function indexed_tags(job)
     local names, found = check.ask('zrange', Keys.tags, 0, 999) or {}, {}
     need('value/sort')(names)
@@ -24,7 +25,8 @@ return function(check)
 
   return function(job, what)
     local key = job.key
-    -- Notes a new value for a field. `keep`: the old value goes into a field `bad-<name>`.
+    -- Adds a finding that gives a field a new value. With `keep`, the repair saves the old value in a field
+    -- `bad-<name>`.
     local function add_new_value(name, value, keep, more)
       local old = job[name]
       local changes = {{'hash', key, name, old, value}}
@@ -59,14 +61,15 @@ return function(check)
       add_new_value('remaining', string.format('%.0f', tries))
     end
     if not job.worker then add_new_value('worker', '') end
-    -- The check of a running job (judge/running) restores `expires` from its lock: leave it out here.
+    -- Leave out `expires` of a running job: `judge/running` restores it from the job's lock.
     if not job.expires and not (what == 'job' and job.state == 'running') then add_new_value('expires', '0') end
     if not number(job.time) then
       local when = newest_time(job)
       local name = 'time'
       if when then add_new_value(name, when) else report(job.time and name or 'no time') end
     end
-    -- `scheduled` must be a number: the reference core copies it into the schedule at the job's release.
+    -- `scheduled` must be a number: when the reference core releases the job, it copies the field into the
+    -- schedule.
     if job.state == 'depends' and job.scheduled then
       local due = tonumber(job.scheduled)
       if not due or due ~= due or string.find(job.scheduled, '%s') then add_new_value('scheduled', false) end

@@ -18,7 +18,8 @@ local function with_wrapped_item(entry)
   if ok and type(list[3]) == 'table' and pcall(cjson.encode, list[3]) then return text end
 end
 
--- Nil for a correct entry, or its replacement, or false if the entry does no harm.
+-- The replacement of a faulty entry; nil for a correct entry; false for an entry of more than three elements, which
+-- does no harm.
 local function corrected(entry)
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*"%]$') then return nil end
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*",{"%l+":"[^"\\%c]*"}%]$') then return nil end

@@ -1,4 +1,4 @@
--- The table of what is expected of a job in each state: which set of its queue holds it, and no other.
+-- Which set of its queue must hold a job, by the state of the job. No other of these sets may hold the job.
 -- `build.rs` reads these lines for the scan.
 -- Result: the sets by state; false for a state whose jobs are in none
 return function()

@@ -7,7 +7,8 @@ return function(check)
     local what, job = check.read(jid)
     local reserved = need('job/reserved')(jid)
     if what == 'gone' or what == 'type' then
-      -- With a reserved jid, the key may be another job's companion: then its type is right.
+      -- If the jid has a reserved ending, the key may be a companion of another job, such as its history: then its type
+      -- is right.
       if what == 'type' and not reserved then check.wrong_type(Keys.job .. jid, 'hash') end
       return
     end

@@ -1,4 +1,4 @@
--- Checks that the index of each tag of a job lists the job.
+-- Checks for each tag of a job, up to 1000, that the index of the tag lists the job.
 -- Takes: job
 return function(check)
   return function(job)

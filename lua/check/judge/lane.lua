@@ -1,4 +1,4 @@
--- Checks that a live job is in its lane, and that it waits for the live job before it.
+-- Checks that a live job is in its lane, and that it depends on the live job before it.
 -- Takes: job; its rank in the lane, if the caller has read it
 return function(check)
   local lanes = check.need('repair/lane')
@@ -16,12 +16,12 @@ return function(check)
     end
     local before = lanes.before(job.lane, rank)
     if not before then return end
-    -- A failed job that keeps its place in the lane does not have to be in state `depends`.
+    -- A failed job that holds its lane stays in state `failed`, even behind another job.
     if job.state ~= 'depends' and job.state ~= 'failed' then
       local changes = job.state ~= 'running' and lanes.block({}, job, before)
       return check.add('lane-order', job.id, before, changes or {}, not changes and 'beside' or nil)
     end
-    -- An edge that only one of the two jobs lists is enough here: its other half is a finding of its own.
+    -- A dependency that only one of the two jobs lists counts here. Another finding reports the missing half.
     if lanes.has_edge(job.id, before) then return end
     local changes = lanes.block({}, job, before)
     check.add('lane-edge', job.id, before, changes, not changes and 'beside' or nil)

@@ -1,11 +1,11 @@
--- Checks scores, numbers and leftover fields of a job.
+-- Checks a job's time, its score in the work set, its remaining tries, and fields that earlier states left behind.
 -- Takes: job
 return function(check)
   local number = need('value/number')
   return function(job)
     local base, state = Keys.queue .. job.queue, job.state
     local time, priority = number(job.time), number(job.priority)
-    -- A time in the future is one in milliseconds, or comes from a wrong clock.
+    -- A time in the future is in milliseconds or from a wrong clock.
     local ahead = time and time > check.latest
     if ahead then check.add('clock', job.id, 'time is ' .. job.time) end
 

@@ -1,5 +1,5 @@
--- Checks the field `history` of a job, which versions before the list wrote: the reference core reads it in
--- each call that reads or changes the job, and raises if it cannot.
+-- Checks the field `history` of a job, which old versions wrote in place of the list of entries. The reference core
+-- reads it in each call that reads or changes the job, and raises an error if it cannot.
 -- Takes: job
 return function(check)
   return function(job)
@@ -10,7 +10,7 @@ return function(check)
     if whole then return end
     local list = job.key .. Keys.history
     local length, wrong = check.ask('llen', list)
-    -- Entries cannot be moved into a key of the wrong type, which `judge/history` reports.
+    -- The entries cannot be moved into a list of the wrong type, which `judge/history` reports.
     if wrong then return end
     local changes = {
       {'hash', job.key, 'bad-history', check.ask('hget', job.key, 'bad-history'), text},

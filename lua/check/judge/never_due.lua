@@ -1,5 +1,5 @@
--- Checks whether a scheduled job falls due: no core runs what is scheduled before the epoch, and more than 1000
--- years from now is a time in milliseconds, or none.
+-- Checks that a scheduled job becomes due at all. No core runs a job scheduled before the epoch. A time more than
+-- 1000 years from now is in milliseconds, or is not a time.
 -- Takes: job
 return function(check)
   return function(job)

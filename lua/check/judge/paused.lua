@@ -1,4 +1,4 @@
--- Checks the document of a paused template: that it can be read, and that a resume makes a usable template of it.
+-- Checks that the document of a paused template can be read, and that a resume makes a usable template of it.
 -- Takes: jid
 local Template = Fields('judge/template_fields')
 

@@ -1,4 +1,4 @@
--- Checks the payloads of a merge job: it has some, and its data is their array unless it runs.
+-- Checks the payloads of a merge job: there must be some, and the job's data must be their array unless the job runs.
 -- Takes: job
 return function(check)
   return function(job)
@@ -6,7 +6,7 @@ return function(check)
     local count, wrong = check.ask('zcard', key)
     if wrong then return check.wrong_type(key, 'zset') end
     if count == 0 then
-      -- Only the job's data is left of the payloads: make it a plain job, which keeps the data.
+      -- The payloads are lost, but the job's data still contains them: make the job a plain job, which keeps its data.
       return check.add('payloads-missing', job.id, '', {{'hash', job.key, 'dup', 'merge', false}})
     end
     -- A running job may have replaced its data: do not compare it with the payloads.

@@ -1,11 +1,11 @@
--- Checks a template: its fields, and that it has one entry in the schedule of its queue; and the document of its pause.
+-- Checks a template: its fields, the document of its pause, and that only the schedule of its queue has it.
 -- Takes: jid; the queue in whose schedule the check met it, if any
 local Template = Fields('judge/template_fields')
 
 return function(check)
   local number = need('value/number')
 
-  -- The template's entries in the schedules of other queues, and whether there were too many queues to read.
+  -- The template's entries in the schedules of other queues, and whether there are too many queues to read them all.
   local function elsewhere(id, own, seen, all)
     local queues, more, found, done = {}, false, {}, {[own] = true}
     local function enter(queue)
@@ -33,7 +33,7 @@ return function(check)
 
     check.need('judge/template_fields')(id, values, key, report)
     if count and count >= 0 and count % 1 == 0 then
-      -- Uncounted children: the next numbers, as long as jobs of this template have them.
+      -- Jobs of this template that `count` leaves out: those with the next numbers.
       local n = count
       while n < count + 100 and check.ask('hget', Keys.job .. id .. '-' .. string.format('%.0f', n + 1),
         'spawned_from_jid') == id do

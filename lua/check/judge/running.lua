@@ -1,4 +1,4 @@
--- Checks the lock of a running job and the list of its worker.
+-- Checks the lock of a running job, and that its worker is known and lists the job.
 -- Takes: job
 return function(check)
   local number, too_late = need('value/number'), check.need('judge/lock_too_late')
@@ -25,7 +25,7 @@ return function(check)
         check.add('score', job.id, 'locked until ' .. lock .. ', expires ' .. (job.expires or 'never'), changes)
       end
     end
-    -- A worker without a name has no list of jobs to check.
+    -- If the job names no worker, there is no list of jobs to check.
     if not job.worker or job.worker == '' then return end
     local known, wrong = check.ask('zscore', Keys.workers, job.worker)
     if not known and not wrong then check.add('worker-unknown', job.worker, '') end

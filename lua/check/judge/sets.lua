@@ -1,9 +1,10 @@
 -- Checks that a job is in the set of its state in its own queue, and in no other set of any queue.
--- Takes: job; the queue in whose set the check met it, if any
+-- Takes: job; the queue of the set in which the check found the job, if any
 return function(check)
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
 
-  -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
+  -- Adds the entry of a job in a set to `entries`, if there is one. Returns its score, and whether the key has
+  -- another type.
   local function add_entry(entries, key, part, queue, jid)
     local score, wrong = check.ask('zscore', key, jid)
     if wrong then
@@ -14,8 +15,8 @@ return function(check)
     return score, wrong
   end
 
-  -- Adds the entries of a job in one queue to `entries`. Returns them by part, and whether all sets were
-  -- readable.
+  -- Adds the entries of a job in the sets of one queue to `entries`. Returns their scores by set, and whether no
+  -- key has another type.
   local function add_queue_entries(entries, queue, jid)
     local held, fine = {}, true
     for i = 1, #parts do
@@ -31,7 +32,7 @@ return function(check)
     if job.state == 'complete' and own ~= '' then return check.need('judge/complete')(job) end
     if seen == own and job.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
-    -- A job in another state, such as a completed one, has no set in its queue to read.
+    -- A job in another state, such as a completed one, has no set in its queue.
     if home or job.state == 'failed' then held, fine = add_queue_entries(entries, own, job.id) end
     if not fine then return end
     job.scores = held
@@ -51,7 +52,7 @@ return function(check)
       end
     end
 
-    -- Find the entries that the job must not have, in the sets of this queue and of others.
+    -- Find the entries that the job must not have, in the sets of its own queue and of other queues.
     local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
     local part, score, extra
     if not placed then part, score, extra = check.need('repair/home')(job, check.homes[job.state], entries) end
@@ -62,10 +63,11 @@ return function(check)
       if not right or not placed then
         local list = here and wrong or foreign
         list[#list + 1] = entry
-        -- If the job is in its own set, its entries in other queues are a finding of their own.
+        -- If the job is in its own set, a second finding has its entries in other queues.
         local from = (here or not placed) and drops or outside
         if not right then from[#from + 1] = {'zset', entry.key, job.id, entry.score, false} end
-        -- A valid lock protects the job, except in state `depends` without a worker: then nobody holds it.
+        -- A repair must not remove a valid lock, unless the job is in state `depends` without a worker: then no
+        -- worker holds it.
         if entry.part == Keys.locks and job.state ~= 'running' and tonumber(entry.score) > check.now
           and not (placed and job.state == 'depends' and (job.worker or '') == '') then
           locked[from] = 'locked'
@@ -104,7 +106,8 @@ return function(check)
     if held[part] ~= score then
       drops[#drops + 1] = {'zset', Keys.queue .. own .. part, job.id, held[part], score}
     end
-    -- Note the set that the repair puts the job into: a release in the same call removes it from there.
+    -- Note the set into which the repair puts the job: if the same call releases the job, it removes the job from
+    -- that set.
     if not locked[drops] and check.outcome(id) == 'found' then job.enters = {[part] = score} end
     for i = 1, #extra do drops[#drops + 1] = extra[i] end
     check.list_queue(drops, own)

@@ -1,4 +1,4 @@
--- Checks that a running job has a slot of each of its throttles, and that a throttle holds a held job.
+-- Checks that a running job has a slot of each of its throttles, and that one of its throttles lists a throttled job.
 -- Takes: job
 return function(check)
   return function(job)

@@ -37,7 +37,8 @@ return function(check)
 
   return function(job, what, seen)
     if what == 'stub' then
-      -- With a reserved jid, the key is the companion of another job, not a remnant: check it as such.
+      -- If the jid ends in a reserved suffix, the key is a companion key of another job, not a remnant: check it as
+      -- one.
       if need('job/reserved')(job.id) then return check.need('key/key')(string.sub(job.key, #Keys.prefix + 1)) end
       if check.outcome('job-stub') then check.add('job-stub', job.id, 'nothing but leftovers', remove(job, seen)) end
       return

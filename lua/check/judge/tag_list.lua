@@ -1,6 +1,6 @@
--- Reads stored tags. Results are kept, because many jobs have the same tags.
+-- Decodes the stored tags of a job. Keeps the results of a call, because many jobs have equal tags.
 -- Takes: text
--- Result: a list without repeats; nil if it is unreadable, and then true if it is only too long
+-- Result: the tags, each once; nil if the text is unreadable; nil and true if the text is too long to decode
 return function(check)
   local known = {}
   return function(text)

@@ -1,5 +1,5 @@
--- Checks that the counter of a template is at least `n`. Of several uncounted children, the largest number
--- is reported.
+-- Checks that the count of a template is at least `n`, the number at the end of the jid of one of its jobs. A call
+-- reports a number only if it is higher than the numbers that it has reported.
 -- Takes: jid of the template; n
 return function(check)
   local highest = {}

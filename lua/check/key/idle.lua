@@ -1,5 +1,5 @@
--- Checks that no job has been held for more than 10 seconds by a throttle with a free slot, if the next pop of its
--- queue could return only such jobs: no other job waits there, and the queue is not paused.
+-- Checks that a throttle with a free slot has held no job for more than 10 seconds. Leaves out jobs of a paused queue,
+-- and of a queue with waiting jobs, which a pop may grant instead.
 -- Takes: id
 return function(check)
   local mark_of, held = need('job/mark'), check.need('repair/held')

@@ -4,7 +4,7 @@ return function(check)
   local kind_of = need('key/kind')
   local sizes = {string = 'strlen', list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen'}
 
-  -- Checks a companion key of a job: the job must exist.
+  -- Checks a companion key of a job, such as its history: the job must exist.
   local function companion(name, key, owner, part)
     if part == 'payloads' then return check.need('key/payloads')(name, key, owner) end
     if redis.call('exists', Keys.job .. owner) == 1 then return end
@@ -21,7 +21,8 @@ return function(check)
     local kind, family, owner, part, day = kind_of(name)
     if not kind and not lost then return check.add('key-unknown', name, actual_type) end
     local ttl = redis.call('ttl', key)
-    -- A throttle may expire, and a window of uniqueness does. The id of a throttle may end like the sets of another.
+    -- Only the hash of a throttle and a window of uniqueness may expire. A throttle's id may end like the name of a
+    -- throttle's set: then the hash has a maximum.
     local is_throttle = family == 'th' and actual_type == 'hash' and (not part or redis.call('hget', key, 'maximum'))
     if ttl >= 0 and (lost or not is_throttle and family ~= 'u') then
       check.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})

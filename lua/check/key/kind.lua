@@ -1,4 +1,4 @@
--- The type that a key must have by its name, and what it belongs to.
+-- The type that a key must have by its name, and the job, queue or other owner of the key.
 -- Takes: name without the prefix
 -- Result: type, family (its letter), owner, part, day; nil if the name is unknown
 return function(key)
@@ -34,7 +34,8 @@ return function(key)
     local worker = string.match(name, '^(.*):jobs$')
     if worker then return 'zset', family, worker end
   elseif family == 'th' then
-    -- The name is that of a throttle's set, unless the key is a hash: then the id ends like the name of a set.
+    -- The name is that of a throttle's set. But if the key is a hash, it is a throttle whose id ends like the name
+    -- of a set.
     local id, part = string.match(name, '^(.*)%-([^%-]*)$')
     if part == 'locks' or part == 'pending' then return 'zset', family, id, part end
     return 'hash', family, name

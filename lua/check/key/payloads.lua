@@ -1,4 +1,4 @@
--- Checks that the payloads of a merge job belong to one: completed jobs, plain ones and missing ones have none.
+-- Checks that a key with payloads belongs to a merge job that exists and is not complete.
 -- Takes: name without the prefix; key; jid
 return function(check)
   return function(name, key, jid)

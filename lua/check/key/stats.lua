@@ -1,4 +1,4 @@
--- Checks streaming statistics: the histogram must hold as many values as the total says.
+-- Checks streaming statistics: the counts of the histogram must add up to `total`; `vk` and `mean` must be numbers.
 -- Takes: name without the prefix; key
 return function(check)
   local number = need('value/number')

@@ -15,7 +15,7 @@ return function(check)
     end
     local text = check.ask('get', key)
     if family == 'fence' then
-      -- More than 18 digits could exceed 2^63, up to which Redis counts.
+      -- Redis counts up to 2^63, which a number of more than 18 digits could exceed.
       if not string.find(text, '^%d+$') or #text > 18 then
         check.add('config-value', name, 'is no count, so jobs get no fencing tokens')
       end

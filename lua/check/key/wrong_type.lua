@@ -1,4 +1,5 @@
--- Notes a key of the wrong type. A job is never set aside.
+-- Reports a key of the wrong type, with the changes that set the key aside. A key that looks like a job is a case of
+-- its own, because a repair never sets a job aside.
 -- Takes: key; the expected type
 return function(check)
   return function(key, kind)

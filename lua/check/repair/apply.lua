@@ -1,15 +1,15 @@
--- Changes one field, member, list entry or key from `before` to `after`; false means nothing.
+-- Changes one field, member, list entry or key from the value `before` to `after`; false stands for a missing value.
 -- Takes: kind key item before after
 -- Refuses: raises what the server refuses
 
--- Inserts a value into a list at an index. Far from both ends it marks the entry there and inserts before the
--- mark; otherwise it moves the entries between the index and the nearer end.
+-- Inserts a value into a list at an index. More than 1000 entries from both ends, this replaces the entry there for a
+-- moment by a unique text, and inserts before that. Otherwise it moves the entries up to the nearer end.
 local function insert(key, at, value)
   local call, in_chunks = redis.call, need('value/in_chunks')
   local length = call('llen', key)
   if at > 1000 and length - at > 1000 then
-    -- A search for the entry at the index costs less than moving the others, if the
-    -- user may do it.
+    -- LINSERT only searches for the unique text, which costs less than moving entries. If the user lacks the right
+    -- to run LINSERT, the entries are moved after all.
     local there, mark = call('lrange', key, at, at)[1], need('repair/entry_mark')(key, value)
     call('lset', key, at, mark)
     local added = redis.pcall('linsert', key, 'BEFORE', mark, value)

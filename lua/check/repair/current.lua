@@ -1,6 +1,6 @@
--- The value of a field, a member or a list entry.
--- Takes: kind key item
--- Result: text (`1` for a member of a set); false for nothing; nil if the key is of another type
+-- The present value of a hash field, the score of a member of a sorted set, or the list entry at an index.
+-- Takes: kind of key; key; item: a field, a member or an index
+-- Result: text (`1` for a member of a set); false if the item does not exist; nil if the key has another type
 return function(kind, key, item)
   local pcall, value = redis.pcall, nil
   if kind == 'hash' then

@@ -1,5 +1,5 @@
--- A text that no entry of a failure list is, to mark an entry until the end of the call.
--- Takes: key of the list; what the entry is
+-- Returns a text that no entry of a failure list has. A repair replaces entries by it and removes them in one call.
+-- Takes: key of the list; text of an entry
 return function(key, entry)
   return '\0' .. redis.sha1hex(key .. '\0' .. entry)
 end

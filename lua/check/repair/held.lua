@@ -1,9 +1,9 @@
--- Plans the return of held jobs to work.
+-- Plans how held jobs return to work: the functions add the changes to those of a finding.
 -- Result: a table of functions
 return function(check)
   local held, ask, tag_list = {}, check.ask, check.need('judge/tag_list')
 
-  -- Whether a throttle holds a job, or would.
+  -- Whether the throttles of a job include the throttle `id`.
   function held.carries(job, id)
     local ids = tag_list(job.throttles) or {}
     for i = 1, #ids do
@@ -12,7 +12,7 @@ return function(check)
     return false
   end
 
-  -- Adds the removal of a job from the pending jobs of its throttles.
+  -- Adds the changes that remove a job from the held jobs of its throttles.
   function held.drop_pending(changes, job)
     local ids = tag_list(job.throttles) or {}
     for i = 1, #ids do
@@ -22,7 +22,8 @@ return function(check)
     end
   end
 
-  -- Adds the return of a job to the work set, with its age and priority. The next pop holds it again if it must.
+  -- Adds the changes that return a held job to the work set, with its age and priority. The next pop may hold it
+  -- again.
   function held.return_to_work(changes, job)
     local base = Keys.queue .. job.queue
     held.drop_pending(changes, job)
@@ -35,18 +36,20 @@ return function(check)
     changes[#changes + 1] = {'hash', job.key, 'state', job.state, 'waiting'}
   end
 
-  -- The number of free slots of a throttle: infinite if it has no limit.
+  -- The number of free slots of a throttle: infinite if the throttle has no limit.
   function held.free(id)
     local maximum = need('throttle/maximum')(id)
     return maximum == 0 and math.huge or maximum - (ask('zcard', Keys.throttle .. id .. Keys.locks) or 0)
   end
 
-  -- Whether a job, as check.read tells it, has no right to a slot of a throttle: it does not run, or not with this one.
+  -- Whether a job must not have a slot of the throttle `id`: it does not run, or its throttles do not include `id`.
+  -- `what` and `job` are the results of check.read.
   function held.is_stray(id, what, job)
     return what ~= 'odd' and not (what == 'job' and job.state == 'running' and held.carries(job, id))
   end
 
-  -- How many of the first 100 slots of a throttle are of such jobs, if the call judges these slots, too.
+  -- How many of the first 100 slots of a throttle have jobs that must not have one. 0 if this call does not judge
+  -- slots.
   function held.count_strays(id)
     if not check.outcome('slot-stray') then return 0 end
     local holders, strays = ask('zrange', Keys.throttle .. id .. Keys.locks, 0, 99) or {}, 0
@@ -57,7 +60,8 @@ return function(check)
     return strays
   end
 
-  -- Notes that a set of a throttle is of another type, unless the key is the hash of a throttle whose id ends so.
+  -- Adds a finding that a throttle's set has the wrong type, unless the key is a hash: then it is a throttle whose
+  -- id ends like the name of a set.
   function held.wrong_type(key)
     local kind = redis.call('type', key)
     if (kind.ok or kind) ~= 'hash' then check.wrong_type(key, 'zset') end

@@ -1,6 +1,6 @@
--- Where a misplaced job belongs.
--- Takes: job; the part that its state names; its present entries
--- Result: part and score, and further changes; no score if every possible end of its lock is absurd
+-- Finds the set of a queue to which a misplaced job belongs, and the job's score there.
+-- Takes: job; the part (set) that its state names; its present entries
+-- Result: part and score, and further changes; no score if its lock could only expire at an absurdly late time
 return function(check)
   local number, too_late = need('value/number'), check.need('judge/lock_too_late')
 
@@ -38,7 +38,7 @@ return function(check)
       lock = check.now
     end
     lock = math.max(lock or expires, expires or lock)
-    -- A lock that still expires when the field says so has not begun its grace period: remove the field `grace`.
+    -- If the lock still expires at the time in the field `expires`, no grace period has begun: remove field `grace`.
     local over = job.grace and expires and lock <= expires + check.rounding
     if over then extra[1] = {'hash', job.key, 'grace', job.grace, false} end
     if over or not job.grace or not expires then

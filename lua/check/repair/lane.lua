@@ -1,5 +1,5 @@
 -- Reads lanes, and plans what lane/join, lane/admit and lane/leave would do, as changes that can be reverted.
--- Result: a table of functions. Each that returns changes returns nil if the jobs do not allow them
+-- Result: a table of functions. A function that plans changes returns nil if the jobs do not allow them
 return function(check)
   local lanes, ask, edges = {}, check.ask, check.need('judge/edge_sets')
   local find_cycle = need('dependency/find_cycle')
@@ -17,8 +17,8 @@ return function(check)
     return lanes.is_live(job, lane) and 'live' or 'dead', job
   end
 
-  -- The live job nearest to a rank in one direction, and its fields; nil if there is none, or if an entry
-  -- between them is unclear. Reads up to 1000 entries.
+  -- The live job nearest to a rank in one direction, and its fields; nil if there is none, or if an entry on the way
+  -- is unclear. Reads up to 1000 entries.
   local function nearest(lane, rank, step)
     local key = Keys.lane .. lane
     for i = 1, 1000 do
@@ -41,7 +41,7 @@ return function(check)
     return rank and rank > 0 and nearest(key, rank, -1) ~= nil
   end
 
-  -- Whether either of two jobs lists that the first depends on the second.
+  -- Whether job y lists job x as a dependency, or job x lists job y as a dependent.
   function lanes.has_edge(y, x)
     return ask('sismember', Keys.job .. y .. Keys.dependencies, x) ~= 0
       or ask('sismember', Keys.job .. x .. Keys.dependents, y) ~= 0
@@ -53,8 +53,8 @@ return function(check)
     if ask('sismember', above, x) == 0 then changes[#changes + 1] = {'set', above, x, false, '1'} end
   end
 
-  -- Adds the changes that make a job wait for another one: edge and state `depends`, which `blocked` of the job then
-  -- says. A failed job stays failed.
+  -- Adds the changes that make a job wait for another one: the edge, and the state `depends` unless the job has
+  -- failed. Sets `blocked` of the job if its state changes.
   function lanes.block(changes, job, before)
     local stays = job.state == 'depends' or job.state == 'failed'
     if find_cycle(job.id, {before}, true) ~= nil or not stays and edges.locked(job) then return nil end
@@ -76,8 +76,8 @@ return function(check)
     return changes
   end
 
-  -- The changes that enter a job: a running one before all others, another one at the end, or before the first
-  -- job that waits for it. If the lane itself was lost, the edges between its jobs restore their order.
+  -- The changes that put a job into its lane: a running job before all others, any other job at the end, or before
+  -- the first job that depends on it. If the lane itself was lost, the edges between its jobs restore their order.
   function lanes.join(job)
     local key, before, at, place, behind = Keys.lane .. job.lane, nil, nil, nil, nil
     local entries, runs = ask('zrange', key, 0, 1999, 'WITHSCORES'), job.state == 'running'

@@ -1,5 +1,5 @@
--- Plans the removal of an entry that a lane may forget: the live job behind it waits for the one before it, or is
--- released if it waits for nothing else.
+-- Plans the removal of an entry from a lane. The live job behind the entry then depends on the job before the entry.
+-- If there is no job before, and no other dependency, the job behind is released.
 -- Takes: lane; jid; its rank
 -- Result: the changes; no changes and `locked` if the job behind it may not be released
 return function(check)

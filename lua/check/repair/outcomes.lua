@@ -1,6 +1,6 @@
--- The outcome of each finding: `found` is repaired, `decide` only if its id is named, `report` never. A
--- word behind an id is a case of it with an outcome of its own. It is one text, which is searched for an id:
--- each call would have to build a table.
+-- The outcome of each finding: `found` is repaired, `decide` only if its id is named, `report` never. A word behind an
+-- id names a case of this finding with an outcome of its own. All outcomes are one text, in which the caller searches
+-- for an id, because a table would have to be built in each call.
 return function()
   return [[
     -- entries of a queue without a job, or in the wrong set

@@ -1,4 +1,4 @@
--- Adds to the context the functions that plan repairs.
+-- Adds functions that plan the changes of a repair to `check`, the context of the verifier.
 return function(check)
   local number, ask, now = need('value/number'), check.ask, check.now
 
@@ -9,19 +9,19 @@ return function(check)
     return string.format('%.17g', n)
   end
 
-  -- When a job was put; now, if that is unknown or in the future.
+  -- The time at which a job was put. If that is unknown or in the future, the time of this call.
   function check.put_time(job)
     local time = number(job.time)
     return time and time <= check.latest and time or now
   end
 
-  -- The score of a waiting job in the work set.
+  -- The score that a job should have in the work set of its queue: infinite for a stalled job.
   function check.work_score(job)
     if job.state == 'stalled' then return 'inf' end
     return check.score(need('queue/score')(check.put_time(job), job.priority))
   end
 
-  -- Up to 500 known queues, and whether there are more. Read once per call.
+  -- The names of up to 500 queues in `ql:queues`, and whether there are more. They are read once per call.
   local names, more
   function check.queues()
     if not names then
@@ -32,8 +32,8 @@ return function(check)
     return names, more
   end
 
-  -- The existing sets of these queues with queue and part, and whether there are more queues. A set
-  -- that a repair of this call creates holds only entries that belong there.
+  -- The existing sets of the queues in `check.queues()`, such as work sets and lock sets, and whether there are more
+  -- queues. They are read once per call: a set that a repair of this call creates holds only entries that belong there.
   local sets
   function check.sets()
     local queues, beyond = check.queues()
@@ -49,13 +49,13 @@ return function(check)
     return sets, beyond
   end
 
-  -- Adds a queue to `ql:queues`, if it is missing there.
+  -- Plans to add a queue to `ql:queues`, if it is missing there.
   function check.list_queue(changes, queue)
     local score, wrong = ask('zscore', Keys.queues, queue)
     if not score and not wrong then changes[#changes + 1] = {'zset', Keys.queues, queue, false, check.score(now)} end
   end
 
-  -- Adds the move of a key to a name under `lost:`, without its expiry.
+  -- Plans to set a key aside: to remove its expiry, and to rename it to a name under `lost:`.
   function check.set_aside(changes, key)
     local ttl = redis.call('ttl', key)
     if ttl >= 0 then changes[#changes + 1] = {'expiry', key, false, ttl .. '000', false} end

@@ -1,7 +1,7 @@
--- Adds the functions to the context that note findings. Nothing is written until an item has been judged;
--- then `flush` writes its changes.
+-- Adds functions to the context of a check that note findings. While an item is checked, its changes are only
+-- collected. Then `flush` writes them.
 
--- The changes with additions first: a full server refuses an addition before anything has been removed.
+-- The changes with additions first: a server without memory then refuses an addition before anything is removed.
 local function ordered(changes)
   if not changes[2] then return changes end
   local list = {}
@@ -18,8 +18,8 @@ return function(check)
   local noted, write, rows, known = {}, nil, check.rows, need('repair/outcomes')()
   local out, only, outcomes = check.out, check.only, {}
 
-  -- The word of `repair/outcomes` for a finding, where `decide` becomes `found` if the caller named the id; nil if the
-  -- caller left the finding out.
+  -- What a repair does with a finding, as in repair/outcomes: `found`, `decide` or `report`. If the caller named the
+  -- id, `decide` becomes `found`. Nil if the caller did not ask for the finding.
   function check.outcome(id, case)
     if out[id] or only and not only[id] then return nil end
     local name = case and id .. ' ' .. case or id
@@ -31,7 +31,8 @@ return function(check)
     return word
   end
 
-  -- Notes a finding, once. `changes`: kind of key, key, item, before, after (false for nothing) each.
+  -- Notes a finding, unless an equal one was noted. Each of `changes` is the kind of a key, the key, an item in it, and
+  -- the item's values before and after, false if it does not exist.
   function check.add(id, item, detail, changes, case)
     local word = check.outcome(id, case)
     if not word then return end
@@ -45,8 +46,8 @@ return function(check)
 
   function check.wrong_type(key, kind) check.need('key/wrong_type')(key, kind) end
 
-  -- Writes changes. Returns those that were needed. A refusal of the server is raised, unless this call has
-  -- written before: then returns nil, and the call ends there.
+  -- Writes changes. Returns those that were still needed. Raises an error if the server refuses one. If this call
+  -- has written before, returns nil instead, and the call writes nothing more.
   function check.write(changes, first)
     write = write or need('repair/write')()
     local made = write(changes, check.wrote, first)
@@ -65,8 +66,8 @@ return function(check)
     rows[#rows + 1] = row
   end
 
-  -- Writes the noted changes, if this is a repair, and adds the findings to the reply. What the server
-  -- refuses stays `found`.
+  -- Adds the noted findings to the reply. In a repair, first writes their changes. The outcome is then `mended`, or
+  -- stays `found` if the server refuses a change.
   function check.flush()
     local pending = check.pending
     for i = 1, #pending do

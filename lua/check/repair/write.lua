@@ -1,11 +1,12 @@
--- Makes the changes of a finding. If the server refuses one, the changes before it are undone.
--- Takes: changes; whether to return nil for a refusal; whether nothing was written since the judgment
--- Result: the changes that were needed, with the values that were really there before
--- Refuses: raises what the server refuses
+-- Makes the changes of a finding. If the server refuses one of them, undoes those before it.
+-- Takes: changes; whether to return nil instead of raising a refusal; whether the call has written nothing since it
+--   judged the finding
+-- Result: the changes that were made, with the values that the keys had before them
+-- Refuses: raises the server's refusal
 return function()
   local apply, current, asked = need('repair/apply'), need('repair/current'), {}
 
-  -- The change that is needed now, nil if there is none.
+  -- The change as it is needed now, with the present value of the key. nil if it is no longer needed.
   local function needed(change)
     local kind, key, item, before, after = unpack(change)
     if kind == 'move' then
@@ -28,8 +29,8 @@ return function()
     return {kind, key, item, held, after}
   end
 
-  -- Raises what the server would refuse of a change, if the server can be asked (7.0). Rights cover commands
-  -- and keys, so one member stands for all.
+  -- Raises the server's refusal of a change before any change is made, if the server can say so (Redis 7.0). Rights
+  -- depend on the command and the key, so one member of a key is tested for all.
   local function require_right(kind, key, item, before, after)
     local name, command = kind .. (before and '-' or '') .. (after and '+' or ' ') .. key, nil
     if asked[name] then return end
@@ -51,7 +52,7 @@ return function()
     if not redis.acl_check_cmd(unpack(command)) then redis.call(unpack(command)) end
   end
 
-  -- The last of the removals of entries that are made together: entries of one list, the last one first.
+  -- The index of the last of consecutive changes that remove entries of one list, from the end of the list on.
   local function last_of_run(changes, from)
     local to = from
     local kind, key, _, before, after = unpack(changes[from])
@@ -76,11 +77,11 @@ return function()
       while i <= #changes do
         local change, last = changes[i], last_of_run(changes, i)
         if last > i then
-          -- Remove them without reading them again: the caller has just read these entries.
+          -- Do not read these entries again: the caller has just read them.
           need('repair/remove_entries')(change[2], changes, i, last)
           for k = i, last do made[#made + 1] = changes[k] end
         else
-          -- A member that was just read is not read again.
+          -- If the call has written nothing since it read a member to remove, do not read the member again.
           if not (first and change[1] == 'zset' and not change[5]) then change = needed(change) end
           if change then
             apply(unpack(change))

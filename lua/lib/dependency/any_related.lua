@@ -1,4 +1,4 @@
--- Whether any of the jobs has dependencies or dependents, with one command for up to 2000 jobs.
+-- Whether any of the jobs has dependencies or dependents. Uses one command for up to 2000 jobs.
 -- Takes: jids; first and last index
 return function(jids, first, last)
   local keys, n = {}, 0

@@ -1,6 +1,6 @@
--- Sorts the dependencies that a job is to get by what they are: pending, complete or missing.
+-- Divides the new dependencies of a job into pending, complete and missing jobs. A key of a wrong type is missing.
 -- Takes: jids; whether this call has written
--- Result: the pending, the complete and the missing ones
+-- Result: the jids of the pending, of the complete, and of the missing jobs
 return function(names, wrote)
   local pending, complete, missing = {}, {}, {}
   for i = 1, #names do

@@ -1,5 +1,5 @@
--- Looks for a cycle that new dependencies of a job would close. The search goes upwards from them, and only if
--- the job has dependents.
+-- Looks for a cycle that new dependencies of a job would close. Follows the dependencies of these, and so on, until
+-- it finds the job. Without dependents of the job there is no cycle to look for.
 -- Takes: jid; its new dependencies; whether this call has written
 -- Result: nil; or the jids of the cycle; or false and why the search stopped
 return function(jid, names, wrote)

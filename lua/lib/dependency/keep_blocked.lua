@@ -1,4 +1,4 @@
--- Takes out of a set of jobs to delete those that must stay: a job with a dependent that stays, and all jobs above it.
+-- Removes from a set of jobs to delete each job that has a dependent which stays, and in turn the job's dependencies.
 -- Takes: `going`, the set of jids to delete, which loses the kept ones; `below`, the dependents by jid
 -- Result: per kept jid, the dependents that stay
 return function(going, below)

@@ -1,4 +1,4 @@
--- Tests the types of the keys in which the dependencies of a job name it.
+-- Tests the types of the keys in which the dependencies of a job list this job as a dependent.
 -- Takes: the function of value/key_fault; jid
 -- Result: nil, or what is wrong; the dependencies
 return function(key_fault, jid)

@@ -5,7 +5,7 @@
 return function(jid, names)
   local call, own = redis.call, Keys.job .. jid .. Keys.dependencies
   local done = {}
-  -- Takes back what was added, and raises the refusal of this command in the server's own words.
+  -- Removes the entries added so far, then repeats the refused command, so that the server's own error is raised.
   local function refuse(...)
     for n = 1, #done do
       if done[n] == 1 then call('srem', Keys.job .. names[n] .. Keys.dependents, jid) end

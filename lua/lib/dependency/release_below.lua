@@ -1,6 +1,6 @@
--- Releases the dependents of a job that is deleted, but for those that are deleted with it.
--- Takes: now; jid; jids of its dependents; the set of jids that are deleted; a list, to which the released jids are
---   added
+-- Removes a job that is being deleted from its dependents' dependencies. Releases each dependent that has none left.
+-- Skips dependents that are being deleted, too.
+-- Takes: now; jid; jids of its dependents; the set of all jids that are deleted; a list that gets the released jids
 local Dependent = Fields('queue', 'priority', 'scheduled')
 
 return function(now, jid, names, going, released)

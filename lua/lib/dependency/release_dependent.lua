@@ -1,4 +1,4 @@
--- Releases a dependent of a completed job, if it has no other dependency.
+-- Removes a completed job from the dependencies of a dependent, and releases the dependent if that was its last one.
 -- Takes: now; jid of the completed job; jid of the dependent
 local Job = Fields('state', 'queue', 'priority', 'scheduled')
 

@@ -1,6 +1,6 @@
--- Releases the dependents of a completed job that have no other dependency: 10000 in this call, the others in the next
--- pops. Only jobs in state `depends` that name the completed job are touched: a leftover entry must not run a job
--- twice.
+-- Removes a completed job from the dependencies of its dependents, and releases each dependent without a further
+-- dependency. This call handles 10000 dependents, the next pops handle the rest. Only a job in state `depends` that
+-- named the completed job is released: a leftover entry must not run a job twice.
 -- Takes: now; jid; jids of the dependents
 return function(now, jid, dependents)
   local release = need('dependency/release_dependent')

@@ -1,9 +1,9 @@
--- The dependents of a job that are in state `depends` and name it; and those that have failed and name it, as
--- a buried job does that keeps its place in its lane.
--- Takes: jid; whether to leave out the job behind it in its lane; the maximum number of entries to read, or nil: of a
---   job with more, nothing is returned; the set of waiting jobs that do not keep this one, or nil: given it, the search
---   ends when it has found a hundred others
--- Result: those that wait; those that failed; how many entries there are
+-- The dependents of a job that list it as a dependency: the waiting ones, in state `depends`, and the failed ones,
+-- such as a buried job that keeps its place in its lane.
+-- Takes: jid; whether to leave out the job behind it in its lane; the maximum number of entries to read, or nil: for
+--   a job with more entries, no jobs are returned; a set of jobs, or nil: with it, the search ends after a hundred
+--   waiting jobs that are not in the set
+-- Result: the waiting dependents; the failed dependents; how many entries there are
 -- Refuses: raises a missing right
 local members = need('value/members')
 

@@ -1,2 +1,2 @@
--- Begins a dry run: from now on, what the call builds with `need` sees its own writes, and the server gets none.
+-- Begins a dry run: functions that `need` builds from now on see the writes of this call, but the server gets none.
 return function() redis = need('dry_run/server')() end

@@ -1,5 +1,6 @@
--- The commands of a dry run on hashes, sets, lists and strings. Each takes the entry of its key: `size`, whether the
--- server's content counts (`server`), and `values`: what the call has written, false for what it has removed.
+-- The Redis commands on hashes, sets, lists and strings, as a dry run does them. Each takes the entry of its key:
+-- `size`; `server`, whether the server's content counts; and `values`, what the call has written, with false for what
+-- it has removed.
 -- Result: by type, the operations by name
 local function text(value) return type(value) == 'number' and string.format('%.17g', value) or value end
 

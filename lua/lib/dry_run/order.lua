@@ -1,8 +1,8 @@
--- The order of sorted sets.
+-- Compares members and scores of sorted sets as Redis does, for the dry run.
 -- Result: a table of functions: `less(a, b)` orders members, `precedes(score, member, other score, other)` entries;
---   `number(text)` reads a score, `between(min, max)` a range, as a function of a score
+--   `number(text)` reads a score, `between(min, max)` makes a function that tells whether a score is in that range
 
--- Compares texts by their bytes, as Redis does; the `<` of Lua goes by the server's locale.
+-- Whether one text comes before another by their bytes, as in Redis. Lua's own `<` would use the server's locale.
 local function less(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = string.byte(a, i), string.byte(b, i)
@@ -21,7 +21,7 @@ local function number(text)
   return tonumber(text)
 end
 
--- A function that tells whether a score is between two bounds.
+-- Makes a function that tells whether a score is between two bounds. A bound `(5` excludes 5 itself, as in Redis.
 local function between(min, max)
   local function bound(text)
     local open = string.match(text, '^%((.*)$')

@@ -1,10 +1,11 @@
--- The ranges of sorted sets in a dry run. The entry of a key has in `values` the scores of the members that the call
--- has touched, in `hidden` how many of them the server has.
--- Result: the operations by name
+-- The range commands on sorted sets in a dry run, which merge the server's members with those that the call would have
+-- written. The entry of a key has in `values` the scores of the members that the call has touched, false for a removed
+-- one, and in `hidden` how many of these members the server has.
+-- Result: the commands by name
 local order = need('dry_run/order')()
 local number, precedes, between = order.number, order.precedes, order.between
 
--- The members to which the call has given scores, in the order of the sorted set.
+-- The members to which the call has given a score, in the order of the sorted set.
 local function written(entry)
   if entry.sorted then return entry.sorted end
   local sorted, values = {}, entry.values
@@ -16,8 +17,9 @@ local function written(entry)
   return sorted
 end
 
--- Merges entries of the server (member, score, ...) with those that the call wrote. Returns those of the range: the
--- places `from` to `to`, counted among the scores that are `inside`, if given; with scores if `scores` is set.
+-- Merges the server's entries (member, score, ...) with the entries that the call has written. Returns the entries at
+-- the ranks `from` to `to`, with their scores if `scores` is set. If `inside` is given, the ranks count only the
+-- entries for whose score it returns true.
 local function merge(entry, theirs, reverse, range)
   local from, to, inside = range.from, range.to, range.inside
   local own, values, found, at, place = written(entry), entry.values, {}, 1, 0
@@ -39,7 +41,7 @@ local function merge(entry, theirs, reverse, range)
   return found
 end
 
--- A range by ranks. The server's reply is kept for further reads, because its content does not change.
+-- A range by ranks. The server's entries are kept for further ranges, because a dry run does not change them.
 local function by_place(name)
   return function(entry, key, from, to, scores)
     if from < 0 then from = math.max(0, entry.size + from) end

@@ -1,5 +1,5 @@
--- Stands in for `redis` in a dry run: the call sees its own writes, and the server gets none. Lists change their length
--- only. Nothing is published.
+-- Creates the replacement of `redis` for a dry run: the call sees its own writes, but the server gets none. Of a list
+-- that is written, only the length changes. Nothing is published.
 -- Result: a table of `call`, `pcall` and `sha1hex`
 -- Refuses: a command that it does not know
 
@@ -24,7 +24,7 @@ return function()
     if not kind then error('Dry run: unknown command ' .. name) end
     if not entry and reads[name] then return real(name, key, ...) end
     if not entry or entry.kind ~= kind then
-      -- Read the size first: for a key of another type it returns the error that the command would return.
+      -- Read the size first. If the key has a wrong type, this read gives the error that the command would give.
       local size = entry and 0 or real(sizes[kind], key)
       if type(size) ~= 'number' then return size end
       entry = {kind = kind, size = size, server = size > 0, values = {}}

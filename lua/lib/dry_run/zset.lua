@@ -1,5 +1,5 @@
--- The commands on sorted sets of a dry run. The entry of a key (dry_run/server) has in `values` the scores of the
--- members that the call has touched.
+-- Simulates the commands on sorted sets in a dry run. The entry of a key (dry_run/server) has in `values` the
+-- scores of the members that the call has changed.
 -- Takes: the table with `call` of the dry run
 -- Result: the operations by name
 local order = need('dry_run/order')()
@@ -12,7 +12,8 @@ local function score_of(entry, key, member)
   return text and number(text)
 end
 
--- Sets a member's score, or removes it. Returns the score before. `was` keeps the score that the server has.
+-- Sets the score of a member, or removes the member if `score` is false. Returns the score before. `was` keeps the
+-- score on the server.
 local function set_score(entry, key, member, score)
   local own, before = entry.values[member], score_of(entry, key, member)
   entry.was, entry.hidden = entry.was or {}, entry.hidden or 0
@@ -23,7 +24,7 @@ local function set_score(entry, key, member, score)
   return before
 end
 
--- Counts what the call's writes add to a count of the server's entries.
+-- How much larger a count of entries is with the call's writes than on the server.
 local function count_delta(entry, matches)
   local sum = 0
   for member, score in pairs(entry.values) do
@@ -85,7 +86,7 @@ return function(dry)
     return rank + count_delta(entry, function(s, other) return precedes(s, other, score, member) end)
   end
 
-  -- Knows only the form that the core uses: two sets, with `AGGREGATE` and a mode.
+  -- Supports only the form that the core uses: two sets, with `AGGREGATE` and a mode.
   function zset.zunionstore(entry, key, _, ...)
     local first, second, _, mode = ...
     local scores = {}

@@ -22,7 +22,7 @@ return function(now, t, seconds, worker, settings)
     any_related = false,
   }
   local day, queues, names = now - now % 86400 .. ':', {}, {}
-  -- The batch is also the `progress` of value/key_fault: its `wrote` says whether the call has written.
+  -- The batch is also the `progress` that value/key_fault takes: its field `wrote` says whether the call has written.
   batch.fault = need('value/key_fault')(batch)
 
   function batch.queue(name)
@@ -37,7 +37,7 @@ return function(now, t, seconds, worker, settings)
     return queue
   end
 
-  -- How many seconds failed jobs are kept, as failure/age does. Read once per call.
+  -- How many seconds failed jobs are kept, and what is wrong with that setting (failure/age). Read once per call.
   local failed_age, failed_fault
   function batch.failed_age()
     if failed_age == nil then
@@ -63,7 +63,7 @@ return function(now, t, seconds, worker, settings)
       'zset', Keys.tracked) or select(2, batch.failed_age())
   end
 
-  -- The row of a job that this worker does not hold. An old complete job may have to be deleted first.
+  -- The row of a job that this worker does not hold. Enters the completed jobs first, which may delete this old job.
   function batch.refuse(jid)
     batch.forget()
     local job = call('hmget', Keys.job .. jid, 'state', 'worker')
@@ -71,8 +71,8 @@ return function(now, t, seconds, worker, settings)
     return {'not_holder', job[1] or '', job[2] or ''}
   end
 
-  -- Enters the completed jobs, and deletes as many old jobs as two single completions would: up to 2000.
-  -- An old job that cannot be deleted is no reason to leave the rest of the call undone.
+  -- Enters the completed jobs, and deletes old ones: up to 2000, as two single completions would.
+  -- An old job that cannot be deleted does not stop the rest of the call.
   function batch.forget()
     local list = batch.completed
     if not list[1] then return end
@@ -85,8 +85,8 @@ return function(now, t, seconds, worker, settings)
     end
   end
 
-  -- A job with a lane, throttles or a back-off changes keys of other jobs: it ends alone, after what has been
-  -- collected.
+  -- Ends a job with a lane, throttles or a back-off by its single command, since this also changes keys of other jobs.
+  -- What the batch has collected is written before.
   function batch.single(name, argv, jid, queue, first, last)
     batch.flush()
     local words = {name, t, jid, name == 'retry' and queue or worker}
@@ -96,7 +96,7 @@ return function(now, t, seconds, worker, settings)
     if name == 'fail' and words[7] == '' then words[7] = nil end
     local ok, reply = pcall(need(name, true), words, now, t, seconds, name == 'complete' and settings or nil)
     if not ok then return batch.invalid(reply) end
-    -- The job may depend now on another one of the call.
+    -- The job may now depend on another job of this call.
     batch.wrote, batch.any_related = true, true
     if name == 'fail' then return {'done', 'failed'} end
     return {'done', name == 'complete' and reply or string.format('%.14g', reply)}
@@ -110,10 +110,10 @@ return function(now, t, seconds, worker, settings)
       local name = names[i]
       local queue = queues[name]
       local locks = queue.locks
-      -- Sort as the set is sorted: then Redis finds each next entry at its beginning.
+      -- Sort the jids as the set is sorted: then Redis finds each next entry at the beginning of the set.
       table.sort(locks)
-      -- If a lock was missing, remove the entries of all these jobs from wherever they are: which job had none is not
-      -- known, and none of them runs any more.
+      -- If a lock was missing, it is unknown which job had none: remove all these jobs from whichever set they are in,
+      -- since none of them runs any more.
       if locks[1] and in_chunks('zrem', queue.base .. Keys.locks, locks, 1, #locks) < #locks then
         local remove = need('queue/remove_from_state_set')
         for k = 1, #locks do pcall(remove, locks[k], 'running', name) end

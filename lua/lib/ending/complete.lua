@@ -10,7 +10,7 @@ return function(batch, argv)
   local call, encode, decode = redis.call, cjson.encode, cjson.decode
   local now, t, worker, stamp, place = batch.now, batch.t, batch.worker, batch.stamp, need('queue/place')
   local done = '[' .. batch.seconds .. ',"done"]'
-  -- Whether the keys that belong to no queue have the right types.
+  -- Whether the keys that belong to no queue were found to have the right types.
   local sound = false
 
   -- Makes a job wait for others. Returns what is wrong with a key, nil if nothing is.
@@ -82,7 +82,8 @@ return function(batch, argv)
       tracked = call('zscore', Keys.tracked, jid)
       dependents = redis.pcall('smembers', key .. Keys.dependents)
     end
-    -- Remove the lock of a blocked job now, not at the end of the call: another completion may release the job before.
+    -- Remove the lock of a blocked job now, not at the end of the call: another completion may release the job before
+    -- the end.
     if pending then
       if call('zrem', home.base .. Keys.locks, jid) == 0 then
         need('queue/remove_from_state_set')(jid, 'running', queue)

@@ -6,7 +6,8 @@
 return function(now, t, seconds, argv, first, settings)
   if not argv[first] then return {} end
   local call, count, worker = redis.pcall, #argv, argv[3]
-  -- A single `complete`, the usual call of a worker with one job at a time, costs least as the command itself.
+  -- Run a single `complete` as the command itself, which costs least. It is the usual call of a worker with one job at
+  -- a time.
   if count == first + 4 and argv[first] == '4' and argv[first + 3] == 'complete'
     and type(call('zcard', Keys.worker .. worker .. Keys.held)) == 'number'
     and type(call('zcard', Keys.queue .. argv[first + 2] .. Keys.locks)) == 'number'
@@ -20,7 +21,7 @@ return function(now, t, seconds, argv, first, settings)
   local positions = need('ending/positions')(argv, first)
   count = #positions
   local batch = need('ending/batch')(now, t, seconds, worker, settings)
-  -- One EXISTS tells the usual case: nothing is tracked and no job has dependents.
+  -- Usually no job is tracked and none of these has dependents: one EXISTS finds that out.
   local related, ways, rows = {Keys.tracked}, {}, {}
   for i = 1, count do related[i + 1] = Keys.job .. argv[positions[i] + 1] .. Keys.dependents end
   batch.any_related = redis.call('exists', unpack(related)) > 0
@@ -45,7 +46,8 @@ return function(now, t, seconds, argv, first, settings)
       rows[i] = way(argv[at + 1], argv[at + 2], at + 4, at + argv[at])
     end
   end
-  -- Catch an error at one job, as its outcome: raised, it would leave the endings before it half-way.
+  -- Catch the error of one job and make it the outcome of this job. If it were raised, the endings before it would be
+  -- left half done.
   repeat
     local ok, why = pcall(end_rest)
     if not ok then

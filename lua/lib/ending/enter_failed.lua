@@ -1,5 +1,5 @@
--- Adds a job that failed to what the batch will write to its failure list and to the counters of the day.
--- Takes: the batch; the record of the queue; jid; group
+-- Records a failed job in a batch of ended jobs. The batch later writes it to the failure list and the day's counter.
+-- Takes: the batch; its record of the queue, which counts the failed jobs; jid; group
 return function(batch, queue, jid, group)
   queue.failed = queue.failed + 1
   local list = batch.groups[group]

@@ -1,4 +1,4 @@
--- Applies an end of a run, other than a completion, to the lane, the payloads and the throttles of a job.
+-- Updates the lane, the payloads and the throttles of a job whose run has ended other than by a completion.
 -- Takes: now; t; seconds; `retry`, `timeout`, `fail` or `exhausted`; of the job, `jid`, the `queue` where it is now,
 --   and its stored `throttles`
 -- Publishes: as merge/vanish and merge/split

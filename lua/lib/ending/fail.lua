@@ -1,7 +1,7 @@
--- Fails jobs as the command `fail` does.
+-- Fails jobs of a batch as the command `fail` does, but writes shared keys once for the whole batch.
 -- Takes: the batch; argv
--- Result: a function of jid, queue and the positions of the first and of the last word behind `fail`, which
---   returns the row of the reply. Empty data keeps the data of the job
+-- Result: a function of jid, queue, and the positions in argv of the first and the last argument of `fail`: group,
+--   message and data. It returns the row of the reply. If data is empty, the job keeps its data
 -- Publishes: as `fail`
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'throttles')
 

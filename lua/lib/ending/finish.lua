@@ -1,10 +1,10 @@
 -- Applies the completion of a job to its lane and its throttles, if it has any or gets any for its next queue.
 -- Takes: now; jid; queue; the next queue, or nil; its stored throttles, or false; the options given (option/read), or
 --   nil
--- Result: a table of two functions. `join` takes the dependencies, and returns them with the job before this one in its
---   lane: it enters the lane of a new key, or its own again at the end if a dependency waits for it there. `run` does
---   the rest after the job has been written
--- Refuses: options that want a key, if the job has none
+-- Result: a table of two functions. `join` takes the dependencies of the job, and moves the job into the lane of a
+--   new key, or to the end of its own lane if a dependency waits for it there. It returns the dependencies, with
+--   the job before it in the lane. `run` does the rest after the job has been written
+-- Refuses: options that require a key, if the job has none
 local Ext = Fields('job/extension')
 
 return function(now, jid, queue, following, throttles, given)
@@ -18,10 +18,11 @@ return function(now, jid, queue, following, throttles, given)
   end
 
   function steps.join(pending)
-    -- A job goes behind those of its lane on which it comes to depend: they wait for it only as long as it is first.
+    -- Move the job behind jobs of its lane on which it comes to depend: they wait for it only while it is before
+    -- them.
     local closes_cycle = lane and pending and pending[1] and need('dependency/find_cycle')(jid, pending, true) ~= nil
     if new == lane and not closes_cycle then return pending end
-    -- A key of another type refuses the completion here, before the lanes change.
+    -- Raise an error here if a key has another type, before the lanes change.
     call('llen', key .. Keys.history)
     if new then call('zcard', Keys.lane .. new) end
     for i = 1, pending and #pending or 0 do call('scard', Keys.job .. pending[i] .. Keys.dependents) end

@@ -1,4 +1,4 @@
--- Finds the jobs in the words of guard.finish and guard.turn: per job the number of its words, jid queue, then
+-- Finds the jobs in the arguments of guard.finish and guard.turn: per job the number of its words, jid queue, then
 -- `complete data [next q] [delay s] [depends json]`, `retry delay [group [message [exit]]]` or
 -- `fail group message [data]`.
 -- Takes: argv; the position of the first number

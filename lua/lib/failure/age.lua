@@ -1,6 +1,6 @@
 -- How many seconds failed jobs are kept before they are deleted, nil if they are kept for ever.
 -- Takes: the stored setting `jobs-failed-history`
--- Result: the seconds, or nil; what is wrong with the list of times, if the setting needs it
+-- Result: the seconds, or nil; an error if the setting needs the list of failure times and its key has a wrong type
 return function(setting)
   local age = need('value/number')(setting)
   if not age or age < 0 then age = php and need('value/defaults')()['jobs-failed-history'] or nil end

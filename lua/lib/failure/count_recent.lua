@@ -1,5 +1,5 @@
--- Counts the jobs of a group that failed since a time. The newest stands first. Up to 16 the number is exact, beyond
--- that to a sixteenth: each probe reads another job.
+-- Counts the jobs of a failure group that failed since a time; their list begins with the newest job. Up to 16 the
+-- count is exact. Above 16 it may be too low by a sixteenth, because each closer look would read another job.
 -- Takes: the key of the group; its number of jobs; the time
 local call, pcall = redis.call, redis.pcall
 local decode = need('failure/decode')

@@ -1,4 +1,4 @@
--- A stored failure as a table, empty if the text is missing or does not parse.
+-- Decodes the stored failure of a job. The result is an empty table if the text is missing or is no JSON object.
 -- Takes: text
 return function(text)
   if not text or text == '{}' then return {} end

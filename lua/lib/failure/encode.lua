@@ -1,4 +1,4 @@
--- The stored form of a failure.
+-- The JSON text of a failure, as the field `failure` of a job stores it.
 -- Takes: group message when worker
 return function(group, message, when, worker)
   local encode = cjson.encode

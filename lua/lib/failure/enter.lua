@@ -1,4 +1,4 @@
--- Adds a job that failed now to its group and to the counters of the day.
+-- Adds a job that has just failed to the failure list of its group, and counts it in the queue's statistics of the day.
 -- Takes: now jid group queue
 return function(now, jid, group, queue)
   local call = redis.call

@@ -1,4 +1,4 @@
--- The payload of the event `failed`. The order of its members is part of the contract.
+-- The payload of the event `failed`. Clients may rely on the order of its fields.
 -- Takes: jid group message worker
 return function(jid, group, message, worker)
   local encode = cjson.encode

@@ -1,6 +1,6 @@
--- Notes when jobs failed, and deletes the jobs that failed too long ago, as `cancel` does. A job is deleted only if it
--- is failed, has been so all the time, and no job depends on it: other scripts leave entries of jobs that wait or run.
--- It may delete the jobs that have just failed, so all that belongs to their failure is written before.
+-- Notes when jobs failed, and deletes jobs that failed too long ago, as `cancel` does. A job is deleted only if it has
+-- been failed since its noted time and no job depends on it: other scripts leave notes about jobs that wait or run.
+-- The deleted jobs may be the ones that have just failed, so the caller writes everything about their failure before.
 -- Takes: now; t; jids that failed; how many seconds failed jobs are kept
 -- Publishes: as job/delete
 local Job = Fields('state', 'failure', 'queue', 'worker', 'tags')
@@ -10,13 +10,13 @@ local call, pcall_redis = redis.call, redis.pcall
 -- The maximum number of entries that one call reads, and of jobs that it deletes. The next call continues.
 local max_read, max_deleted = 200, 100
 
--- The maximum number of kept jobs that each call reads again. If there are more, it reads none for a minute.
+-- The maximum number of kept jobs that each call reads again. If there are more, they are read again after a minute.
 local max_kept = 10
 
--- The maximum number of dependents that are read. A job with more counts as one that has dependents.
+-- The maximum number of dependents of a job that are read. If there are more, one of them is assumed to exist.
 local max_dependents = 20
 
--- Whether a job that exists names this one as its dependency.
+-- Whether a job that exists names this job as its dependency.
 local function has_dependents(jid)
   local key = Keys.job .. jid .. Keys.dependents
   local count = pcall_redis('scard', key)
@@ -31,7 +31,7 @@ local function has_dependents(jid)
   return false
 end
 
--- Whether all keys that the deletion changes have the right types: at another one it would stop half-way.
+-- Whether all keys that the deletion changes have the right types. A wrong type would stop the deletion half-way.
 local function is_sound(key_fault, jid, job)
   local fault = need('job/key_fault')(key_fault, jid, {state = job[Job.state], queue = job[Job.queue],
     worker = job[Job.worker], tags = job[Job.tags], failure = job[Job.failure]})
@@ -55,7 +55,7 @@ return function(now, t, jids, age)
     if job[Job.state] ~= 'failed' then
       drop[#drop + 1] = jid
     elseif when and when > last then
-      -- The job failed again since, under a script that does not note when: note the time of that failure.
+      -- The job has failed again since, under a script that does not note the time: note the time of that failure.
       call('zadd', times, string.format('%.17g', when), jid)
     elseif not when or has_dependents(jid) or not is_sound(key_fault, jid, job) then
       kept[#kept + 1] = jid

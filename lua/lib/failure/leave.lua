@@ -1,7 +1,7 @@
 -- Removes a job that stops being failed from its failure list, and from the counter of the queue in which it
 -- failed. If the failure names no list, or the wrong one, all lists are searched. A list of up to 1000 entries
--- loses all entries of the job, because an older script may have left several. In a longer list that search
--- would cost too much.
+-- loses all entries of the job, because an older script may have left several. A longer list loses only the newest
+-- one, because the search for others would cost too much.
 -- Takes: jid; stored failure; queue
 return function(jid, text, queue)
   local call = redis.call

@@ -6,11 +6,11 @@ local function forget_if_empty(group)
   if call('exists', Keys.group .. group) == 0 then call('srem', Keys.failures, group) end
 end
 
--- Removes jobs from one list: reads it once from its oldest end until all are found, and writes back the
--- entries it passed. Bulk commands take jobs in that order. A few jobs that are not near that end are
--- removed one at a time, which costs less than writing back a long list. Of several entries that an older
--- script left for one job, the passed ones are removed: all of them in a list of up to 1000.
--- `wanted`: a set of jids, `count` of them; found ones become false.
+-- Removes jobs from one list: reads it once from its oldest end until all are found, and writes back the entries it
+-- passed. Bulk commands take jobs in that order. A few jobs that are not near that end are removed one at a time, which
+-- costs less than writing back a long list. If an older script left several entries for one job, the entries in the
+-- part that was read are removed: in a list of up to 1000, all of them. `wanted`: a set of jids, `count` of them; found
+-- ones become false.
 local function remove_from_list(group, wanted, count)
   local list = Keys.group .. group
   local length = call('llen', list)

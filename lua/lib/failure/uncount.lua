@@ -1,5 +1,5 @@
--- Subtracts `n` from the failed jobs of the day of `when`. A counter that is missing, lost or not a number
--- counts as 0 and never falls below it.
+-- Subtracts `n` from the queue's counter of failed jobs for the day of `when`. A counter that is missing or not a
+-- number counts as 0. The counter never falls below 0.
 -- Takes: when queue n
 return function(when, queue, n)
   when = tonumber(when)

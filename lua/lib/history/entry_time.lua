@@ -1,5 +1,6 @@
--- The time of a history entry as text, nil if it is missing or unreadable.
--- Takes: entry
+-- Reads the time of a history entry.
+-- Takes: entry, as stored
+-- Result: the time as text; nil if the entry is missing or unreadable
 return function(entry)
   if not entry then return nil end
   local plain = string.match(entry, '^%[(%-?%d+),"')

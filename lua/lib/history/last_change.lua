@@ -1,5 +1,5 @@
--- Finds when a job changed whose newest history entry is a note: when the newest entry was written that is none. Looks
--- at 100 entries.
+-- Finds when a job last changed, if its newest history entry is only a note: the time of the newest of its last 100
+-- entries that is not a note.
 -- Result: a function of the jid and the newest entry, which returns the time as text; nil if the newest entry is no
 --   note, or if all are notes
 local changes = {put = true, popped = true, done = true, failed = true, retried = true, throttled = true,

@@ -1,4 +1,4 @@
--- Reads the field `history` of a job, which versions before the list wrote.
+-- Reads the field `history` of a job, which older versions wrote before the history was a list.
 -- Takes: the field
 -- Result: entries for the list, or nil if the field holds no list; whether the reference core can read all of it
 
@@ -8,7 +8,7 @@ local function moment(value)
   if n and n - n == 0 then return math.floor(n) end
 end
 
--- A name as text, `''` if it has none; and whether an entry can hold it.
+-- A stored name as text, `''` if it is neither text nor number; and whether an entry can hold it.
 local function name(value)
   local kind = type(value)
   if kind == 'string' then return value, true end

@@ -1,5 +1,5 @@
--- Moves the field `history` of a job, which versions before the list wrote, into the list. A field that
--- does not parse stays as it is. A call may have read the same job several times; only the first move counts.
+-- Moves the history of a job from the field `history`, where old versions stored it, into its list. A field that does
+-- not parse stays as it is. If a call has read the job several times, only the first move has an effect.
 -- Takes: jid; the field
 return function(jid, text)
   local entries = need('history/legacy')(text)

@@ -1,6 +1,6 @@
--- The history entry of a note, false if the note is `''`.
--- Takes: seconds; the note, a flat JSON object
--- Refuses: notes longer than 4096 bytes, other documents
+-- Builds the history entry for the note of a `guard` command; false if the note is `''`.
+-- Takes: seconds; the note, a JSON object without nested objects or arrays
+-- Refuses: a missing note, notes longer than 4096 bytes, any other JSON
 return function(seconds, text)
   if not text then error('Guard(): note missing') end
   if text == '' then return false end

@@ -3,11 +3,11 @@
 --   are known; the setting `max-job-history`
 -- Result: nil, or the error reply if the history is no list: then nothing is written
 
--- The longest message, in bytes. Of a longer one the middle is left out, because some programs write the reason first
--- and others last.
+-- Maximum length of a message in bytes. A longer message loses its middle, because some programs write the reason
+-- first and others last.
 local LONGEST = 500
 
--- The nearest position from `at` on, in steps of `step`, where a character of UTF-8 begins.
+-- The first position from `at` on, in steps of `step` (1 or -1), at which a UTF-8 character begins.
 local function character_start(text, at, step)
   for _ = 1, 3 do
     local byte = string.byte(text, at) or 0

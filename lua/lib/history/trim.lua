@@ -1,4 +1,5 @@
--- Shortens a history to `limit` entries: its first one and the newest. 0 or less means no limit.
+-- Shortens a history to `limit` entries: the first one and the newest ones. With limit 1, only the newest stays. A
+-- limit of 0 or less means no limit.
 -- Takes: key length limit
 return function(key, length, limit)
   local call = redis.call

@@ -1,7 +1,7 @@
--- Tells whether jobs can be deleted. Writes nothing.
+-- Tells whether a job can be deleted. Writes nothing.
 -- Takes: the function of value/key_fault
--- Result: a function that takes a jid and returns why not, nil if it can; the detail of that; its mark, if it exists;
---   and if it can, its fields as job/delete takes them
+-- Result: a function that takes a jid. It returns the reason why the job cannot be deleted, or nil; the details of
+--   the reason; the job's mark, if the job exists; and if it can be deleted, its fields for job/delete
 local Job = Fields('job/delete', 'jid')
 
 return function(key_fault)

@@ -6,8 +6,8 @@
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'throttles')
 
--- Takes a job that is deleted out of its lane, closes the window that it holds, deletes its payloads, and gives back
--- what it has of its throttles.
+-- Removes a job to delete from its lane, closes its window of uniqueness, deletes its payloads, and frees its slots and
+-- places in its throttles.
 -- Takes: now; jid; state; queue; its stored throttles
 local function leave_all(now, jid, state, queue, throttles)
   local call = redis.call
@@ -25,7 +25,7 @@ local call, encode = redis.call, cjson.encode
 return function(now, jids, related, tracked, known, max_links)
   local count = #jids
   local failed, untag, remove_from_state_set
-  -- All are read before the first is deleted: a key of another type stops the call here.
+  -- Read all jobs before the first is deleted, so that a key of another type stops the call before it writes.
   local jobs, deleted, tags_of, links = {}, {}, nil, 0
   for i = 1, count do
     local job = known and known[jids[i]]

@@ -1,4 +1,4 @@
--- Deletes completed jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
+-- Deletes completed jobs older than `jobs-history` seconds, then the oldest if more than `jobs-history-count` remain.
 -- Takes: now; the stored settings `jobs-history` and `jobs-history-count`
 -- Result: how many jobs were deleted or removed from the set
 
@@ -6,7 +6,7 @@
 -- continues.
 local max_jobs, max_tags = 1000, 20000
 
--- Deletes jobs, up to the limit of tags.
+-- Deletes completed jobs until their tags reach the limit.
 -- Result: how many of the jobs it deleted or removed from the set
 local function delete(jids)
   local call, tags_of, untag = redis.call, need('job/tags'), need('job/untag')

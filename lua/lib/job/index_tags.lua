@@ -1,4 +1,4 @@
--- Adds a job to the indexes of its tags, and counts it for those that did not have it.
+-- Adds a job to the index of each of its tags. Adds 1 to the counter of each tag whose index did not have the job.
 -- Takes: t; jid; tags
 return function(t, jid, tags)
   local call = redis.call

@@ -1,6 +1,6 @@
--- Tests the types of all keys from which a stored job is removed.
--- Takes: the function of value/key_fault; jid; of the job `state`, `queue`, `worker`, `tags` and `failure`, as stored
--- Result: nil, or what is wrong; the tags as a list, if there are any
+-- Tests the types of all keys that a deletion of a job changes.
+-- Takes: the function of value/key_fault; jid; a table with the stored `state`, `queue`, `worker`, `tags` and `failure`
+-- Result: nil, or a text that says which key is wrong; the tags of the job as a list, nil if it has none
 return function(key_fault, jid, job)
   local key, state, queue, worker, tags = Keys.job .. jid, job.state, job.queue, job.worker, job.tags
   local bad = key_fault('list', key .. Keys.history, 'set', key .. Keys.dependencies, 'set', key .. Keys.dependents,

@@ -1,12 +1,12 @@
--- Puts a job that has throttles, a lane, or a queue with defaults. The caller has checked everything.
+-- Puts a job that has throttles or a lane, or whose queue has defaults. The caller has validated the arguments.
 -- Takes: now; t; seconds; the job as job/put takes it; its stored fields; the stored `<queue>-defaults`, or false. The
 --   job may have `coordination`, the options given (option/read), and there to restore a job, `lane` and `payloads`;
 --   `who`, the command as errors name it, if that is not `Put`; `merge_max`, the setting `merge-max`, if the caller
 --   has read it
--- Result: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
---   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle: if a job of the lane, or the job
---   that this one would replace, came to wait for itself. Then only dead entries have left the lane
--- Refuses: options that want a key, if the job has none
+-- Result: the jid of the job that took the put; its state, or `merged`, `skipped` or `replaced` if that is another job;
+--   the jid for which it waits in its lane, or nil. If a job would come to wait for itself through its lane: nil,
+--   `cycle` and the jids of that cycle; then nothing is put, and only entries of jobs that ended have left the lane
+-- Refuses: options that require a lane key, if the job has none
 -- Publishes: as job/put; `skipped` to the channel of the extensions
 local Old = Fields('job/put', 'throttles')
 local Job = Fields('lane/live')
@@ -32,7 +32,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   if given.keyed and not lane then
     error((job.who or 'Put') .. '(): "' .. given.keyed .. '" cannot be used without "key"')
   end
-  -- No dependent of a job that stays in its lane must become its dependency. `guard.put` has looked already.
+  -- Search the new dependencies for a cycle if the job stays in its lane. `guard.put` has done this already.
   if exists and lane and lane == old_lane and not job.who and job.pending and job.pending[1] then
     local path, trouble = need('dependency/find_cycle')(jid, job.pending)
     if trouble then error('Put(): Arg "depends": ' .. trouble) end
@@ -41,7 +41,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   local dup, last, place, last_fields = given.dup or lane and not exists and defaults.dup, nil, nil, nil
   if lane and not exists then
     last, last_fields, place = need('lane/last')(now, lane)
-    -- Remove a failed job that an older script left in the lane: the job that takes this put must not wait for it.
+    -- Remove failed jobs that an older script left in the lane: the last job, which may take this put, waits for them.
     if last and last_fields[Job.state] == 'depends' then need('lane/heal')(now, lane, last) end
     if dup then
       local met = {lane = lane, dup = dup, last = last, fields = last_fields}
@@ -54,7 +54,7 @@ return function(now, t, seconds, job, old, stored_defaults)
       end
     end
   end
-  -- Read the dependencies again: the lane changes them, and the put may have become that of another job.
+  -- Let job/put read the dependencies again: the lane changes them, and the put may now replace another job.
   if lane or old_lane then job.related = nil end
   if not exists then
     job.priority, job.retries = job.priority or defaults.priority, job.retries or defaults.retries
@@ -67,7 +67,7 @@ return function(now, t, seconds, job, old, stored_defaults)
     if job.maxima then job.gate.assume(job.maxima) end
   end
   for i = 1, job.ids and #job.ids or 0 do
-    -- Read the set that would hold the job before the first write: a key of another type refuses the put here.
+    -- Before the first write, read the sets in which the job would wait for a slot: a key of another type raises here.
     if job.gate.free(job.ids[i]) <= 0 then
       call('zcard', Keys.throttle .. job.ids[i] .. Keys.pending)
       call('zcard', Keys.queue .. queue .. Keys.throttled)
@@ -89,7 +89,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   if lane and (not job.failed or hold) then
     local rank = exists and call('zrank', Keys.lane .. lane, jid)
     if rank and not need('lane/live')(lane, jid) then
-      -- Remove the entry of an earlier failure, which an older script left in the lane.
+      -- Remove the job's old entry in the lane, which an older script left there when the job failed.
       need('lane/leave')(now, lane, jid)
       rank = false
     end
@@ -128,7 +128,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   store('dup', merges and 'merge')
   store('rescore', merges and (given.rescore or defaults.rescore))
   store('hold', hold and lane and '1', hold == false or not lane)
-  -- Store an empty text, which means no back-off, only if the queue's defaults would give the job one.
+  -- An empty text means no back-off. Store it only if the queue's defaults would otherwise give the job a back-off.
   local none = backoff == '' and not defaults.backoff
   store('backoff', not none and backoff, none)
   if list then
@@ -142,7 +142,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   if drop[1] and exists then call('hdel', key, unpack(drop)) end
   local ttl = given.ttl or defaults.ttl
   if dup == 'skip' and ttl and lane and not exists then
-    -- The time in the value ends the window. The key expires an hour later, to remove what no client closed.
+    -- The uniqueness window ends at the time in the value. The key expires an hour later, if no call has deleted it.
     call('set', Keys.window .. lane, string.format('%.17g', now + ttl) .. ' ' .. jid, 'PX',
       string.format('%.0f', math.min(ttl * 1000, 1e14) + 3600000))
   end

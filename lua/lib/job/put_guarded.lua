@@ -1,4 +1,4 @@
--- Judges and puts the jobs of guard.put, one by one.
+-- Verifies and puts the jobs of guard.put, one by one.
 -- Takes: now; t; seconds; policy; the state of the call: `key_fault` (the function of value/key_fault), its `progress`,
 --   and `defaults` (by queue, as text)
 -- Result: a function of a job (job/put_args), which returns its row
@@ -73,7 +73,7 @@ return function(now, t, seconds, policy, call_state)
           job.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
           for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
-          -- The put may remove present dependencies: test the types of their keys, too.
+          -- The put may remove the job from its present dependencies: test the types of their keys, too.
           invalid = invalid or need('dependency/key_fault')(key_fault, jid)
         end
       end

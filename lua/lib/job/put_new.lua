@@ -1,16 +1,17 @@
--- Puts jobs whose keys do not exist, as job/put does, with what belongs to a queue or a tag written once a call.
+-- Puts jobs whose keys do not exist, as job/put does, but writes the keys of queues and tags only once per call.
 -- Takes: now; t; seconds; the function of value/key_fault; the progress of the call
--- Result: the function `queue` of a name, which returns the record of the queue (`bad`: what is wrong with its
---   keys); the function `put` of such a record and a job (job/put_args), which returns the state, or nil and
---   what is wrong; the function `flush`, which has to run before any of the jobs is read from its queue
+-- Result: three functions. `queue` takes a name and returns the record of the queue (`bad`: what is wrong with its
+--   keys). `put` takes such a record and a job (job/put_args), and returns the state, or nil and what is wrong.
+--   `flush` writes the keys of queues and tags: call it before a job is read from its queue
 -- Publishes: as job/put
 return function(now, t, seconds, fault, progress)
   local call, encode, format, queues, names = redis.call, cjson.encode, string.format, {}, {}
   local stamp, place = format('%.20f', now), need('queue/place')
   local tracked, times = call('exists', Keys.tracked) > 0, call('exists', Keys.failed_times) > 0
-  -- Remove the times of failures that earlier jobs with these jids may have left.
+  -- The put jobs. `flush` removes the failure times that earlier jobs with these jids may have left.
   local jids = {}
-  -- By list of tags, its text or what is wrong with its keys; by tag, the entries of its new jobs.
+  -- `texts` and `faults`: for a list of tags, its JSON text or what is wrong with its keys. `entries`: for a tag, what
+  -- to add to its index.
   local texts, faults, entries, tag_names = {}, {}, {}, {}
 
   local function queue_of(name)
@@ -26,7 +27,7 @@ return function(now, t, seconds, fault, progress)
     return queue
   end
 
-  -- The text of a list of tags; nil and what is wrong if a key has another type.
+  -- Returns a list of tags as JSON text; nil and what is wrong if the key of a tag has a wrong type.
   local function text_of(tags)
     if not texts[tags] and not faults[tags] then
       local bad = fault('zset', Keys.tags)
@@ -50,7 +51,7 @@ return function(now, t, seconds, fault, progress)
       if type(length) == 'table' then
         return nil, need('value/wrong_type')(length, progress.wrote, 'list', history, 'rpush', history, entry)
       end
-      -- The history of an earlier job with this jid was still there: trim it.
+      -- An earlier job with this jid left its history, to which the entry was added: shorten it.
       local limit = need('history/limit')()
       if length > limit then need('history/trim')(history, length, limit) end
     end

@@ -1,6 +1,6 @@
 -- Reads and checks the options of put.
--- Takes: argv; the position of the first option; the job (job/put), which gets them, and as `coordination` those of
---   option/read, if any is given
+-- Takes: argv; the position of the first option; the job (job/put), whose fields they become; those of option/read
+--   become its field `coordination`
 -- Refuses: an odd number of words, wrong values
 return function(argv, first, job)
   if (#argv - first) % 2 == 0 then error('Odd number of additional args: ' .. tostring(job)) end
@@ -31,8 +31,8 @@ return function(argv, first, job)
   if given.backoff and need('option/empty_backoff')(given, job) then others = others - 2 end
   if php and job.tags then job.tags = need('value/without_blanks')(job.tags) end
   if others > 0 and need('option/given')(given) then job.coordination = need('option/read')(given, 'Put') end
-  -- Documents of a wrong shape are refused after all other errors, in the order of qless-core: `depends` that
-  -- is not a list, then `tags`, then `depends` whose items are not names.
+  -- Refuse documents of the wrong shape after all other errors, in the order of qless-core: `depends` that is not a
+  -- list, then `tags`, then `depends` whose items are not names.
   local not_a_list = job.depends == false and not string.find(given.depends, '^%s*%[')
   if job.tags == false and not not_a_list then error('Put(): Arg "tags" not JSON' .. given.tags) end
   if job.depends == false then error('Put(): Arg "depends" not JSON: ' .. given.depends) end

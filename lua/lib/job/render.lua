@@ -34,12 +34,12 @@ local function set_json(key)
   return cjson.encode(list)
 end
 
--- The JSON of history entries, which many jobs of one reply share.
+-- `events` keeps the JSON of history entries, because many jobs of a reply have equal entries.
 local encode, events = cjson.encode, {}
--- The JSON of the last names, which the next job often shares.
+-- The class, queue and state of the last job, each with its JSON. The next job often has equal ones.
 local klass, klass_json, queue, queue_json, state, state_json
 
--- A number with 14 digits, as cjson writes it; 0 if the text is not a number.
+-- A stored number as text with up to 14 digits, as cjson writes it; 0 if the text is not a number.
 local function number(text)
   if text == '0' then return text end
   local n, first = tonumber(text), string.byte(text)

@@ -3,8 +3,8 @@
 --   whether it may have dependencies or dependents, if the caller knows; the holder of all, as job/render takes it
 -- Result: the text, `{}` without jobs
 
--- Joins up to 20 texts, or up to 100, with one `..`: the Lua of Redis hashes every byte of each text that it creates,
--- and `table.concat` creates each three times.
+-- Joins up to 20 texts, or up to 100, with one chain of `..`: the Lua of Redis hashes every byte of each text that it
+-- creates, and `table.concat` would create each text three times.
 local function join_some(list, from, count)
   if count <= 20 then
     for i = from + count, from + 19 do list[i] = '' end

@@ -1,4 +1,4 @@
--- Renders the end of a job's JSON object: its throttles, lane, payloads and back-off, if it has them.
+-- The end of a job's JSON object: its throttles, lane, back-off, fence and payloads, as far as it has them.
 -- Takes: jid; the reply of job/read; in its field `ext` that of job/extension, if the caller has read it
 -- Result: the text
 local Job = Fields('job/read')
@@ -20,7 +20,7 @@ return function(jid, job)
     local set = redis.pcall('zrange', Keys.job .. jid .. Keys.payloads, 0, -1, 'WITHSCORES')
     local rows = {}
     for i = 1, #set, 2 do
-      -- JSON has no infinity: write the largest number instead.
+      -- JSON has no infinity: write the largest number of that sign instead.
       local score = math.max(-1.7976931348623157e308, math.min(1.7976931348623157e308, tonumber(set[i + 1])))
       rows[#rows + 1] = '[' .. encode(set[i]) .. ',' .. string.format('%.17g', score) .. ']'
     end

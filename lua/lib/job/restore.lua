@@ -1,4 +1,4 @@
--- Checks the history, the failure and the payloads that guard.put restores.
+-- Checks and decodes the history, the failure and the payloads of a job that guard.put restores.
 -- Result: a table of functions
 -- Refuses: documents that a client could not read
 local Restore = {}
@@ -13,7 +13,7 @@ local function is_shallow(value, max_depth)
   return true
 end
 
--- A list of history entries that every client can read.
+-- Decodes a history, and refuses an entry that some client could not read.
 function Restore.history(text)
   local list = need('value/json_arg')('history', text)
   if type(list) ~= 'table' or next(list) ~= nil and not string.find(text, '^%s*%[') then
@@ -32,7 +32,7 @@ function Restore.history(text)
   return list
 end
 
--- The failure of a job that is restored as failed.
+-- Decodes the failure of a job that is restored as failed.
 function Restore.failed(text)
   local failed = need('value/object_arg')('failed', text,
     {group = 'string', message = 'string', when = 'number', worker = 'string'})
@@ -42,7 +42,7 @@ function Restore.failed(text)
   return failed
 end
 
--- The payloads of a merge job that is restored: pairs of text and score as text.
+-- Decodes the payloads of a merge job: pairs of a text and a score, which becomes text, too.
 function Restore.payloads(text)
   local list = need('value/json_arg')('payloads', text)
   if type(list) ~= 'table' or not list[1] then error('Guard(): payloads must be a JSON array') end

@@ -1,4 +1,4 @@
--- The set of those given jobs that are tracked, false if no job at all is tracked (then it costs one command).
+-- The set of the given jobs that are tracked; false, after one command, if no job at all is tracked.
 -- Takes: jids; their number
 return function(jids, count)
   if redis.call('exists', Keys.tracked) == 0 then return false end

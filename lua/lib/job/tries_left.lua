@@ -1,4 +1,4 @@
--- The tries that are left to a job after the one that ends now: below 0 if that was the last.
+-- The number of retries that remain to a job after the run that ends now: below 0 if that run was the last one.
 -- Takes: its stored `remaining` and `retries`
 return function(remaining, retries)
   local left = tonumber(remaining) or tonumber(retries) or 0

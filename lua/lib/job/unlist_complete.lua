@@ -1,4 +1,5 @@
--- Removes a job that runs again from the lists of completed jobs of all queues: it does not name its own one.
+-- Removes a job that runs again from the completed jobs of all queues, because the job does not name the queue in which
+-- it completed.
 -- Takes: jid
 return function(jid)
   local queues = redis.pcall('zrange', Keys.queues, 0, -1)

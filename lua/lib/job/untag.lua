@@ -1,4 +1,4 @@
--- Removes a job from the indexes of its tags. A tag's counter that falls to 0 is deleted.
+-- Removes a job from the index of each given tag, and lowers the tag's count by 1. Deletes a count that falls to 0.
 -- Takes: jid; tags
 return function(jid, tags)
   local call = redis.call

@@ -1,13 +1,13 @@
--- Decides whether a job of a lane may run: only the first may. A job that is not in its lane, as after a put by an
--- older script, joins it; if others are before it, it waits for them.
+-- Decides whether a job of a lane may run: only the first job of the lane may. If the job is not in its lane, because
+-- an older script put it, adds it. A job that may not run gets state `depends` and waits for the job before it.
 -- Takes: now; t; lane; jid; queue
--- Result: whether it may run; if not, it is in state `depends` now
+-- Result: whether the job may run
 return function(now, t, lane, jid, queue)
   local call, key = redis.call, Keys.lane .. lane
   local live, first = need('lane/live'), nil
   while true do
     local page = redis.pcall('zrange', key, 0, 0)
-    -- If the lane's key has another type, let the job run: that must not stop a queue.
+    -- If the lane's key has a wrong type, let the job run, so that the damage does not stop the queue.
     if page.err then return true end
     first = page[1]
     if not first or first == jid or live(lane, first) then break end
@@ -22,7 +22,7 @@ return function(now, t, lane, jid, queue)
   if rank then
     before = need('lane/before')(now, lane, jid, rank)
     if before and need('dependency/find_cycle')(jid, {before}, true) ~= nil then
-      -- The place was changed manually: the job before this one depends on it. Join again, before that job.
+      -- A user made the job before this one depend on this one. Remove this job and add it again, before that job.
       need('lane/leave')(now, lane, jid)
       before = need('lane/join')(now, lane, jid, true)
     end

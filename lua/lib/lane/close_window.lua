@@ -1,4 +1,4 @@
--- Closes the window of uniqueness of a lane, if this job opened it.
+-- Ends the time in which the lane skips further puts, as the option `ttl` of a put sets it, if this job began it.
 -- Takes: lane; jid
 return function(lane, jid)
   local window = redis.pcall('get', Keys.window .. lane)

@@ -1,13 +1,13 @@
--- Decides by its `dup` whether another job of the lane takes a put that would create a job.
--- Takes: now; the job as job/put_extended has it; the options given; the defaults of its queue; what it met: `lane`,
---   `dup`, `last` (the last job of the lane, or nil) and `fields` (of that job, as lane/live reads them)
+-- Decides by the option `dup` whether an existing job of the lane takes a put that would otherwise create a job.
+-- Takes: now; the job as job/put_extended has it; the options given; the defaults of its queue; what the put met:
+--   `lane`, `dup`, `last` (the last job of the lane, or nil) and `fields` (of that job, as lane/live reads them)
 -- Result: nil if it creates a job; the jid that takes it, and `skipped`, `merged`, or `replaced`, which the caller
 --   carries out; or nil, `cycle` and the jids of the cycle, if the job to replace would come to wait for itself
 -- Publishes: `skipped` to the channel of the extensions
 local Job = Fields('lane/live')
 
--- Checks the dependencies of a put that replaces a job. A dependency on the replaced job is a cycle in `guard.put`, and
--- is ignored in `put`. The option `pending` loses it.
+-- Checks the dependencies of a put that replaces a job. A dependency on the replaced job is a cycle in `guard.put`; in
+-- `put` it is ignored, and removed from the job's list `pending`.
 -- Takes: jid of the replaced job; the job that is put
 -- Result: nil; or the jids of the cycle that the dependencies would close
 local function replacing_cycle(jid, job)
@@ -16,7 +16,7 @@ local function replacing_cycle(jid, job)
     if job.depends[i] ~= jid or job.who == 'Guard' then names[#names + 1] = job.depends[i] end
   end
   local path = need('dependency/find_cycle')(jid, names, true)
-  -- If the search for a cycle stopped early, assume one.
+  -- If the search for a cycle stopped early, without an answer, assume a cycle.
   if path ~= nil then return path or {jid} end
   for i = 1, #job.pending do
     if job.pending[i] ~= jid then pending[#pending + 1] = job.pending[i] end
@@ -26,7 +26,7 @@ end
 
 local function has_started(state) return state == 'running' or state == 'failed' end
 
--- The jid for which a put is skipped, nil if there is none.
+-- The jid of the earlier job because of which a put is skipped; nil if the put is not skipped.
 local function jid_to_keep(now, lane, last, state, starts)
   if last and not (starts and has_started(state)) then return last end
   local ends, name = string.match(redis.call('get', Keys.window .. lane) or '', '^(%S+) (.*)$')

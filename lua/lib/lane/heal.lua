@@ -1,4 +1,5 @@
--- Removes entries of dead jobs at the front of a lane, so that the live job behind them is released.
+-- Removes entries at the front of a lane whose jobs have ended or no longer exist, so that the live job behind them is
+-- released.
 -- Takes: now; lane; a jid that is known to be live, or nil
 return function(now, lane, known)
   while true do

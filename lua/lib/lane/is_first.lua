@@ -4,7 +4,7 @@ return function(lane, jid)
   local key, live, from = Keys.lane .. lane, need('lane/live'), 0
   while true do
     local page = redis.pcall('zrange', key, from, from + 19)
-    -- If the lane's key has another type, the job is the first: that must not stop a queue.
+    -- Treat a job as the first if its lane's key has another type: a damaged lane must not stop the queue.
     if page.err or not page[1] then return true end
     for i = 1, #page do
       if page[i] == jid then return true end

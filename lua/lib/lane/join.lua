@@ -1,9 +1,10 @@
--- Adds a job to the end of a lane. If a job of the lane waits for it, though, it goes before that one: a job never
--- comes to wait for itself.
--- Takes: now; lane; jid; whether other jobs may wait for it
--- Result: the jid that it has to wait for, nil if there is none; the caller makes the dependency
+-- Adds a job to the end of a lane. If a job of the lane depends on the new one, the new one goes before that job
+-- instead, so that no cycle of dependencies arises.
+-- Takes: now; lane; jid; whether other jobs may depend on it
+-- Result: the jid of the job before it in the lane, on which the caller lets it depend; nil if it is the first
 
--- Gives the entries of a lane whole numbers as places, with a free one before the entry at `gap`, which it returns.
+-- Gives all entries of a lane new scores, whole numbers, and leaves one free before the entry at index `gap`. Returns
+-- the free score.
 local function renumber(key, entries, gap)
   local places, place, free = {}, 0, nil
   for i = 1, #entries, 2 do
@@ -15,7 +16,7 @@ local function renumber(key, entries, gap)
   return free
 end
 
--- The jobs that wait for a job, directly or through others. Nil if they are too many to be looked at.
+-- The set of jobs that depend on a job, directly or through others. Nil if there are too many to read.
 local function find_jobs_below(jid)
   local below, stack, edges = {}, {jid}, 0
   while stack[1] do
@@ -42,7 +43,8 @@ return function(now, lane, jid, awaited)
       local name, score = entries[i], tonumber(entries[i + 1])
       local job = live(lane, name)
       if job then
-        -- A job that runs waits for none. The last one waits, as the search has shown.
+        -- Find the first job that depends on the new one, or may do so if there are too many to read. The last job is
+        -- such a job. A job depends on no other unless its state is `depends`.
         if name == last or job[Job.state] == 'depends' and (not below or below[name]) then
           local middle = at and (at + score) / 2 or score - 1
           if not (middle < score and middle > (at or -math.huge)) then

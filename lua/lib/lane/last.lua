@@ -1,6 +1,6 @@
--- Finds the last job of a lane. Entries at the end that the lane may forget are removed.
+-- Finds the last job of a lane. Removes entries at the end whose job does not belong to the lane any more.
 -- Takes: now; lane
--- Result: its jid, its fields as lane/live reads them, and its place; nil, nil and 0 if the lane is empty
+-- Result: jid of the last job, its fields as lane/live reads them, and its score; nil, nil and 0 if the lane is empty
 return function(now, lane)
   local live = need('lane/live')
   while true do

@@ -1,7 +1,7 @@
--- Removes a job from its lane. The job behind it then waits for the one before it; if there is none, it is released.
--- Neighbors that the lane may forget go as well.
--- Takes: now; lane; jid; whether its dependents have been released already; a jid that keeps its place although its
---   job has failed, for now
+-- Removes a job from its lane. The next job then waits for the job before it in the lane, or is released if there
+-- is none. Removes adjacent entries, too, if their jobs do not belong to the lane any more.
+-- Takes: now; lane; jid; whether its dependents have been released already; a jid that stays in the lane for now
+--   although its job has failed
 -- Result: whether it was in the lane
 local Job = Fields('lane/live')
 

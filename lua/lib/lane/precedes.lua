@@ -1,5 +1,5 @@
--- The lane in which a job stands directly behind another, nil if there is none. The dependency between them belongs to
--- the lane: a cancel relinks it, and no client can remove it.
+-- The lane in which one job stands directly before another, nil if there is none. The dependency of the second job on
+-- the first belongs to the lane: no client can remove it, and a cancel of the first job links the second to another.
 -- Takes: jid; the jid that may stand behind it
 return function(jid, behind)
   local lane = redis.pcall('hget', Keys.job .. jid, 'key')

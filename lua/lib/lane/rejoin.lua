@@ -7,7 +7,7 @@ return function(now, lane, jid)
   if type(place) == 'table' then return nil end
   if place then
     if need('lane/live')(lane, jid) then return nil end
-    -- Remove the entry of an earlier failure, which an older script left in the lane.
+    -- Remove the entry that an older script left in the lane when the job failed.
     need('lane/leave')(now, lane, jid)
   end
   local before = need('lane/join')(now, lane, jid, true)

@@ -1,5 +1,5 @@
--- Makes a job wait for the one before it in its lane. If a key of these dependencies is of another type, it need not
--- wait: that must not stop a queue.
+-- Makes a job depend on the job before it in its lane. If a key of the dependency has another type, the job does not
+-- wait: a damaged key must not stop the queue.
 -- Takes: jid; the jid before it
 -- Result: whether it waits
 return function(jid, before)

@@ -1,5 +1,5 @@
--- Lets a merge job that runs again take the payloads of the job behind it in its lane, if that is a merge job of the
--- same queue and klass that has not started, waits for nothing else, and if there is room.
+-- Moves the payloads of the next job in the lane to a merge job that runs again. The next job must be a merge job with
+-- equal queue and klass that has not started and depends on no other job. All its payloads must find room.
 -- Takes: now; jid; lane; queue
 -- Publishes: as merge/vanish
 local Job = Fields('lane/live')

@@ -1,6 +1,7 @@
--- Adds the payload of a put to a merge job, or makes the job one.
--- Takes: jid; payload; the options of the put: score, rescore, and to restore a job, payloads; whether it becomes one
--- Result: the data of the job
+-- Adds the payload of a put to a merge job, or makes another job a merge job.
+-- Takes: jid; payload; the options of the put: score, rescore, and payloads to restore; whether the job becomes a
+--   merge job
+-- Result: the new data of the job
 return function(jid, payload, given, fresh)
   local set = Keys.job .. jid .. Keys.payloads
   if fresh then redis.call('del', set) end

@@ -1,7 +1,7 @@
--- Gives the payloads of a failed merge job to the last job of its lane, if that one can take them. It becomes due now,
--- with full retries, and the failed job is gone.
+-- Gives the payloads of a failed merge job to the last job of its lane, if the last job can take them. The last job
+-- then becomes due now, with full retries, and the failed job is deleted.
 -- Takes: now; jid; lane; the queue into which the failed job goes
--- Result: whether it was taken. The caller takes it out of its failure list
+-- Result: whether the last job took the payloads. The caller then removes the failed job from its failure list
 -- Publishes: as merge/vanish
 local Job = Fields('lane/live')
 
@@ -20,8 +20,8 @@ end
 
 return function(now, jid, lane, queue)
   local call, key = redis.call, Keys.job .. jid
-  -- A job that kept its place in its lane goes on there, with its own payloads. So it does if the lane is a key of
-  -- another type, which has an error in place of the score.
+  -- A job that kept its place in its lane goes on there, with its own payloads. This also applies if the lane is a
+  -- key of another type: the reply is then an error in place of the score.
   if redis.pcall('zscore', Keys.lane .. lane, jid) then return false end
   local last, job = need('lane/last')(now, lane)
   if not last or job[Job.dup] ~= 'merge' or job[Job.state] == 'running' or job[Job.state] == 'failed'

@@ -1,4 +1,4 @@
--- Whether the payloads of two merge jobs have room in one: up to `merge-max` of them, and up to 16 MiB of data.
+-- Whether the payloads of two merge jobs fit into one job: up to `merge-max` payloads, and up to 16 MiB of data.
 -- Takes: the sets of their payloads; the setting `merge-max`
 return function(one, other, setting)
   local count, bytes = 0, 0

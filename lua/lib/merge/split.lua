@@ -1,5 +1,5 @@
--- Splits a merge job that failed for good: its first payload stays with it, the others go on as a new job in its place
--- in the lane, with full retries.
+-- Splits a merge job that failed for good: it keeps its first payload. A new job with full retries gets the others, and
+-- the old job's place in the lane. With one payload, nothing happens.
 -- Takes: now; t; seconds; jid; queue
 -- Publishes: `put` to the log
 local Job = Fields('klass', 'priority', 'tags', 'retries', 'key')
@@ -10,7 +10,7 @@ return function(now, t, seconds, jid, queue)
   if call('zcard', set) < 2 then return end
   local first = call('zrange', set, 0, 0, 'WITHSCORES')
   local stem, n = string.match(jid, '^(.*)~(%d+)$')
-  -- A number of more than 15 digits could exceed 2^53, up to which it can be counted on: begin anew at 0.
+  -- The new jid is the old one with a number, `~1` and so on. Lua can count up to 2^53: start over beyond 15 digits.
   if not stem or #n > 15 then stem, n = jid, 0 end
   local name
   repeat

@@ -1,6 +1,6 @@
--- Deletes a merge job whose payloads another job has taken. Jobs that depended on the deleted job depend on the other
--- one, unless that one depends on them.
--- Takes: now; jid; the jid that took them; whether the caller takes it out of its failure list
+-- Deletes a merge job whose payloads another job has taken. Dependents of the deleted job become dependents of the
+-- other job. A dependent on which the other job depends loses the dependency instead.
+-- Takes: now; jid; jid of the other job; whether the caller removes the deleted job from its failure list
 -- Publishes: `merged` to the channel of the extensions
 local Job = Fields('state', 'queue', 'failure', 'tags', 'throttles', 'key')
 
@@ -8,7 +8,7 @@ return function(now, jid, into, apart)
   local call, key, encode = redis.call, Keys.job .. jid, cjson.encode
   local job = call('hmget', key, unpack(Job))
   local state, queue = job[Job.state], job[Job.queue] or ''
-  -- The other job keeps its place, even if it just failed: the job that gets its other payloads takes that place.
+  -- Keep the other job in the lane, even if it has just failed: a job with its other payloads takes its place later.
   if job[Job.key] then need('lane/leave')(now, job[Job.key], jid, false, into) end
   if job[Job.throttles] then need('throttle/leave')(jid, state, queue, job[Job.throttles]) end
   need('queue/remove_from_state_set')(jid, state, queue)

@@ -13,7 +13,8 @@ return function(text)
     numbers[#numbers + 1], rest = n, after
   end
   if kind ~= 'lowkiq' and not numbers[1] then return nil end
-  -- Refuse a factor or maximum of 0, which would turn every delay into none, and a jitter above 1, since it is a share.
+  -- Refuse a factor or maximum of 0, which would make every delay 0. Refuse a jitter above 1, because it is a
+  -- fraction.
   if kind == 'exp' and (numbers[2] == 0 or numbers[3] == 0 or (numbers[4] or 0) > 1) then return nil end
   if kind == 'lowkiq' and numbers[1] == 0 then return nil end
   return kind, numbers

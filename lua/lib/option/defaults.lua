@@ -1,4 +1,4 @@
--- Reads the defaults of a queue. Members that are not what they should be are left out: a setting never stops a job.
+-- Reads the defaults of a queue. Members with wrong names or values are left out, so that a setting never stops a job.
 -- Takes: the stored JSON object; a list to which the names of members that are left out are added, or nil
 -- Result: the options as option/read gives them, and `retries`, `priority`, `due` (whether `order` is `due`), and
 --   `maxima`, by throttle, of members `ID=MAX` of `throttles`; nil if there are none

@@ -1,5 +1,5 @@
--- The delay in seconds that a back-off policy gives to a retry, 0 if the text is no policy. Chance comes from
--- the job and the time, so that the same call always gives the same delay.
+-- The delay in seconds that a back-off policy gives to a retry, 0 if the text is no policy. The random part is a hash
+-- of job and time, so that a repeated call gives an equal delay.
 -- Takes: policy, or false; jid; stored retries; remaining tries after this retry; now
 
 return function(policy, jid, retries, remaining, now)
@@ -22,7 +22,7 @@ return function(policy, jid, retries, remaining, now)
     delay = math.min(first * (numbers[2] or 2) ^ n, numbers[3] or longest)
     if numbers[4] then delay = delay * (1 + (2 * random_fraction() - 1) * numbers[4]) end
   else
-    -- The formula of Lowkiq and Sidekiq: n^4 + 15 + a number from 0 to 29 times n + 1.
+    -- The formula of Lowkiq and Sidekiq: n^4 + 15 + r * (n + 1), with a random whole number r from 0 to 29.
     delay = math.min(n ^ 4 + 15 + math.floor(random_fraction() * 30) * (n + 1), first or longest)
   end
   return math.min(delay, longest)

@@ -1,5 +1,5 @@
--- Decodes a document so that each number is a text of its digits. A decoded number has only 14 digits, and two jobs
--- whose numbers differ behind them would get the same lane, lock or throttle.
+-- Decodes a document so that each number becomes a text of its digits. A decoded number would have only 14 digits, so
+-- two jobs whose numbers differ only in later digits would get one lane, lock or throttle.
 -- Takes: JSON that cjson decodes
 -- Result: the decoded document
 return function(text)

@@ -1,5 +1,5 @@
--- Removes an empty back-off from the words of a put. qless-php sends one with every put. It asks for nothing, so the
--- job stays a plain one, which only stores the text.
+-- Removes an empty back-off from the words of a put. qless-php sends one with every put. An empty back-off has no
+-- effect, so the job stays a plain one that only stores the text.
 -- Takes: the words by name; the job (job/put)
 -- Result: whether there was one
 return function(given, job)

@@ -1,5 +1,5 @@
--- Expands a template of a queue's defaults: `{klass}`, `{queue}`, `{data}`, `{data.a.b}`. A number keeps the digits
--- that it has in the data.
+-- Replaces the placeholders `{klass}`, `{queue}`, `{data}` and `{data.a.b}` in a text of a queue's defaults. A number
+-- from the data keeps its digits.
 -- Takes: template; queue; klass; data
 -- Result: the text, nil if a placeholder has no value
 return function(template, queue, klass, data)

@@ -1,7 +1,7 @@
--- Reads the back-off of lost locks: a JSON object with the members `initial_delay`, in seconds, and `factor`. Either
--- may be missing; `[]` has none.
+-- Reads a job's back-off for lost locks: a JSON object with the members `initial_delay`, in seconds, and `factor`. Both
+-- are optional. `[]` means an empty object.
 -- Takes: text
--- Result: the members; nil if the text is something else
+-- Result: a table of the members; nil if the text is not such an object
 return function(text)
   local ok, members = pcall(cjson.decode, text)
   if not ok or type(members) ~= 'table' then return nil end

@@ -1,6 +1,6 @@
--- Reads the defaults of the queues of a call.
+-- Reads the stored defaults of the queues into which a call puts jobs.
 -- Takes: jobs (job/put_args)
--- Result: by queue, the stored `<queue>-defaults`
+-- Result: by queue, the stored `<queue>-defaults`, or false
 return function(jobs)
   local defaults, names, fields = {}, {}, {}
   for i = 1, #jobs do

@@ -1,7 +1,7 @@
 -- Reads and checks the options of throttles, lanes, merging, uniqueness and back-off.
 -- Takes: the words by name; the command as its errors name it
 -- Result: a table of throttles (list), lock, key, dup, starts (whether `until` is `start`), ttl, score, rescore,
---   hold (whether), backoff; `keyed`: the first option given that wants a key
+--   hold (whether), backoff; `keyed`: the first option given that requires a key
 -- Refuses: wrong values
 local choices = {
   dup = {'must be queue, merge, skip or replace', queue = true, merge = true, skip = true, replace = true},

@@ -1,4 +1,4 @@
--- The throttles of a job: the given ones, else its own, else those of the queue's defaults; with its lock.
+-- The throttles of a job: the given ones, else the stored ones, else the defaults of the queue. A lock is one of them.
 -- Takes: given options; the stored list as text, or false; defaults or nil; queue klass data
 -- Result: the ids, nil if there is nothing to store; by id, the maximum that the defaults give it
 return function(given, own, defaults, queue, klass, data)
@@ -14,7 +14,7 @@ return function(given, own, defaults, queue, klass, data)
     if template then text = expand(text, queue, klass, data) end
     return text and text ~= '' and 'lock:' .. (#text > 128 and redis.sha1hex(text) or text) or nil
   end
-  -- `[ ]`, with a blank, means that no throttles were given, not that the job has none.
+  -- A stored `[ ]`, with a blank, means that no put gave throttles, so that the defaults of the queue apply.
   local stored = own and own ~= '[ ]' and need('job/tags')(own) or nil
   if not given.throttles and not given.lock and stored then return nil, maxima end
   if given.throttles then

@@ -1,5 +1,5 @@
--- The throttles that a pop gives a job without any, as clients without these options put it: those of the
--- queue's defaults.
+-- The throttles that a pop gives to a job without throttles: those of the queue's defaults. Clients that do not know
+-- these options put such jobs.
 -- Takes: defaults or nil; queue; the reply of job/read
 -- Result: the ids, nil if the job keeps what it has; by id, the maximum that the defaults give it
 local Job = Fields('job/read')

@@ -1,10 +1,10 @@
--- Decides for one pop which jobs with a lane or throttles it may give away. The others are held: the caller removes
--- them from where they were.
+-- Decides for one pop which jobs with a lane or throttles it may grant, and takes their slots. The other jobs are held
+-- until a slot or the lane is free: the caller removes them from the work set or the locks.
 -- Takes: now; t; seconds; queue; the gate (throttle/gate); `defaults` of the queue, or nil, and `limit` (the setting
 --   `max-job-history`)
 -- Result: a function of jid, job (reply of job/read), whether its lock was lost, and its score in the work set, if the
---   caller has read it; it returns whether the pop may give the job away, and notes for queue/grant in the job: `ext`,
---   the reply of job/extension, and `fenced`, whether it gets a fencing token
+--   caller has read it; it returns whether the pop may grant the job. For queue/grant, it stores in the job `ext`, the
+--   reply of job/extension, and `fenced`, whether the job gets a fencing token
 -- Publishes: as throttle/hold and merge/vanish
 local Job = Fields('job/read')
 local Ext = Fields('job/extension')
@@ -13,7 +13,7 @@ return function(now, t, seconds, queue, gate, settings)
   local call, decode, hold, defaults = redis.call, need('job/tags'), nil, settings.defaults
   return function(jid, job, lost, score)
     local key = Keys.job .. jid
-    -- A job of a client without these options gets the throttles of the queue's defaults now.
+    -- Other clients put jobs without throttles: give such a job the throttles of its queue's defaults now.
     local list, maxima = need('option/throttles_at_pop')(defaults, queue, job)
     if list then
       gate.give(maxima)

@@ -1,9 +1,9 @@
--- Since when a job of a queue has waited. The score of a waiting job is its priority less the time of its arrival in
--- units of 10^10 seconds. A held job has the negative of that score. If the score has no usable time, the time of the
--- newest history entry counts. `priority` sets the score to the priority itself, a revoked lock to infinity. The score
--- of a large priority rounds the time by more than a tenth of a second. A time after now is not usable either.
--- Takes: now; the score of a waiting job, nil for a job of another set; its stored priority, or nil: then it is the
---   least whole number that is not below the score; jid, or nil: then its history is not read
+-- The time since which a job of a queue has waited. The score of a waiting job is its priority minus its arrival in
+-- units of 10^10 seconds. The score of a held job is the negative of that. If the score does not have the arrival, the
+-- time is that of the newest history entry: after `priority` the score is the priority alone, after a revoked lock it
+-- is infinite, and with a large priority it is rounded by more than a tenth of a second. A time after now is none.
+-- Takes: now; the score of a waiting job, nil for a job of another set; its stored priority, or nil: then the score
+--   rounded up is the priority; jid, or nil: then its history is not read
 -- Result: the time as a number; nil if it is not known
 local entry_time = need('history/entry_time')
 

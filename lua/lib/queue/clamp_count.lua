@@ -1,5 +1,5 @@
--- The number of jobs that a call takes or shows if its count is above 10000, or below 0, which means all: at most
--- 10000. A count below 0 keeps its meaning where a queue has no more than that.
+-- Limits the count of a call that takes or shows jobs to 10000. A count below 0, which means all jobs, is only changed
+-- if the queue has more than 10000.
 -- Takes: t; queue; the count
 return function(t, queue, count)
   if count > 0 then return math.min(count, 10000) end

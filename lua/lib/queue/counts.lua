@@ -1,5 +1,5 @@
 -- How many entries the sets of a queue have and, if asked for a day, what happened in it on that day. Writes nothing.
--- Takes: now; t; queue; [the start of a day, as text]; whether to read also how long jobs waited and ran on it
+-- Takes: now; t; queue; [the start of a day, as text]; whether to read also how long jobs waited and ran on that day
 -- Result: `locked`, of them `lapsed` by expiry; `work`, of them `taken` back from a worker; `scheduled`, of them `due`;
 --   `depends`, `throttled`, `recurring`. Of the job of `work` that a pop gets first: `first`, its jid; its `score`;
 --   `since` when it waits, and that as text, `head`. Of the day, as text or false: `popped`, `completed`, `failures`,

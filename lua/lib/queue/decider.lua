@@ -1,4 +1,4 @@
--- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
+-- Decides during a pop which jobs with a lane or throttles may run. Most queues have no such jobs.
 -- Takes: now; t; seconds; queue; a list of the queue's defaults as text, or false, the setting `max-job-history`, and
 --   what the call may still bring (queue/call_budget), in which a scan that ends at its limit sets `unfinished`
 -- Result: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
@@ -14,8 +14,8 @@ return function(now, t, seconds, queue, settings)
   local admit = need('queue/admit')(now, t, seconds, queue, gate, {defaults = defaults, limit = limit})
   local decider, checked = {wake = gate.wake}, false
 
-  -- Judges the job at `i` of the lists. If it may not run again now, it leaves them and loses its lock and its slots,
-  -- which it kept when the lock expired.
+  -- Decides on the job at index `i` of the lists, whose lock has expired. If the job may not run again now, removes it
+  -- from the lists, and takes its lock and its slots, which it has kept since the expiry.
   function decider.judge_lost(jids, jobs, i)
     local jid, job = jids[i], jobs[i]
     if admit(jid, job, true) then return end
@@ -27,27 +27,27 @@ return function(now, t, seconds, queue, settings)
     gate.release(jid, need('job/tags')(job[Job.throttles]))
   end
 
-  -- Looks again at held jobs, unless this pop has done so. Returns whether any returned to work.
+  -- Checks again, once per pop, whether held jobs may run. Returns whether any of them returned to the work set.
   function decider.recheck()
     if checked then return false end
     checked = true
     return need('throttle/recheck')(now, queue, gate) > 0
   end
 
-  -- Goes on with a pop that met a job with a lane or throttles, at `at` of a page of the work set, or found less than
-  -- it wants (`page` is empty then). Adds jobs to the lists of what it has found until `rest` are added to the first
-  -- `taken` of them; jobs that may not run leave the set. Of the start, `from` is the rank where the page begins, `job`
-  -- the one that was met, `held` whether the queue holds jobs, `due` whether more jobs may be due. Returns the number
-  -- of jobs in the lists.
+  -- Continues a pop that met a job with a lane or throttles, at index `at` of a page of the work set, or that found too
+  -- few jobs (then `page` is empty). Adds jobs to the lists in `found`, until there are `rest` more than `taken`. Jobs
+  -- that may not run leave the work set. In `start`, `from` is the rank at which the page begins, `job` is the job that
+  -- the pop met, `held` says whether throttles hold jobs of the queue, and `due` whether more jobs may be due.
+  -- Returns the number of jobs in the lists.
   function decider.scan(rest, found, start)
     local jids, jobs, count, taken = found.jids, found.jobs, found.count, found.taken
     local page, from, at, job, due = start.page, start.from, start.at, start.job, start.due
-    -- `passed` counts the jobs that this pop met and did not add; the scan ends at `most`, which `limit_scan` sets.
+    -- `passed` counts the jobs that this pop met but did not add. The scan ends when `passed` reaches `most`.
     local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, 0, nil
     local function limit_scan()
       most = most or math.min(need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000, 5000)
     end
-    -- A decision may move other jobs: note the seen ones, so that each is decided once until the scan begins again.
+    -- A decision may move other jobs. So note the jobs seen: the scan decides on each job once, until it begins again.
     local function begin()
       seen = {}
       for i = 1, count do seen[jids[i]] = true end
@@ -88,7 +88,8 @@ return function(now, t, seconds, queue, settings)
         local returned, brought, apart = start.held and decider.recheck(), 0, 0
         if due then
           limit_scan()
-          -- Once jobs are taken, put no children: that would drop the slots of these jobs, which do not run yet.
+          -- Once this pop has taken jobs, put no jobs of templates: a put would drop the slots of the taken jobs, since
+          -- they do not run yet.
           due, brought, apart = need('queue/due')(now, t, queue, math.max(rest - count + taken, 20), budget,
             count > taken)
         end
@@ -97,7 +98,7 @@ return function(now, t, seconds, queue, settings)
         gate.healed, from = nil, 0
         begin()
       end
-      -- Read at least 20 entries: if many are held, small pages would cost most.
+      -- Read at least 20 entries: if many jobs may not run, the reads of many small pages would cost most.
       local want = math.max(rest - count + taken, 20)
       page, at, step, missed = call('zrevrange', base .. Keys.work, from, from + want - 1, 'WITHSCORES'), 1, 2, 0
       if page[1] then missed = 1 end

@@ -1,5 +1,6 @@
--- Handles expired locks. At the first expiry the holder is warned and gets `grace-period` further seconds. At
--- the second, the job is granted again, or scheduled if it has a back-off; it fails if it has no tries left.
+-- Handles expired locks. At the first expiry, warns the holder and extends the lock by `grace-period`. At the second,
+-- the job fails if no retry is left. Else it is scheduled if it has a back-off, or returned to be granted again. Locks
+-- of jobs that do not run are removed.
 -- Takes: now; t; seconds; queue; jids with expired locks; `grace`, the grace period, and `limit`, the setting
 --   `max-job-history`
 -- Result: jids and jobs (replies of job/read) to grant again
@@ -13,7 +14,7 @@ return function(now, t, seconds, queue, lost, settings)
   local grace, limit = settings.grace, settings.limit
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
-  -- `append` is called by pcall below: a history that is not a list must not stop the other jobs.
+  -- `append` runs in a pcall below, so that a history that is not a list does not stop the other jobs.
   local read, append = need('job/read'), need('history/append')
   local in_chunks, tries_left = need('value/in_chunks'), need('job/tries_left')
   local tracked = call('exists', Keys.tracked) == 1
@@ -25,7 +26,7 @@ return function(now, t, seconds, queue, lost, settings)
     local key, job = Keys.job .. jid, read(jid, 'lost')
     local state, worker = job[Lost.state], job[Lost.worker]
     if not job[Lost.jid] and (job[Lost.klass] or job[Lost.data] or job.err) then
-      -- A remnant of a job cannot run: renew its lock for a minute, so that it does not hide the locks behind it.
+      -- Too few fields are left for the job to run: renew its lock for a minute, so that pops reach further locks.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
     elseif not job[Lost.jid]
       or job[Lost.queue] and job[Lost.queue] ~= queue

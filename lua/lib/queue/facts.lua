@@ -1,12 +1,13 @@
--- The facts about a queue that `look.status` reports beside its counts: what happened today, since when its oldest job
--- waits or runs, and what keeps jobs from running.
--- Takes: now; t; queue; queue/counts of today; whether they tell how long jobs waited and ran, and whether to read
---   since when the oldest runs
--- Result: name, value, ..., without what does not apply and counts of 0
+-- Reads the facts about a queue that `look.status` reports in addition to its counts: the numbers of today, since when
+-- its oldest job waits or runs, and what prevents jobs from running.
+-- Takes: now; t; queue; queue/counts of today; whether to add how long jobs waited and ran, and since when the oldest
+--   job runs
+-- Result: name, value, ..., without facts that do not apply and counts of 0
 local call, pcall = redis.call, redis.pcall
 local oldest, urgent = need('queue/oldest'), need('queue/urgent')
 
--- Since when the job of a queue runs that was popped first, of the four whose locks expire first.
+-- Returns the earliest pop time of the four running jobs of a queue whose locks expire first, as text; false if there
+-- are none.
 local function oldest_running(base, lapsed)
   local first
   local locked = call('zrange', base .. Keys.locks, lapsed, lapsed + 3)
@@ -17,8 +18,9 @@ local function oldest_running(base, lapsed)
   return first and string.format('%.3f', first) or false
 end
 
--- The fields (job/holder) of the running job that the oldest job waits for: the first job of its lane, the oldest
--- holder of a slot of its throttle, or of a queue at its limit the job whose lock ends first. Nil if it does not run.
+-- Returns the fields (job/holder) of the running job for which the oldest job waits: the first job of its lane, the
+-- oldest holder of a slot of its throttle, or, if the queue is at its limit, the job whose lock expires first. False or
+-- nil if that job does not run.
 local function find_holder(base, now, t, why, by)
   local first
   if by then
@@ -43,7 +45,7 @@ end
 return function(now, t, queue, counts, with_durations)
   local base = Keys.queue .. queue
   local waits, jid, why, by = oldest(now, t, queue, counts)
-  -- A table that is written with its values need not grow.
+  -- Write the first values in the table constructor: this is faster than to add them one by one.
   local row = waits and {'since', waits, 'jid', jid, 'why', why} or {}
   add_count(row, 'popped', counts.popped)
   add_count(row, 'completed', counts.completed)

@@ -1,18 +1,18 @@
 -- Grants jobs to a worker: the last step of a pop.
--- Takes: now; seconds; queue; the setting `max-job-history`; what the pop has found: `jids`, `jobs` (replies of
---   job/read), `count` of them, `taken` (how many of them had an expired lock) and `remove` (jids that leave the work
---   set as well); and there for whom: `worker`, and `ends`, the end of the locks. Both become text for job/render
+-- Takes: now; seconds; queue; the setting `max-job-history`; a table of what the pop has found: `jids`, `jobs`
+--   (replies of job/read), `count` (their number), `taken` (how many had an expired lock), `remove` (other jids to
+--   remove from the work set), `worker`, and `ends` (the end of the locks). The last two become text for job/render
 -- Result: the granted jobs as a JSON array; their number
 -- Publishes: the jid to `popped` if tracked
 local Job = Fields('job/read')
 local Ext = Fields('job/extension')
 
--- Writes the fields of a job that a pop grants, with a fencing token: a later grant has a larger one.
+-- Writes the fields of a job that a pop grants, with a fencing token: a number that is larger in each later grant.
 -- Takes: key; the reply of job/read, whose `ext` (job/extension) gets the token; the time of the grant; worker; end of
 --   the lock
 local function grant_with_fence(key, job, stamp, worker, expires)
   local fence, ext = redis.pcall('incr', Keys.fence), job.ext
-  -- If the counter is not a number, the job gets no token: that must not stop jobs.
+  -- If the counter is not a number, grant the job without a token: a wrong counter must not stop jobs.
   if type(fence) == 'number' then ext[Ext.fence] = string.format('%.0f', fence) end
   redis.call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running',
     'remaining', job[Job.remaining] or '0', 'fence', ext[Ext.fence] or '0')
@@ -26,7 +26,7 @@ return function(now, seconds, queue, limit, found)
   local quoted = cjson.encode(worker)
   local entry = '[' .. seconds .. ',"popped",{"worker":' .. quoted .. '}]'
   local waited, held = {}, {}
-  -- For a single job, the command that tests `ql:tracked` also tests for dependencies and dependents.
+  -- For a single job, one EXISTS tests for tracked jobs and for the job's dependencies and dependents.
   local related
   local key = Keys.job .. jids[1]
   if count == 1 then related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0 end
@@ -40,7 +40,7 @@ return function(now, seconds, queue, limit, found)
       job[Job.history] = false
     end
     local length = redis.pcall('rpush', key .. Keys.history, entry)
-    -- Grant only a job whose history is a list. Another one stays in place, for the operator to inspect.
+    -- Grant only a job whose history is a list. Any other job stays where it is, for the operator to inspect.
     if type(length) == 'number' then
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
       if job.fenced then
@@ -77,8 +77,8 @@ return function(now, seconds, queue, limit, found)
     end
   else
     local in_chunks, locks = need('value/in_chunks'), {}
-    -- Add the entries by descending name: they have one score, so Redis finds the place of each at the beginning of a
-    -- small sorted set.
+    -- Add the entries in descending order of names. All have one score, so Redis inserts each at the beginning,
+    -- which is fast in a small sorted set.
     table.sort(held)
     for i = 1, count do
       local jid = held[count + 1 - i]

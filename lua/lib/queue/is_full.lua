@@ -1,4 +1,4 @@
--- Whether as many jobs of a queue run as its setting `max-concurrency` allows. Writes nothing.
+-- Whether the number of running jobs of a queue has reached its setting `max-concurrency`. Writes nothing.
 -- Takes: t; queue
 return function(t, queue)
   local stored = redis.pcall('hget', Keys.config, queue .. '-max-concurrency')

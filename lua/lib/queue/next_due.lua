@@ -5,7 +5,8 @@
 return function(now, queue, from)
   local call, base, due = redis.call, Keys.queue .. queue, nil
   local locks, scheduled, recur = base .. Keys.locks, base .. Keys.scheduled, base .. Keys.recur
-  -- One EXISTS tells which keys exist: it counts a key as often as it is named. Most queues are empty.
+  -- One EXISTS tells which keys exist: it counts a key each time the key is named, and the keys are named 1, 2, 4 and
+  -- 8 times. Most queues are empty.
   local present = call('exists', locks, scheduled, scheduled, recur, recur, recur, recur, Keys.pauses, Keys.pauses,
     Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses)
   if present == 0 then return nil end

@@ -1,7 +1,7 @@
--- The oldest job of a queue that is due and has not run. Jobs of one priority stand in the order of their
--- arrival, so it is the first job of some priority: up to 20 priorities are read, of waiting jobs and of those that
--- throttles hold. Due jobs of the schedule count from their time. Of jobs that wait for others, those count that wait
--- only for the job before them in their lane: the first 20 are read.
+-- The oldest job of a queue that is due and has not run. Jobs of one priority stand in the order of their arrival, so
+-- the oldest job is the first of its priority: up to 20 priorities are read, of waiting jobs and of jobs that throttles
+-- hold. Due jobs of the schedule count from their time. Of the first 20 jobs in `depends`, a job counts if it waits
+-- only for the job before it in its lane.
 -- Takes: now; t; queue; queue/counts, if they are known
 -- Result: since when, as text; the jid; `waiting`, or `throttled` or `ordered` if a throttle or its lane holds it, or
 --   `limited` if its queue runs as many jobs as it may; then the throttle without a free slot (false if all have one),
@@ -10,20 +10,20 @@ local Behind = Fields('key', 'scheduled')
 local arrival_of, is_full = need('queue/arrival'), need('queue/is_full')
 local call, pcall, texts = redis.call, redis.pcall, need('value/texts')()
 
--- Notes a job if it waits longer than the one that was found before.
+-- Notes a job in `found` if it is due and has waited longer than the job noted before.
 local function consider(found, now, jid, since, why)
   if since and since <= now and (not found.since or since < found.since) then
     found.since, found.jid, found.why = since, jid, why
   end
 end
 
--- The first entry of a set, in the fields of queue/counts. Its size is not read.
+-- The first entry of a set, in the fields of queue/counts. The size of the set is not read.
 local function first_of(key, command)
   local first = call(command, key, '0', '0', 'WITHSCORES')
   return {work = 20, first = first[1], score = tonumber(first[2] or nil)}
 end
 
--- Considers the first job of each priority of a set. Scores of held jobs are negative.
+-- Calls `consider` for the first job of each priority in a set. The scores of held jobs have the opposite sign.
 local function by_priority(found, now, key, why, set)
   local jid, score, sign = set.first, set.score, why == 'waiting' and 1 or -1
   local most = math.min(20, set.work)
@@ -33,8 +33,8 @@ local function by_priority(found, now, key, why, set)
     local priority = math.ceil(waiting)
     consider(found, now, jid, arrival_of(now, waiting, nil, jid), why)
     if seen == most then break end
-    -- A job whose score is the priority itself, or infinity, stands before the other jobs of its priority: read these
-    -- next.
+    -- A job whose score is exactly its priority, or infinity, stands before the other jobs of its priority. Then read
+    -- the next job of this priority, else the first job of the next priority.
     local below = waiting == priority and string.format('(%.17g', score) or texts[sign * (priority - 1)]
     -- ZCOUNT costs less than reading if there is no other priority, the usual case.
     if seen == 1 and call('zcount', key, sign > 0 and '-inf' or below, sign > 0 and below or '+inf') == 0 then break end
@@ -56,7 +56,7 @@ return function(now, t, queue, counts)
     local due = call('zrange', base .. Keys.scheduled, '0', '0', 'WITHSCORES')
     consider(found, now, due[1], tonumber(due[2] or nil), 'waiting')
   end
-  -- Read held and blocked jobs only if there are any: usually there are none.
+  -- Read held jobs and jobs in `depends` only if there are any: usually there are none.
   if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
   then
     local number, held = need('value/number'), base .. Keys.throttled

@@ -1,5 +1,6 @@
--- A decoded list of patterns.
+-- Checks a decoded list of patterns.
 -- Takes: the decoded document
+-- Result: the document
 -- Refuses: a document that is not a list of texts
 return function(list)
   local count = 0

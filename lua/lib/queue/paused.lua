@@ -1,6 +1,6 @@
--- Whether a queue of `ql:paused_queues` is still paused, and until when, if that is known. A pause whose end
--- has passed is deleted.
--- Takes: now; queue; whether to keep such a pause
+-- Tells whether a queue in `ql:paused_queues` is still paused, and until when, if its pause has an end. Deletes a pause
+-- whose end has passed.
+-- Takes: now; queue; whether to write nothing, so that a pause whose end has passed stays
 return function(now, queue, look)
   local text = redis.call('hget', Keys.pauses, queue)
   if not text then return true end

@@ -1,8 +1,8 @@
--- Adds a job that is not running to the set of a queue that fits its state.
+-- Adds a job to one of a queue's sets: the set for its state, which is not `running`.
 -- Takes: now; t; jid; the queue, or a record of it (`base`, `work`, `scheduled`, and `scores` by priority if all jobs
 --   are placed at the same time): then the entry is only collected, and queue/enter writes it; the state: `depends`,
 --   `scheduled` or `waiting`; the due time as text (for `depends` or nil), or the stored priority of a waiting job
--- Result: true if the job has its due time in a field, until its last dependency is complete
+-- Result: true if the due time was stored in a field of the job, because the job is in state `depends`
 return function(now, t, jid, queue, state, value)
   local record = type(queue) == 'table' and queue
   local base, score = record and record.base or Keys.queue .. queue, value
@@ -15,7 +15,7 @@ return function(now, t, jid, queue, state, value)
   if state == 'waiting' then
     score = scores and scores[value]
     if not score then
-      -- As queue/score, without a call: most puts come here.
+      -- The computation of queue/score, repeated here to save a function call in most puts.
       local priority = tonumber(value) or 0
       if priority - priority ~= 0 then priority = 0 end
       score = priority - now / 10000000000

@@ -1,6 +1,6 @@
--- Decides what pop does with an entry of the work set. The job is the authority.
+-- Decides what pop does with an entry of the work set. If the entry and the fields of the job disagree, the job counts.
 -- Takes: queue; t; jid; reply of job/read
--- Result: `take`; `drop`; or `leave`, which keeps a remnant for the operator to inspect
+-- Result: `take` (pop the job), `drop` (remove the entry), or `leave` (keep the entry of a damaged job for an operator)
 local Job = Fields('job/read')
 
 return function(queue, t, jid, job)
@@ -13,7 +13,7 @@ return function(queue, t, jid, job)
     if (state == 'scheduled' or home ~= queue) and call('zscore', base .. Keys.scheduled, jid) then return 'drop' end
     return 'take'
   elseif state == 'running' then
-    -- The holder keeps the job. Add a lock if it has none: otherwise no later pop would find the job.
+    -- The job stays with its holder. If its lock is missing, add one, so that a pop finds the job after the expiry.
     local expires = need('value/number')(redis.pcall('hget', Keys.job .. jid, 'expires'))
     expires = expires and string.format('%.17g', expires) or t
     call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)

@@ -1,5 +1,5 @@
--- Moves due jobs from the schedule to the work set, with the age of this moment; if the queue's defaults say so, with
--- that of their due time. Entries without a job, or of a job in another state, are removed.
+-- Moves due jobs from the schedule to the work set. Their age there counts from now, or from their due time if the
+-- queue's defaults say so. Removes entries without a job, and entries of jobs in another state.
 -- Takes: now; queue; jids
 -- Result: how many it moved
 local Job = Fields('state', 'priority', 'jid')

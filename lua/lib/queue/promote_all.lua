@@ -1,5 +1,5 @@
--- Promotes the due jobs of a queue, as many as the call may still promote.
--- Takes: now; t; queue; what the call may still bring (queue/call_budget), which this reduces
+-- Promotes the due jobs of a queue, up to the number that the call may still promote.
+-- Takes: now; t; queue; the limits of the call (queue/call_budget), which this reduces
 -- Result: how many due jobs are left in the schedule
 return function(now, t, queue, budget)
   local call, scheduled = redis.call, Keys.queue .. queue .. Keys.scheduled

@@ -1,7 +1,7 @@
--- Removes a job from the set of its state; if it is not there, from the others. A running job is also removed
--- from the work set, where an interrupted pop may have left it. Failed and complete jobs are in no set. A job
--- that is in no set of its own queue is removed from the sets of all listed queues: the `retry` of an older
--- script into another queue leaves it there.
+-- Removes a job from the set of its state. If the job is not in that set, removes it from the work, lock, depends and
+-- scheduled sets. A running job is also removed from the work set, where an interrupted pop may have left it. Failed
+-- and complete jobs are in no set. A job that is in no set of its own queue is removed from the sets of all listed
+-- queues: the `retry` of an older script into another queue leaves it there.
 -- Takes: jid state queue
 return function(jid, state, queue)
   local call, base, home = redis.call, Keys.queue .. queue, nil

@@ -1,10 +1,10 @@
 -- The facts of a queue in `look.queues`: its counts, its pause, and since when the next job to pop has waited (`head`).
--- Takes: now; queue; queue/counts; whether the queue is known for one of `ql:queues`, if that was read; whether to
+-- Takes: now; queue; queue/counts; whether `ql:queues` lists the queue, nil if the caller has not read that; whether to
 --   leave out counts of 0 and what does not apply
 -- Result: name, value, ...
 local arrival_of = need('queue/arrival')
 local call, texts = redis.call, need('value/texts')()
--- Whether any queue is paused. Usually none is, and no queue is looked up.
+-- Whether any queue is paused. Usually none is: then no queue has to be looked up.
 local some_paused = call('exists', Keys.paused) == 1
 
 -- The document of a pause that has not ended, as text and decoded. Nil if the queue is not paused.
@@ -35,7 +35,7 @@ return function(now, queue, counts, known, brief)
   known = (known or call('zscore', Keys.queues, queue)) and '1' or '0'
   local waiting = counts.work - counts.taken + counts.due
   local row
-  -- A table that is written with its values need not grow.
+  -- Create the table with all its values in one expression, so that Lua need not enlarge it.
   if not brief then
     row = {
       'name', queue,
@@ -65,7 +65,7 @@ return function(now, queue, counts, known, brief)
   if not pause then return row end
   for _, name in ipairs({'since', 'until', 'reason', 'by'}) do
     local value = pause[name]
-    -- Take a number from the text: decoding leaves only 14 digits.
+    -- Take a number from the undecoded text, because decoding leaves only 14 digits.
     if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
     if type(value) == 'string' then row[#row + 1], row[#row + 2] = name, value end
   end

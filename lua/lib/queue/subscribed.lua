@@ -1,10 +1,10 @@
--- The queues with topics, from the index of this core. Other scripts do not enter theirs: without an index,
--- the listed queues are read, and the keys are searched in rounds. The first round begins immediately, later ones
--- at most once in 10 seconds. Each call reads a slice of the keys, a larger one if the last slice is long ago.
+-- Finds the queues with topics, from this core's index and by a search for queues that other scripts left out of it.
+-- Without an index, it reads all listed queues. Rounds of SCAN then search the keys, one begun in 10 seconds at most.
+-- Each call scans one slice of the keys. The slice is larger if the last one was long ago.
 -- Takes: now; t; a function that runs a command on a hash
 -- Result: the names; the fields and values that the index gets, as a list
 
--- The keys of a slice, and those that each second since the last slice adds: at most some 30 milliseconds.
+-- The number of keys in a slice: the least, more for each second since the last slice, and the most (about 30 ms).
 local least, per_second, most = 1000, 10000, 20000
 
 local most_queues = 5000
@@ -25,7 +25,7 @@ return function(now, t, run)
     new[#new + 1], new[#new + 2] = 'q:' .. name, '1'
   end
   local since, read, cursor = tonumber(state.since), tonumber(state.read) or 0, state.cursor or '0'
-  -- A start in the future, after a clock was set back, counts as over: begin another round.
+  -- Begin no round within 10 seconds of the last one, unless its start is in the future, after a clock was set back.
   if since and cursor == '0' and now >= since and now < since + 10 then return names, new end
   if not since then
     local queues = redis.pcall('zrange', Keys.queues, 0, most_queues - 1)

@@ -1,8 +1,8 @@
--- Finds what keeps jobs of a queue from running until somebody acts: a throttle that lets no job run, and a lane whose
--- first job has an expired lock. Of held jobs, those are read that a pop would look at again; of the expired locks,
--- the 100 oldest.
+-- Finds what keeps jobs of a queue from running until an operator acts: a throttle whose maximum is negative, and a
+-- lane whose first job has an expired lock. Reads the held jobs that throttle/held_page chooses, and the 100 oldest
+-- expired locks.
 -- Takes: now; queue; the throttle that holds its oldest job, or false (queue/oldest); queue/counts
--- Result: the throttle, how many jobs wait for it; the lane, its first job and that job's worker; false for what is
+-- Result: the throttle, how many jobs it holds; the lane, its first job and that job's worker; false for each that is
 --   not found
 local Held = Fields('state', 'throttles')
 local First = Fields('state', 'key', 'worker')

@@ -1,5 +1,5 @@
--- Moves a template out of the sight of other clients: into a document of its own, with its fields in their order
--- and its next run as text, so that nothing is rounded.
+-- Pauses a template: moves it into a document that other clients do not read, so that they make no jobs from it.
+-- The document has its fields in their order, and its next run as text, so that the time is not rounded.
 -- Takes: jid; since when, as text; the fields `by` and `reason`
 return function(jid, since, about)
   local call, key = redis.call, Keys.recurring .. jid

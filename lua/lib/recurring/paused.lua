@@ -1,7 +1,7 @@
 -- Reads a paused template.
 -- Takes: jid
 -- Result: its document, nil if it is not paused or cannot be read; what is wrong if it cannot be read. The
---   document has `fields` (name, value, ...), the same by name in `named`, `next`, `since`, `by` and `reason`
+--   document has `fields` (name, value, ...), `named` (these values by name), `next`, `since`, `by` and `reason`
 return function(jid)
   local text = redis.pcall('hget', Keys.paused_recurring, jid)
   if type(text) == 'table' then

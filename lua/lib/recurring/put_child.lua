@@ -1,7 +1,8 @@
 -- Puts the children of a template that has options of its own, or whose queue has defaults.
 -- Takes: queue; id of the template; its fields as recurring/spawn reads them; tags
--- Result: a function of the due time and the next number, which returns the number used, and whether a child was made:
---   with `dup`, another job may take its place. Nil if 1000 numbers are in use: then the number is the last of these
+-- Result: a function of the due time and the next number, which returns the number used, and whether a child was
+--   made: false if the put failed, or if `dup` kept the child from being put; nil if 1000 numbers are in use, with
+--   the last of them as the number
 -- Publishes: as put
 local Template = Fields('recurring/spawn')
 

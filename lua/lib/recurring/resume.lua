@@ -1,5 +1,5 @@
--- Makes a paused template what it was. Runs that fell into the pause are left out; runs that were due before it
--- remain due.
+-- Resumes a paused template: restores its fields and its entry in the schedule of its queue. Runs that fell into the
+-- pause are left out; runs that were due before the pause remain due.
 -- Takes: now; t; jid; its document
 -- Result: the time of the next run as text, nil if it has none
 return function(now, t, jid, document)

@@ -38,10 +38,10 @@ return function(now, t, queue, due, limit, budget)
         tags = {unpack(tags, 1, 1000)}
         stored = cjson.encode(tags)
       end
-      -- The first child is made in any case, so that no call is without effect.
+      -- Make the first child even if the budget is used up, so that no call is without effect.
       local function may_make() return at <= now and moved < limit and (budget.tags > 0 or moved + skipped == 0) end
       local extended = (defaults or template[Template.opts]) and need('recurring/put_child')(queue, id, template, tags)
-      -- A tick that another job takes makes no child and uses no number.
+      -- A run whose job is a duplicate of another job makes no child and uses no number.
       local ticks, found = 0, true
       while extended and found and may_make() and skipped < 1000 and ticks < 1000 do
         local number, made = extended(at, count + 1)
@@ -57,8 +57,8 @@ return function(now, t, queue, due, limit, budget)
         started = moved
       end
       while not extended and may_make() do
-        -- A number already in use, as after a template was created again, is skipped: up to 1000 in one call. The
-        -- next call continues there.
+        -- Skip numbers that are in use, as after a template was created again: up to 1000 in one call. The next call
+        -- continues there.
         count = count + 1
         local jid = id .. '-' .. count
         while tried < 1000 and call('exists', Keys.job .. jid) == 1 do

@@ -67,7 +67,7 @@ local function add(key, values)
   call('hmset', key, unpack(write))
 end
 
--- Add the values in slices of 1000: with clocks that disagree, each may have its own slot.
+-- Add the values 1000 at a time. Each value may fall into its own histogram field, and one HMGET cannot take too many.
 return function(key, values)
   local count = #values
   if count <= 1000 then return add(key, values) end

@@ -1,6 +1,8 @@
--- Counts the jobs that were completed in the last five minutes; if only newer ones are kept, since the oldest of them.
+-- Counts the jobs that were completed in the last five minutes. If the oldest complete job that is kept is newer,
+-- counts since then.
 -- Takes: now
--- Result: their number, and over how many seconds; nil if none is kept
+-- Result: the number of jobs, and of the seconds in which they completed; nil if no complete job is kept that is at
+--   least a second old
 return function(now)
   local oldest = redis.call('zrange', Keys.completed, 0, 0, 'WITHSCORES')[2]
   if not oldest then return nil end

@@ -1,6 +1,6 @@
--- Drops up to three throttles whose maximum has expired from the list of throttles. Redis removes such a maximum by
--- itself, so each call that sets one with an expiry looks at three entries of the list, and the next call at three
--- others. On average a third of the list at most is expired.
+-- Removes up to three throttles whose maximum has expired from the list of throttles. Redis deletes an expired
+-- maximum, but not its entry in the list. So each call that sets a maximum with an expiry checks three entries, at
+-- a position that changes with each call. On average, at most a third of the entries has expired.
 -- Takes: t; id
 return function(t, id)
   local pcall = redis.pcall

@@ -1,4 +1,4 @@
--- Lists a throttle whose maximum was set. A list of another type must not stop a queue: `check` finds what it lacks.
+-- Adds a throttle with a maximum to the list of throttles. Ignores an error: `check` finds throttles not in the list.
 -- Takes: t; id
 return function(t, id)
   redis.pcall('zadd', Keys.throttles, t, id)

@@ -1,4 +1,4 @@
--- Holds a job, instead of its entry into the work set, if one of its throttles is full.
+-- Holds a job instead of adding it to the work set, if one of its throttles is full.
 -- Takes: now; t; seconds; queue; jid; of the job its stored `throttles`, its `priority`, and as `limit` the setting
 --   `max-job-history`
 -- Result: whether it is held

@@ -1,5 +1,5 @@
--- The throttles that have no slot for a job, as throttle/figures, and whether other jobs of its lane come
--- first.
+-- The throttles that have no free slot for a job, each as throttle/figures gives it, and whether other jobs of its lane
+-- come first.
 -- Takes: now; t; seconds; queue; jid. The call is a dry run: a slot that a pop would drop is dropped
 local Job = Fields('job/read')
 

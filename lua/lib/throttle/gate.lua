@@ -1,4 +1,4 @@
--- Decides in one call whether jobs may take slots of their throttles. A throttle is read once.
+-- Makes the gate of a call, which decides whether jobs may take slots of their throttles. It reads each throttle once.
 -- Takes: now; t; seconds; queue
 -- Result: the gate `g`. `g.free(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
 --   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.release(jid, ids)` releases
@@ -24,7 +24,7 @@ return function(now, t, seconds, queue)
       if not maximum then maximum, is_unset = need('throttle/maximum')(id, given[id]) end
       if is_unset then unset[id] = maximum end
       local held = maximum ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
-      -- If the key of the slots has another type, the throttle limits nothing: that must not stop a queue.
+      -- If the key of the slots has another type, the throttle has no limit: a damaged key must not stop the queue.
       count = type(held) == 'number' and maximum - held or math.huge
       free[id] = count
     end
@@ -39,7 +39,7 @@ return function(now, t, seconds, queue)
           healed[id] = true
           if g.before_heal then g.before_heal() end
           if need('throttle/heal')(now, t, seconds, id, queue, fresh) > 0 then released[id], g.healed = true, true end
-          -- Read the free slots of all throttles again: jobs that were ended here may have had slots of others, too.
+          -- Read all throttles again: a job that throttle/heal just ended may have had slots of other throttles, too.
           free = {}
         end
         if g.free(id) <= 0 then return id end

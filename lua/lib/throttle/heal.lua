@@ -1,14 +1,14 @@
--- Drops slots of a full throttle whose holders do not run. Only its three oldest holders are looked at. A holder in
--- another queue whose lock expired longer ago than the grace period gets the step that a pop of that queue would
--- give it: nobody may pop there.
+-- Frees slots of a full throttle whose holders do not run. Checks only the three oldest holders. If a holder's lock in
+-- another queue expired longer ago than the grace period, handles that lock as a pop of the other queue would: perhaps
+-- no worker pops there.
 -- Takes: now; t; seconds; id; the queue of the caller;
 --   the set of jids that got their slots in this call and do not run yet
 -- Result: how many slots were dropped
 -- Publishes: as queue/expire_locks
 local Job = Fields('job/read')
 
--- Gives a job whose lock expired the step that a pop of its queue would give it, without a worker that takes it: it
--- fails, or is the first of its queue, as after `timeout`.
+-- Handles an expired lock as a pop of the job's queue would, but grants the job to no worker: the job fails, is
+-- scheduled, or becomes the first of its queue as after `timeout`.
 -- Takes: now; t; seconds; jid; queue; grace: 0 if the holder was not warned before
 -- Publishes: as queue/expire_locks
 local function expire_holder(now, t, seconds, jid, queue, grace)
@@ -36,7 +36,7 @@ return function(now, t, seconds, id, own, fresh)
         lost = call('hget', Keys.job .. jid, 'state') ~= 'running'
       end
       if lost then
-        -- Drop the slot, if the end of the job has not done that already.
+        -- Free the slot. The end of the job may have done that already.
         call('zrem', locks, jid)
         dropped = dropped + 1
       end

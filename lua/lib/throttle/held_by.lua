@@ -1,6 +1,6 @@
--- The throttles in which a job holds a slot. Writes nothing.
+-- Finds the throttles of which a job holds a slot. Writes nothing.
 -- Takes: jid
--- Result: their ids
+-- Result: the ids of the throttles
 return function(jid)
   local held = {}
   for _, id in ipairs(need('job/tags')(redis.pcall('hget', Keys.job .. jid, 'throttles'))) do

@@ -8,7 +8,7 @@ return function(seconds, jid, queue, id, value, limit)
   local q, throttle = encode(queue), encode(id)
   need('history/append')(jid, '[' .. seconds .. ',"throttled",{"q":' .. q .. ',"throttle":' .. throttle .. '}]', limit)
   call('zadd', Keys.queue .. queue .. Keys.throttled, value, jid)
-  -- A key of another type must not stop a queue: the throttle cannot wake the job then, but pops check it again.
+  -- Ignore an error, which must not stop a queue: then the throttle cannot wake the job, but pops check it again.
   redis.pcall('zadd', Keys.throttle .. id .. Keys.pending, value, jid)
   call('hset', Keys.job .. jid, 'state', 'throttled')
   call('publish', Keys.on_ext, '{"jid":' .. encode(jid) .. ',"event":"throttled","queue":' .. q .. ',"throttle":' ..

@@ -1,5 +1,5 @@
 -- Decides whether the job that holds a slot of a throttle keeps it.
--- Takes: now; id; jid of the holder; the queue of the caller, whose own locks are the matter of its pop; grace period
+-- Takes: now; id; jid of the holder; the queue of the caller, whose expired locks are left to its pop; grace period
 -- Result: nil if it keeps the slot; `lost` if it does not run, or not with this throttle; `expired` if it runs in
 --   another queue and its lock expired longer ago than the grace period. Then also its queue, and the stored `grace`
 local Job = Fields('state', 'queue', 'expires', 'grace', 'throttles')

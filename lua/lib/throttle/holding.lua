@@ -1,5 +1,6 @@
--- The throttles that hold the jobs of a queue which a pop would look at again, as throttle/figures.
--- Takes: now; t; seconds; queue. The call is a dry run: a slot that a pop would drop is dropped
+-- The throttles without a free slot that hold jobs of a queue, each as throttle/figures has it. Reads the held jobs
+-- that a pop would check again.
+-- Takes: now; t; seconds; queue. The call must be a dry run, because it drops the slots that a pop would drop
 local Job = Fields('state', 'queue', 'throttles')
 
 return function(now, t, seconds, queue)

@@ -1,4 +1,4 @@
--- Tests the types of the keys to which a put writes a job that one of its throttles holds.
+-- Checks the types of the keys to which a put writes a job that one of its throttles holds back.
 -- Takes: the function of value/key_fault; queue; stored list of ids
 -- Result: nil, or what is wrong
 return function(key_fault, queue, stored)

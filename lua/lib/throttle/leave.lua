@@ -1,5 +1,5 @@
--- Removes a job from its throttles: from their slots, and from the held jobs. Jobs that wait for a slot that becomes
--- free return to work.
+-- Removes a job from all its throttles: from their slots, and from the jobs that wait for a slot. If this frees a slot,
+-- a waiting job returns to its queue (throttle/wake).
 -- Takes: jid; state; queue; stored list of ids
 return function(jid, state, queue, stored)
   local call, ids = redis.call, need('job/tags')(stored)

@@ -1,6 +1,6 @@
--- Checks the maxima that a call gives throttles if it puts a job.
+-- Checks the maxima of throttles in a call. They are set only if the call puts a job.
 -- Takes: now; the maxima by id; the operator, or nil
--- Result: a function that sets the maxima that differ from the present ones. Held jobs that may run now return to work
+-- Result: a function that sets the maxima that differ from the present ones, and returns held jobs that may run to work
 -- Refuses: ids with a reserved ending, numbers that are not whole, a key of another type
 return function(now, maxima, by)
   local differing = {}

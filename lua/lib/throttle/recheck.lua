@@ -1,5 +1,5 @@
--- Checks up to ten held jobs of a queue again and returns to work those that may run now. This finds jobs that no other
--- call woke: slots were lost to paused queues, limits expired, or an older script ended jobs.
+-- Checks up to ten held jobs of a queue again, and returns those that may run now to work. So it finds jobs that no
+-- other call woke: a free slot was offered to a paused queue, a limit expired, or an older script ended a job.
 -- Takes: now; queue; the gate (throttle/gate)
 -- Result: how many jobs returned to work
 local Job = Fields('state', 'queue', 'throttles')

@@ -1,5 +1,5 @@
--- Whether no throttle can have this id, since its key would be that of another one's lists. A lock can: it has
--- no setting.
+-- Whether no throttle can have this id, since its key would be the key of a list of another throttle. A lock can have
+-- the id, since a lock has no setting.
 -- Takes: id
 return function(id)
   return string.sub(id, -6) == '-locks' or string.sub(id, -8) == '-pending'

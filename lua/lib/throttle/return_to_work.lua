@@ -1,5 +1,5 @@
 -- Puts a held job back into the work set, with its age and priority.
--- Takes: jid; queue; its ids; order value
+-- Takes: jid; queue; the ids of its throttles; its order value
 return function(jid, queue, ids, value)
   local call = redis.call
   for i = 1, #ids do redis.pcall('zrem', Keys.throttle .. ids[i] .. Keys.pending, jid) end

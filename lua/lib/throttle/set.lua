@@ -1,4 +1,4 @@
--- Gives a throttle a maximum, and lists it. The time after which it is forgotten stays.
+-- Sets the maximum of a throttle, and adds the throttle to the list of throttles. Its expiry stays.
 -- Takes: now; id; maximum; the operator, kept with the time for `throttle show`, or nil
 return function(now, id, maximum, by)
   local key, time = Keys.throttle .. id, string.format('%.17g', now)

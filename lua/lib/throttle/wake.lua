@@ -1,7 +1,7 @@
--- Puts as many pending jobs of a throttle to work again as it has free slots, up to 5000; 1000 if it has no limit.
--- Entries whose job is not held by this throttle are dropped.
+-- Moves held jobs of a throttle back to the waiting jobs: one for each free slot, up to 5000; up to 1000 if the
+-- throttle has no limit. Removes entries of jobs that this throttle does not hold.
 -- Takes: id; the maximum number of jobs, or nil
--- Result: how many it returned
+-- Result: the number of jobs that it moved
 local Job = Fields('state', 'queue', 'throttles')
 
 return function(id, limit)

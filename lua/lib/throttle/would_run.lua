@@ -1,5 +1,5 @@
--- Decides whether throttles would let jobs run. Writes nothing: a slot that a pop would drop counts as free.
--- Takes: now; the queue of the pop; by id, the maxima of throttles that have none, or nil
+-- Decides whether throttles would let jobs run in a pop. Writes nothing. A slot that the pop would drop counts as free.
+-- Takes: now; the queue of the pop; a table with a maximum, by id, for throttles that have none stored, or nil
 -- Result: a function of jid and ids, which returns whether the job would get a slot of each
 return function(now, queue, maxima)
   local pcall, free = redis.pcall, {}

@@ -1,4 +1,4 @@
--- The words of a call from a position on.
+-- The arguments of a call from a position on, as a list.
 -- Takes: argv; the first position
 return function(argv, first)
   local args = {}

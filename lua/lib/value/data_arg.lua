@@ -1,7 +1,7 @@
--- The data that a command gives a job. The bare document `false` means "no data", as in qless-core. The decoder stops
--- at a NUL: only the part before it counts, encoded again.
+-- Reads the argument with which a command sets the data of a job. As in qless-core, the document `false` means "no
+-- data". The JSON decoder ignores text from a NUL on: then the data is the part before it, encoded again.
 -- Takes: text
--- Result: the data as text, nil if there is none
+-- Result: the data as JSON text; nil for "no data"
 -- Refuses: text that is not JSON
 return function(text)
   local value = cjson.decode(text)

@@ -1,4 +1,4 @@
--- The settings with a default that clients see.
+-- The default values of settings, as clients see them.
 return function()
   local all = {
     application = 'qless',

@@ -1,4 +1,4 @@
--- Calls a command on one key with a list of any length, in chunks that `unpack` can carry.
+-- Calls a command on one key with the values of a list of any length, in chunks short enough for `unpack`.
 -- Takes: command; key; list; first and last index
 -- Result: the sum of the replies
 local size = 4000

@@ -1,5 +1,5 @@
 -- Decodes a JSON argument of a `guard` command.
--- Takes: its name in errors; text
+-- Takes: the name of the argument, for errors; its text
 -- Refuses: text that is not JSON, NUL bytes
 return function(what, text)
   if string.find(text, '%z') then error('Guard(): NUL byte in ' .. what) end

@@ -1,6 +1,6 @@
--- A function that tests the types of keys, so that a job whose writes would fail half-way is refused
--- before the first write. Each key is read once per call.
--- Takes: the progress of a call that writes between tests: `wrote` in it says whether it has written
+-- Makes a function that tests the types of keys. With it, a call refuses a job before the first write if a later write
+-- would fail. Each key is read once per call.
+-- Takes: the progress of the call, if it writes between tests: its field `wrote` says whether the call has written
 return function(progress)
   local pcall, known = redis.pcall, {}
 
@@ -24,7 +24,7 @@ return function(progress)
     known[key] = true
   end
 
-  -- Takes kind, key, kind, key, ..., or a kind and a list of keys. Returns nil, or what is wrong.
+  -- Takes kind, key, kind, key, ..., or a kind and a list of keys. Returns nil, or a text about the first wrong key.
   return function(...)
     local args = {...}
     local list = type(args[2]) == 'table' and args[2]

@@ -1,4 +1,4 @@
--- The members of a set sorted by bytes, none if the key is of another type.
+-- The members of a set, sorted by bytes. None if the key has another type.
 -- Takes: key
 -- Refuses: raises a missing right
 return function(key)

@@ -1,9 +1,9 @@
 -- A JSON array of names as a list of texts without repeats. `{}` is the empty list.
--- Takes: json; `loose`, which other documents count as lists, as qless-core has it for some commands:
+-- Takes: json; `loose`, which other documents count as lists, as in some commands of qless-core:
 --   nil: none;
 --   `objects`: an object is the empty list;
 --   `all`: so is every document but `false`, and array items that are not names are left out;
---   `limit`: the result has at most `limit` + 1 names
+--   and `limit`, or nil: reading stops after `limit` + 1 names
 -- Result: the list; nil for the document `false`; false for any other document that is not an array or holds
 --   anything but texts and numbers
 -- Refuses: text that is not JSON, in the words of the decoder

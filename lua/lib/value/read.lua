@@ -1,5 +1,5 @@
--- Runs a read. A key of another type stops nothing. Any other refusal is raised: keys that the user is not allowed to
--- read must not count as empty or clean.
+-- Runs a Redis command that reads. A key of another type is no error. Any other refusal is raised: a key that the user
+-- is not allowed to read must not count as empty.
 -- Takes: what redis.call takes
 -- Result: the reply; nil and true if the key is of another type
 return function(...)

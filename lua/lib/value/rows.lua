@@ -1,5 +1,5 @@
--- Makes a row for each name, in their order. A name that comes again is read once.
--- Takes: names; a function that makes the row of a name, or false
+-- Makes a list with a row for each name, in their order. A repeated name gets one row, which is made once.
+-- Takes: names; a function that makes the row of a name, or returns false
 return function(names, row_of)
   local reply, rows = {}, {}
   for i = 1, #names do

@@ -1,5 +1,5 @@
--- Sorts texts by their bytes. The order of Lua is the server's locale, which agrees only for digits and
--- lower-case letters. Other texts are compared by their hexadecimal digits.
+-- Sorts texts by their bytes. Lua compares texts by the server's locale, which is the order of the bytes only for
+-- digits and lower-case letters. If a text has other characters, sorts all texts by their bytes as hexadecimal digits.
 -- Takes: list
 return function(list)
   local plain = true

@@ -1,4 +1,4 @@
--- A table with the text of each number that was looked up in it: formatting a number again would cost more.
+-- A cache of the texts of numbers: a lookup formats a number only once.
 return function()
   return setmetatable({}, {__index = function(texts, number)
     texts[number] = '' .. number

@@ -1,5 +1,5 @@
--- The whole number in a text, nil if it is none from `min` to `max`.
--- Takes: text, may be nil; min; max, or nil for as many as doubles count
+-- The number in a text, nil if it is not a whole number from `min` to `max`.
+-- Takes: text, may be nil; min; max, or nil for 2^53, up to which doubles are exact
 return function(text, min, max)
   local n = text and tonumber(text)
   -- Adding 0 turns -0, which Redis does not accept as a number, into 0.

@@ -1,4 +1,4 @@
--- The texts of a list that have more than blanks.
+-- The texts of a list that contain more than blanks.
 -- Takes: list
 return function(list)
   local texts = {}

@@ -1,6 +1,6 @@
--- What is wrong with a key of another type. Any other refusal, as of a missing right, says nothing
--- about the key and is raised again. After a write of this call it is returned instead, because an error
--- would leave the rest of the call undone.
+-- Words the refusal of a command because its key has another type. Raises any other refusal again, such as one for a
+-- missing right. But if this call has written already, that refusal's text is the result, because an error would leave
+-- the rest of the call undone.
 -- Takes: the error reply; whether this call has written; kind; key; the command that was refused
 return function(reply, wrote, kind, key, ...)
   if string.find(reply.err, 'WRONGTYPE', 1, true) then return key .. ' is no ' .. kind end

@@ -1,5 +1,5 @@
--- The moment after which a worker must have been seen to count as seen lately: `workers` forgets workers whose time is
--- in [0, now - age], and leaves a time below 0 alone.
+-- A worker counts as seen lately if it was seen after this moment. The command `workers` forgets workers whose time is
+-- in [0, now - age]. If now - age is below 0, it forgets none: then each time of at least 0 is after this moment.
 -- Takes: now
 return function(now)
   local age = need('value/number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400

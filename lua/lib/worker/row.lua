@@ -1,13 +1,13 @@
--- The facts about a worker that `look.workers` reports; if it holds locks and was not seen for a minute, also when the
--- last of them expires. Writes nothing.
--- Takes: t; worker; when it was last seen, as text, or nil; whether that is lately
+-- Reads the facts about a worker that `look.workers` reports: when it was seen and how many jobs it holds. If it holds
+-- locks and was not seen for a minute, also when the last of these locks expires. Writes nothing.
+-- Takes: t; worker; when it was last seen, as text or nil; whether it counts as seen lately (worker/recent_since)
 -- Result: name, value, ...
 local call, texts = redis.call, need('value/texts')()
 
 return function(t, worker, seen, recent)
   local held = Keys.worker .. worker .. Keys.held
   local jobs = call('zcard', held)
-  -- ZCOUNT ends early if no lock has expired.
+  -- ZCOUNT is cheap here: usually no lock has expired, so that it counts nothing.
   local stalled = jobs > 0 and call('zcount', held, '-inf', t) or 0
   local row = {
     'name', worker,

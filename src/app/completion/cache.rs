@@ -32,7 +32,7 @@ pub(super) struct Cache {
 impl Cache {
     /// The cache of a server. `None` if the user has no directory for it.
     pub(super) fn for_server(address: &str, prefix: &str) -> Option<Cache> {
-        let home = |name: &str| env::var(name).map(PathBuf::from);
+        let home = |name: &str| env::nonempty_var(name).map(PathBuf::from);
         let home = |name: &str| home(name).filter(|path| path.is_absolute());
         let dir = home("XDG_CACHE_HOME").or_else(|| Some(home("HOME")?.join(".cache")))?;
         let name = format!("{address}\n{prefix}");
@@ -79,7 +79,7 @@ impl Cache {
         _ = self.write_file("down", "");
     }
 
-    /// Writes a file, without the sync of [`crate::fs::write_private`]: after a failure, the next completion asks
+    /// Writes a file, without the sync of [`crate::fs::write_private`]: if the file is lost, the next completion asks
     /// the server again.
     fn write_file(&self, kind: &str, text: &str) -> io::Result<()> {
         DirBuilder::new()

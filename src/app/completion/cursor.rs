@@ -35,13 +35,14 @@ pub(super) enum CursorSlot<'t> {
     Flag,
     /// The value of a flag.
     Value(&'t Arg),
-    /// A command, or a positional argument if there is one.
+    /// A subcommand, or the next positional argument if the command has one.
     Positional(Option<&'t Arg>),
     /// The file of a redirection.
     Redirection,
 }
 
-/// The position of the cursor. `None` if the line does not make clear which server is meant.
+/// The position of the cursor. `None` on the name of the program, or if the shell would expand the value of a global
+/// flag: then the server may be another one.
 pub(super) fn locate_completion_cursor<'t>(
     tree: &'t Command,
     typed: &TypedLine,
@@ -85,7 +86,7 @@ pub(super) fn locate_completion_cursor<'t>(
     })
 }
 
-/// Which word is the `--` that ends the flags.
+/// The index of the `--` that ends the flags.
 pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option<usize> {
     let mut parser = PartialLineParser::new(tree);
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -97,7 +98,7 @@ pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option
     None
 }
 
-/// How many words there are up to the last one that names a command. `None` if none does.
+/// The number of words up to and including the last one that names a command or subcommand. `None` if there is none.
 pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Option<usize> {
     let (mut parser, mut end) = (PartialLineParser::new(tree), None);
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -313,7 +314,7 @@ impl<'t> PartialLineParser<'t> {
         args.find(|arg| arg.get_short() == Some(letter))
     }
 
-    /// The next positional argument. The last one may take all that follow.
+    /// The positional argument that the next word belongs to. The last argument of a command may take several words.
     fn next_positional(&self) -> Option<&'t Arg> {
         let all: Vec<&Arg> = self.command.get_positionals().collect();
         let many = |arg: &&&Arg| {

@@ -7,11 +7,11 @@ use super::shell::Shell;
 /// The words of a command line up to the cursor. The last word is the one to complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TypedLine {
-    pub words: Vec<TypedWord>,
+    pub words: Vec<UnquotedWord>,
     /// The quote that is still open in the last word.
     pub quote: Option<char>,
-    /// How much of the last word bash leaves in place: it inserts behind the last character that
-    /// ends a word for it, or behind an open quote.
+    /// The length of the part of the last word that bash leaves in place: bash inserts behind the last of its word
+    /// breaks, or behind an open quote.
     pub kept: usize,
     /// Whether the last word is the file of a redirection.
     pub ends_in_redirection: bool,
@@ -19,9 +19,9 @@ pub(super) struct TypedLine {
 
 /// A word without its quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TypedWord {
+pub(super) struct UnquotedWord {
     pub text: String,
-    /// Whether the shell would replace a part of it, by a variable or a glob.
+    /// Whether the shell would expand a part of the word, such as a variable or a glob.
     pub expands: bool,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct TypedWord {
 pub(super) fn read_typed_line(shell: Shell, args: &[OsString]) -> Option<TypedLine> {
     let mut texts: Vec<&str> = args.iter().map(|arg| arg.to_str()).collect::<Option<_>>()?;
     if let (Shell::Powershell, Some(last)) = (shell, texts.last_mut()) {
-        // PowerShell loses empty words, so the script puts a sign before the last one.
+        // PowerShell drops empty words, so its script puts a `=` before the last word.
         *last = last.strip_prefix('=')?;
     }
     if let (Shell::Zsh | Shell::Fish, Some(last)) = (shell, texts.last_mut()) {
-        // zsh and fish leave a quote that is still open in the word.
+        // zsh and fish pass a quote that is still open as the first character of the word.
         *last = last.strip_prefix(['\'', '"']).unwrap_or(last);
     }
     if shell == Shell::Bash {
@@ -42,7 +42,7 @@ pub(super) fn read_typed_line(shell: Shell, args: &[OsString]) -> Option<TypedLi
         };
         return Some(split_like_bash(breaks, line));
     }
-    let words = texts.into_iter().map(|text| TypedWord {
+    let words = texts.into_iter().map(|text| UnquotedWord {
         text: text.to_owned(),
         expands: false,
     });
@@ -55,7 +55,7 @@ pub(super) fn read_typed_line(shell: Shell, args: &[OsString]) -> Option<TypedLi
 /// Splits a line as bash does, without expanding anything.
 fn split_like_bash(breaks: &str, line: &str) -> TypedLine {
     let mut typed = TypedLine::default();
-    let mut word: Option<TypedWord> = None;
+    let mut word: Option<UnquotedWord> = None;
     let mut letters = line.chars().peekable();
     while let Some(c) = letters.next() {
         match (typed.quote, c) {
@@ -69,11 +69,11 @@ fn split_like_bash(breaks: &str, line: &str) -> TypedLine {
                 typed.kept = word.get_or_insert_default().text.len();
             }
             (None, '\\') => word.get_or_insert_default().text.extend(letters.next()),
-            (None, c) if c.is_whitespace() => typed.end_word(word.take()),
+            (None, c) if c.is_whitespace() => typed.push_word_unless_redirection(word.take()),
             (None, '<' | '>') => {
                 // The number of a stream is not a word.
-                let is_stream = |word: &TypedWord| word.text.chars().all(|c| c.is_ascii_digit());
-                typed.end_word(word.take().filter(|word| !is_stream(word)));
+                let is_stream = |word: &UnquotedWord| word.text.chars().all(|c| c.is_ascii_digit());
+                typed.push_word_unless_redirection(word.take().filter(|word| !is_stream(word)));
                 typed.ends_in_redirection = true;
             }
             (quote, c) => {
@@ -93,8 +93,8 @@ fn split_like_bash(breaks: &str, line: &str) -> TypedLine {
         }
     }
     typed.words.push(word.unwrap_or_default());
-    // Skips words such as `NAME=value` before the command: they set variables for it only.
-    let is_name = |word: &TypedWord| !word.text.contains('=');
+    // Skip words such as `NAME=value` before the command: they set variables for that command only.
+    let is_name = |word: &UnquotedWord| !word.text.contains('=');
     let first = typed.words.iter().position(is_name).unwrap_or(0);
     typed.words.drain(..first);
     typed
@@ -102,7 +102,7 @@ fn split_like_bash(breaks: &str, line: &str) -> TypedLine {
 
 impl TypedLine {
     /// Adds a word, unless it is the file of a redirection.
-    fn end_word(&mut self, word: Option<TypedWord>) {
+    fn push_word_unless_redirection(&mut self, word: Option<UnquotedWord>) {
         self.kept = 0;
         if let Some(word) = word {
             if !self.ends_in_redirection {

@@ -59,18 +59,18 @@ pub(crate) fn completion_args(args: &[OsString]) -> Option<&[OsString]> {
 
 /// Prints the candidates that fit. A failure prints nothing: a shell that completes has no place to show it.
 pub(crate) fn run(args: &[OsString]) -> Exit {
-    let deadline_if_live = time_limit_if_live().map(|patience| Instant::now() + patience);
+    let lookup_deadline = name_lookup_time_limit().map(|patience| Instant::now() + patience);
     let mut ui = Ui::without_globals(Format::Table);
-    if let Some(text) = complete(args, deadline_if_live) {
+    if let Some(text) = completion_text(args, lookup_deadline) {
         _ = ui.write_bytes(text.as_bytes());
         _ = ui.flush_stdout();
     }
     Exit::Ok
 }
 
-/// The time limit for reading names. `None` if none are to be read.
-fn time_limit_if_live() -> Option<Duration> {
-    let set = crate::env::var("QLESS_COMPLETE_LIVE");
+/// The time limit for reading names from the server. `None` if `QLESS_COMPLETE_LIVE` turns that off.
+fn name_lookup_time_limit() -> Option<Duration> {
+    let set = crate::env::nonempty_var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {
         Some("0") => None,
         Some(set) => Some(humantime::parse_duration(set).unwrap_or(TIME_LIMIT)),
@@ -78,24 +78,24 @@ fn time_limit_if_live() -> Option<Duration> {
     }
 }
 
-fn complete(args: &[OsString], deadline_if_live: Option<Instant>) -> Option<String> {
+fn completion_text(args: &[OsString], lookup_deadline: Option<Instant>) -> Option<String> {
     let (shell, words) = args.split_first()?;
     let shell = Shell::from_str(shell.to_str()?, false).ok()?;
     let typed = line::read_typed_line(shell, words)?;
     let whole = parse::clap_tree();
-    let tree = build_typed_tree(&whole, &typed);
+    let tree = build_tree_of_typed_commands(&whole, &typed);
     let cursor = cursor::locate_completion_cursor(&tree, &typed)?;
-    let offer = offer::offer_at_cursor(&whole, &cursor, deadline_if_live);
+    let offer = offer::offer_at_cursor(&whole, &cursor, lookup_deadline);
     Some(render::shell_lines(shell, &offer, &typed, &cursor))
 }
 
 /// The tree with the typed commands only: clap copies every global flag into every command,
 /// which takes most of the time.
-fn build_typed_tree(whole: &Command, typed: &line::TypedLine) -> Command {
+fn build_tree_of_typed_commands(whole: &Command, typed: &line::TypedLine) -> Command {
     let is_typed = |command: &&Command| {
         let name = command.get_name();
         let mut words = typed.words.iter();
-        words.any(|word| tree::canonical_name(&word.text) == name)
+        words.any(|word| tree::canonical_command_name(&word.text) == name)
     };
     let mut built = parse::root_without_commands()
         .subcommands(whole.get_subcommands().filter(is_typed).cloned());
@@ -113,7 +113,7 @@ mod tests {
     fn offered(words: &[String]) -> Vec<String> {
         let mut args: Vec<OsString> = vec!["fish".into(), "qless".into()];
         args.extend(words.iter().map(OsString::from));
-        let text = complete(&args, None).unwrap();
+        let text = completion_text(&args, None).unwrap();
         let values = text
             .lines()
             .skip(1)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::Candidate;
 use super::cache::Cache;
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::app::parse;
 use crate::args::globals::Globals;
 use crate::args::value::{CandidateKind, JobCandidates};
@@ -27,7 +27,7 @@ use crate::session::{password, tls};
 use crate::settings;
 use crate::settings::ConfigFile as File;
 use crate::settings::members::ContextMember;
-use crate::text::is_harmful;
+use crate::text::is_harmful_to_terminal;
 use crate::threads;
 use crate::ui::Ui;
 
@@ -41,7 +41,7 @@ const MAX_JOBS_READ: usize = 500;
 pub(super) fn find_candidates(
     kind: CandidateKind,
     globals: &[String],
-    deadline_if_live: Option<Instant>,
+    lookup_deadline: Option<Instant>,
 ) -> Option<Vec<Candidate>> {
     let mut globals = parse::parse_globals(globals)?;
     globals.quiet = true;
@@ -51,7 +51,7 @@ pub(super) fn find_candidates(
     if kind == CandidateKind::Contexts {
         return Some(context_candidates(&file));
     }
-    let deadline = deadline_if_live?;
+    let deadline = lookup_deadline?;
     let Some(members) = &file.members else {
         return names_on_server(kind, globals, &file, deadline);
     };
@@ -85,7 +85,8 @@ fn names_on_server(
     deadline: Instant,
 ) -> Option<Vec<Candidate>> {
     let file_name = cache_file_name(kind)?;
-    let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
+    let mut target =
+        ServerTarget::parse(globals.redis.as_deref().unwrap_or(ServerTarget::DEFAULT)).ok()?;
     let prefix = globals
         .prefix
         .clone()
@@ -107,7 +108,7 @@ fn names_on_server(
             if !local.is_running().ok()? {
                 return None;
             }
-            target = local.target();
+            target = local.target_without_start();
         }
         _ => {
             let context = file.context.as_ref();
@@ -190,7 +191,7 @@ fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
 fn context_candidates(file: &File) -> Vec<Candidate> {
     let contexts = file.contexts().into_iter().filter_map(|context| {
         let redis = context.values.redis.as_deref();
-        let redis = redis.and_then(|address| Target::parse(address).ok());
+        let redis = redis.and_then(|address| ServerTarget::parse(address).ok());
         printable_candidate((
             Name::from(context.name.clone()),
             redis.map(|target| target.to_string()).unwrap_or_default(),
@@ -202,7 +203,7 @@ fn context_candidates(file: &File) -> Vec<Candidate> {
 /// A name that a command line can hold: UTF-8 without control characters.
 fn printable_candidate((name, help): (Name, String)) -> Option<Candidate> {
     let name = name.as_str()?;
-    let is_printable = |c: char| !is_harmful(c) && !c.is_control();
+    let is_printable = |c: char| !is_harmful_to_terminal(c) && !c.is_control();
     name.chars().all(is_printable).then(|| {
         let help: String = help.chars().filter(|c| is_printable(*c)).collect();
         Candidate::new(name, help)
@@ -224,7 +225,7 @@ fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Err
         CandidateKind::Tags => members(Index::Tags),
         CandidateKind::Workers => members(Index::Workers),
         CandidateKind::Throttles => {
-            let ids = core.listed_throttle_ids(now)?.into_iter();
+            let ids = core.throttle_ids_to_suggest(now)?.into_iter();
             Ok(ids.map(|id| (id, String::new())).collect())
         }
         CandidateKind::Options => {
@@ -278,7 +279,7 @@ fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, E
         }
     };
     let wanted: Vec<(Index, u64)> = indexes.into_iter().map(|index| (index, 0)).collect();
-    // Each index gets a share of the jobs, so that none hides the others.
+    // Read a share of the jobs from each index, so that a long index does not hide the others.
     let share = (MAX_JOBS_READ / wanted.len().max(1)).max(10) as u64;
     let parts = core.index_ranges(now, &wanted, share)?;
     let mut seen = BTreeSet::new();

@@ -11,7 +11,7 @@ use super::{Candidate, names};
 use crate::app::help;
 use crate::args::value::{CandidateKind, JobCandidates};
 use crate::command_line;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::work_queue::QueueSelector;
 use crate::name;
 
@@ -37,14 +37,14 @@ pub(super) enum FileOffer {
 pub(super) fn offer_at_cursor(
     whole: &Command,
     cursor: &Cursor,
-    deadline_if_live: Option<Instant>,
+    lookup_deadline: Option<Instant>,
 ) -> CompletionOffer {
     let mut offer = CompletionOffer::default();
     match cursor.slot {
         CursorSlot::Redirection => offer.files = Some(FileOffer::Any),
         CursorSlot::Flag => offer.candidates = flag_candidates(cursor, |_| true),
         CursorSlot::Value(arg) => {
-            add_value_candidates(whole, cursor, arg, deadline_if_live, &mut offer)
+            add_value_candidates(whole, cursor, arg, lookup_deadline, &mut offer)
         }
         CursorSlot::Positional(arg) => {
             if cursor.positionals.is_empty() && !cursor.escaped {
@@ -53,7 +53,7 @@ pub(super) fn offer_at_cursor(
                 offer.candidates = subcommand_candidates(command, &cursor.begun);
             }
             if let Some(arg) = arg {
-                add_value_candidates(whole, cursor, arg, deadline_if_live, &mut offer);
+                add_value_candidates(whole, cursor, arg, lookup_deadline, &mut offer);
             }
         }
     }
@@ -115,7 +115,7 @@ fn is_flag_excluded(cursor: &Cursor, arg: &Arg) -> bool {
     })
 }
 
-/// The subcommands by their first names, or by a second name if only that begins with the typed text.
+/// The subcommands by name. An alias takes the place of a name if only the alias begins with the typed text.
 fn subcommand_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
     let shown = command
         .get_subcommands()
@@ -136,7 +136,7 @@ fn add_value_candidates(
     whole: &Command,
     cursor: &Cursor,
     arg: &Arg,
-    deadline_if_live: Option<Instant>,
+    lookup_deadline: Option<Instant>,
     offer: &mut CompletionOffer,
 ) {
     match candidate_kind(cursor, arg) {
@@ -149,12 +149,12 @@ fn add_value_candidates(
         Some(_) if cursor.expands => {}
         Some(kind) => {
             let known =
-                names::find_candidates(kind, &cursor.globals, deadline_if_live).unwrap_or_default();
+                names::find_candidates(kind, &cursor.globals, lookup_deadline).unwrap_or_default();
             let typed = known.into_iter().filter_map(|name| {
                 let value = if cursor.escaped && arg.is_positional() && !takes_work_queue(arg) {
                     name.value
                 } else {
-                    quoted_for_arg(&name.value, arg)?
+                    escape_name_for_arg(&name.value, arg)?
                 };
                 let fits = value.starts_with(&cursor.begun);
                 fits.then(|| Candidate::new(value, name.help))
@@ -179,7 +179,7 @@ fn add_value_candidates(
 /// The kind of names that an argument takes at the cursor.
 pub(super) fn candidate_kind(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind> {
     let kind = *arg.get::<CandidateKind>()?;
-    // In `KEY VALUE KEY VALUE …`, every first word of a pair is a name.
+    // In `KEY VALUE KEY VALUE …`, only the first word of each pair is a name.
     let names = arg.get_value_names().map_or(1, <[_]>::len);
     if let Some(index) = arg.get_index()
         && !(cursor.positionals.len() + 1 - index).is_multiple_of(names)
@@ -199,16 +199,16 @@ pub(super) fn candidate_kind(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind
 
 /// Whether a value is read as a glob, so that a name may need backslashes.
 pub(super) fn takes_glob(arg: &Arg) -> bool {
-    arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
+    arg.get_value_parser().type_id() == TypeId::of::<NamePattern>()
 }
 
-/// Whether a value is read as a queue of `work`, also after `--`.
+/// Whether the value is a queue of `qless work`, in which some characters are special even after `--`.
 fn takes_work_queue(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<QueueSelector>()
 }
 
 /// A name as it must be typed for this argument, with escapes. `None` if it cannot be typed.
-fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
+fn escape_name_for_arg(name: &str, arg: &Arg) -> Option<String> {
     if !name.is_empty() && takes_work_queue(arg) {
         let text = QueueSelector::exact_text(&name.into());
         return text.as_str().map(str::to_owned);
@@ -225,13 +225,14 @@ fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
     }
 }
 
-/// The next words of the path to a command, and the topics of `help`.
+/// The words that can follow in the path to a command, and for `help` also the topics and the kinds of documents.
 fn command_path_candidates(whole: &Command, cursor: &Cursor, with_topics: bool) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);
     let path: Vec<&str> = path.collect();
     if with_topics && path == ["json"] {
-        let kinds = help::document_kinds().map(|(kind, says)| Candidate::new(kind, says));
+        let kinds =
+            help::document_kinds_and_summaries().map(|(kind, says)| Candidate::new(kind, says));
         return kinds.collect();
     }
     for word in &path {

@@ -1,7 +1,7 @@
 //! Candidates as each shell takes them.
 //!
-//! The first line says whether the shell adds `files` or `directories`, or `names` for neither; then a tab, and the
-//! part of the word before the value. Then each candidate has a line.
+//! The first line has `files` or `directories` if the shell itself offers them, too, else `names`; then a tab, and
+//! the part of the word before the value. Each further line is a candidate.
 
 use super::Candidate;
 use super::cursor::Cursor;
@@ -24,7 +24,8 @@ pub(super) fn shell_lines(
     let before = &cursor.before_value;
     let mut lines = format!("{files}\t{before}\n");
     for Candidate { value, help } in &offer.candidates {
-        // Elvish and fish replace the whole word, bash and PowerShell a part of it.
+        // Elvish, fish and PowerShell replace the whole word. Bash inserts the rest of the word. zsh takes the value
+        // alone.
         let line = match shell {
             Shell::Bash => bash_insertion(&format!("{before}{value}"), typed),
             Shell::Elvish | Shell::Fish => format!("{before}{value}\t{help}"),
@@ -54,8 +55,9 @@ fn bash_insertion(word: &str, typed: &TypedLine) -> String {
     let rest = word.get(typed.kept..).unwrap_or(word);
     match typed.quote {
         Some('\'') => rest.replace('\'', "'\\''"),
-        // In double quotes, bash keeps a backslash before `!` in the word, and without one takes it for its history:
-        // close them, quote `!` singly, and open them again. Readline lets a quote at the start replace the open one.
+        // In double quotes, bash keeps a backslash before `!`, and without a backslash expands `!` from its history.
+        // So close the quotes, write `'!'`, and open them again. Readline lets a quote at the start replace the open
+        // one.
         Some(_) => {
             let text = escaped(rest, &|c| "\"\\$`".contains(c)).replace('!', "\"'!'\"");
             let open = if rest.starts_with('!') { "\"" } else { "" };

@@ -5,7 +5,7 @@ use clap::Command;
 use strum::VariantArray;
 
 use crate::app::tree;
-use crate::commands::Group;
+use crate::commands::HelpGroup;
 
 /// The help of a command.
 const COMMAND_TEMPLATE: &str = "\
@@ -31,7 +31,7 @@ Start with:
 
 /// The parts of a doc comment.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct DocParts {
+pub(crate) struct DocCommentParts {
     /// The first line: what the command does.
     pub first: String,
     /// The paragraphs of text.
@@ -44,15 +44,15 @@ pub(crate) struct DocParts {
     pub see_also: Option<String>,
 }
 
-impl DocParts {
+impl DocCommentParts {
     /// Splits the doc comment of a command into its parts.
-    pub(crate) fn of_command(command: &Command) -> DocParts {
+    pub(crate) fn of_command(command: &Command) -> DocCommentParts {
         let about = command.get_long_about().or_else(|| command.get_about());
         let about = about.map(ToString::to_string).unwrap_or_default();
         let program = command.get_before_long_help();
-        let mut parts = DocParts {
+        let mut parts = DocCommentParts {
             example_program: program.map(ToString::to_string),
-            ..DocParts::default()
+            ..DocCommentParts::default()
         };
         for paragraph in about.split("\n\n") {
             let begins = |word: &str| {
@@ -78,7 +78,9 @@ impl DocParts {
     }
 
     /// The paragraphs. One that ends with a colon comes with the example program that it introduces.
-    pub(crate) fn text_with_example_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+    pub(crate) fn paragraphs_with_example_program(
+        &self,
+    ) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.text.iter().map(|text| {
             let program = self
                 .example_program
@@ -89,8 +91,8 @@ impl DocParts {
     }
 }
 
-/// Lets a flag take a negative number as its value, which clap would report as an unknown flag. The parser of the
-/// value then refuses it.
+/// Lets a flag take a negative number as its value, which clap would report as an unknown flag. So the parser of the
+/// value decides whether the number is valid.
 fn allow_negative_value(arg: clap::Arg) -> clap::Arg {
     let takes_word = arg.get_action().takes_values() && !arg.is_require_equals_set();
     match arg.get_long() {
@@ -100,8 +102,8 @@ fn allow_negative_value(arg: clap::Arg) -> clap::Arg {
 }
 
 /// Lays out the help of a command and of its subcommands.
-pub(crate) fn lay_out_command(command: Command) -> Command {
-    let parts = DocParts::of_command(&command);
+pub(crate) fn lay_out_command_help(command: Command) -> Command {
+    let parts = DocCommentParts::of_command(&command);
     let mut before = String::new();
     if !parts.examples.is_empty() {
         before.push_str("Examples:\n");
@@ -110,7 +112,7 @@ pub(crate) fn lay_out_command(command: Command) -> Command {
         }
         before.push('\n');
     }
-    for (text, program) in parts.text_with_example_program() {
+    for (text, program) in parts.paragraphs_with_example_program() {
         before.push_str(&format!("{text}\n\n"));
         let lines = program.iter().flat_map(|program| program.lines());
         before.extend(lines.map(|line| format!("    {line}\n")));
@@ -127,7 +129,7 @@ pub(crate) fn lay_out_command(command: Command) -> Command {
         .long_about(parts.first)
         .help_template(COMMAND_TEMPLATE)
         .mut_args(allow_negative_value)
-        .mut_subcommands(lay_out_command);
+        .mut_subcommands(lay_out_command_help);
     if !before.trim().is_empty() {
         command = command.before_long_help(before.trim_end().to_owned());
     }
@@ -138,11 +140,11 @@ pub(crate) fn lay_out_command(command: Command) -> Command {
 }
 
 /// Lays out the help that lists all commands.
-pub(crate) fn lay_out_root(root: Command) -> Command {
-    let parts = DocParts::of_command(&root);
+pub(crate) fn lay_out_root_help(root: Command) -> Command {
+    let parts = DocCommentParts::of_command(&root);
     let mut list = String::new();
-    for group in Group::VARIANTS {
-        list.push_str(&format!("{}:\n", group.heading()));
+    for group in HelpGroup::VARIANTS {
+        list.push_str(&format!("{}:\n", group.help_heading()));
         for listed in tree::listed_commands().filter(|listed| listed.group == *group) {
             let name = listed.name;
             let Some(command) = root.find_subcommand(&name) else {
@@ -180,7 +182,7 @@ mod tests {
         fn walk(command: &Command, at: &str, wrong: &mut Vec<String>) {
             for below in command.get_subcommands() {
                 let path = format!("{at} {}", below.get_name());
-                let parts = DocParts::of_command(below);
+                let parts = DocCommentParts::of_command(below);
                 if parts.examples.is_empty() {
                     wrong.push(format!("{path}: no example"));
                 }
@@ -209,9 +211,9 @@ mod tests {
              Example: `z`\n\nExit codes: 0.\n\nSee also: `qless y`",
         );
         let command = command.before_long_help("a\nb");
-        let parts = DocParts::of_command(&command);
+        let parts = DocCommentParts::of_command(&command);
         assert_eq!(parts.first, "Do it");
-        let text: Vec<_> = parts.text_with_example_program().collect();
+        let text: Vec<_> = parts.paragraphs_with_example_program().collect();
         assert_eq!(text, [("Some more:", Some("a\nb")), ("And more.", None)]);
         assert_eq!(parts.examples, ["qless x", "qless x | y", "z"]);
         assert_eq!(parts.exit_codes.as_deref(), Some("0."));

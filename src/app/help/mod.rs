@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::{parse, suggestion};
 use crate::args::value;
-use crate::commands::{AppliedConfig, Group, Spec};
+use crate::commands::{AppliedConfig, HelpGroup, Spec};
 use crate::core::call::rights::{self, AclForm};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -54,14 +54,14 @@ pub(super) const TOPICS: [(&str, &str); 9] = [
 ];
 
 /// The kinds of documents that `qless help json` takes, with what they are about.
-pub(super) fn document_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(super) fn document_kinds_and_summaries() -> impl Iterator<Item = (&'static str, &'static str)> {
     documents::DOCUMENTS
         .iter()
         .map(|document| (document.kind, document.summary))
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Operate, run).applied_config(AppliedConfig::Nothing);
+    Spec::reads(HelpGroup::Operate, run).applied_config(AppliedConfig::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -96,11 +96,11 @@ fn document_schema_text(kind: &str) -> Result<String, Error> {
 
 fn command_help(path: &[&str]) -> Result<String, Error> {
     if path.is_empty() {
-        return Ok(layout::lay_out_root(parse::clap_tree())
+        return Ok(layout::lay_out_root_help(parse::clap_tree())
             .render_long_help()
             .to_string());
     }
-    let mut tree = layout::lay_out_command(parse::clap_tree());
+    let mut tree = layout::lay_out_command_help(parse::clap_tree());
     tree.build();
     let mut command = &mut tree;
     for (at, word) in path.iter().enumerate() {
@@ -116,7 +116,8 @@ fn command_help(path: &[&str]) -> Result<String, Error> {
     Ok(command.render_long_help().to_string())
 }
 
-/// The hint for the word at this position of a path that leads to no help.
+/// The hint after a path of words that names no command and no topic. `word`, at position `at`, is the first unknown
+/// one.
 fn unknown_path_hint(at: usize, word: &str) -> String {
     let near = match at {
         0 => suggestion::suggest_command(word, &TOPICS.map(|(topic, _)| topic)),

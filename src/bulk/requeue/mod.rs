@@ -18,7 +18,7 @@ pub(crate) mod retry;
 #[derive(Clone, Debug)]
 pub(crate) struct RequeueTarget {
     pub verb: RequeueVerb,
-    /// The queue. Without one, each job goes to its own queue.
+    /// The destination queue. `None`: each job goes back to its own queue.
     pub to: Option<Name>,
     pub priority: Option<i64>,
 }
@@ -30,13 +30,13 @@ pub(crate) enum DueTime {
     Now,
     After(Duration),
     At(Moment),
-    /// At the job's own scheduled time, even if the other jobs are spread.
+    /// At the job's own scheduled time, even if the action spreads the starts of the other jobs over a time.
     Still(Moment),
 }
 
 impl DueTime {
-    /// When a job is due, `None` if immediately. If the jobs are spread over a time, delays
-    /// count from the start of the action instead of the start of the slice.
+    /// When a job is due; `None` means immediately. If the action spreads the starts of the jobs over a time,
+    /// a delay counts from the start of the action, otherwise from the call for this part of the jobs.
     fn due_moment_unless_now(self, job: &JobSnapshot, slice: &JobSlice) -> Option<Moment> {
         let from = if job.later.is_zero() {
             slice.now
@@ -54,8 +54,8 @@ impl DueTime {
 }
 
 impl RequeueTarget {
-    /// Puts the jobs of a slice back, each when `when` says. A job for which `keeps_retries` is true keeps its
-    /// remaining retries. Another job gets fresh ones.
+    /// Puts the jobs of a slice back into a queue, each due at the time that `when` gives. Jobs for which
+    /// `keeps_retries` is true keep their remaining retries; the other jobs get all their retries again.
     fn requeue_slice(
         &self,
         core: &mut Core,
@@ -108,7 +108,7 @@ fn is_running_or_stalled(job: &JobSnapshot) -> bool {
     job.has_stored_state("running") || job.has_stored_state("stalled")
 }
 
-/// The outcome of a job that its state keeps from being put back.
+/// The refusal to put a job back into a queue because of its state, with the reason.
 fn wrong_state_outcome(job: &JobSnapshot) -> JobOutcome {
     let worker = || match &job.worker {
         Some(worker) => format!("`{worker}`"),

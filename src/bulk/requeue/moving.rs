@@ -1,4 +1,4 @@
-//! Moving jobs into another queue, as if they were put there.
+//! Moves jobs into another queue, with all their retries again. Failed and complete jobs run again there.
 
 use super::{DueTime, RequeueTarget, wrong_state_outcome};
 use crate::args::shared::RunTimeFlags;
@@ -24,7 +24,7 @@ pub(crate) const MOVE: Verb = Verb {
 #[derive(Clone, Debug)]
 pub(crate) struct MoveOptions {
     pub to: Name,
-    /// When the jobs run: immediately if no time is given, but not before a job's own time.
+    /// When the jobs run. If no time is given, each job runs at its own scheduled time, or immediately without one.
     pub run_time: RunTimeFlags,
     /// Take running jobs from their workers.
     pub force: bool,
@@ -49,12 +49,13 @@ impl MoveOptions {
         });
         action
             .with_default_states(State::UNFINISHED)
-            .refuse_if(|job| self.refuse_held_or_there(job))
+            .refuse_if(|job| self.refuse_held_or_already_there(job))
             .describe_effects(|plan| self.effect_lines(plan))
     }
 
-    /// Refuses a job that a worker holds, and a job that is in the queue already.
-    fn refuse_held_or_there(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    /// Refuses a job that a worker holds, unless `--force` is given. Also refuses a job that is in the queue
+    /// already, unless the move runs it again or at another time.
+    fn refuse_held_or_already_there(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
             let by_force = CommandLine::new("move --force").with_flag("--to", &self.to);

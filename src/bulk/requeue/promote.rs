@@ -19,8 +19,8 @@ pub(crate) const PROMOTE: Verb = Verb {
 };
 
 /// Runs scheduled jobs now, also the `waiting` jobs that an older core left in the schedule. The core refuses a job
-/// that waits in its lane as it refuses one with dependencies. It gets a refusal of its own, because
-/// `depends --off-all` does not release it.
+/// that waits in its lane and a job with dependencies in one way. This action gives the job in the lane another
+/// refusal, because `depends --off-all` does not release that job.
 pub(crate) fn promote_action() -> BulkAction<'static> {
     let promote = BulkAction::new(&PROMOTE, |core, slice| {
         let target = RequeueTarget {

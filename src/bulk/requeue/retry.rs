@@ -1,4 +1,4 @@
-//! Retrying: failed jobs, each into its own queue unless another is given.
+//! Retries failed jobs: each goes back into its own queue, unless another queue is given.
 
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ pub(crate) struct RetryOptions {
 }
 
 impl RetryOptions {
-    /// Retries the jobs of a lane in the order of their puts. A job that was taken from its worker
-    /// keeps its remaining retries. The others get fresh ones.
+    /// Retries the jobs of a lane in the order of their puts. Running and stalled jobs keep their remaining
+    /// retries; failed and complete jobs get all their retries again.
     pub(crate) fn bulk_action(&self) -> BulkAction<'_> {
         let target = RequeueTarget {
             verb: RequeueVerb::Retry,
@@ -75,7 +75,7 @@ impl RetryOptions {
             b"depends" => hint("depends", "see which: {}"),
             _ => {
                 return Some(
-                    wrong_state_outcome(job).with_already_as_asked(self.is_already_retried(job)),
+                    wrong_state_outcome(job).with_already_as_asked(self.is_already_as_asked(job)),
                 );
             }
         };
@@ -108,8 +108,8 @@ impl RetryOptions {
         }
     }
 
-    /// Whether the job is as a retry with these options leaves it.
-    fn is_already_retried(&self, job: &JobSnapshot) -> bool {
+    /// Whether the job already waits in the queue and with the priority that a retry with these options gives it.
+    fn is_already_as_asked(&self, job: &JobSnapshot) -> bool {
         let priority = self.priority.map(|priority| priority.to_string().into());
         job.has_stored_state("waiting")
             && self.delay.is_none()

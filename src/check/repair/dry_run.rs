@@ -1,4 +1,4 @@
-//! `--repair --dry-run`: the commands of Redis that would repair the findings, in their order.
+//! `--repair --dry-run`: shows the Redis commands that a repair would send, in the order of the repair.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -8,17 +8,17 @@ use super::{exit_code, findings_text, new_repair_name};
 use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
-use crate::check::verify::finding_filter::findings_argument;
+use crate::check::verify::finding_filter::exclude_list_searching_for_jobs;
 use crate::check::verify::run::{CheckOptions, ScanResult};
 use crate::check::verify::unlisted;
 use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::finding::FindingId;
 use crate::model::repair::text::{plan_text, planned_commands, redis_cli_line};
 use crate::model::repair::{PlannedRepair, RepairPlan};
-use crate::model::verdict::{KeyChange, RepairStatus, Verdict};
+use crate::model::verdict::{KeyChange, Repairability, Verdict};
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
@@ -27,7 +27,7 @@ pub(super) fn run_dry_run(
     options: &CheckOptions,
     keeps_undo: bool,
     result: ScanResult,
-    interrupt: &Interrupt,
+    interrupt: &InterruptFlags,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let ScanResult { check, queue, .. } = result;
@@ -41,7 +41,7 @@ pub(super) fn run_dry_run(
         ),
     };
     session.ui.print_dry_run_plan(&what, |render_options| {
-        // A plan without a table begins with an empty line, which is not wanted below the first line of the dry run.
+        // A plan without a table begins with an empty line. Drop this line, because a headline stands directly above.
         let plan = plan_text(&check.items, render_options);
         plan.trim_start_matches('\n').to_owned()
     });
@@ -50,7 +50,7 @@ pub(super) fn run_dry_run(
         items.any(|found| found.severity >= check.scan.fail_on && found.count > found.repairable);
     let overflowed = queue.has_overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
-    // The table above is enough here: the commands of Redis are only shown with `-v` or as a document.
+    // The dry run has shown the plan as a table. It shows the Redis commands only with `-v`, or in a document.
     if session.ui.format() == Format::Table && !session.ui.is_verbose() {
         if overflowed {
             session.ui.note(note);
@@ -83,14 +83,14 @@ pub(super) fn run_dry_run(
         };
         let mut wait = |count| {
             pace.wait_before_slice(count, interrupt);
-            match interrupt.kind_of_received_signal() {
+            match interrupt.error_kind_of_received_signal() {
                 Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
                 None => Ok(()),
             }
         };
         for mut batch in unlisted::split_off_unlisted_jobs(session.core()?, batch, &mut wait)? {
             let kind = batch.location.kind;
-            let findings = findings_argument(findings.clone(), kind);
+            let findings = exclude_list_searching_for_jobs(findings.clone(), kind);
             while let Some(groups) = batch.take_groups(max_batch.min(batch_sizes.size_for(kind))) {
                 let (core, items) = (session.core()?, groups.concat());
                 let mut rest = items.as_slice();
@@ -111,7 +111,7 @@ pub(super) fn run_dry_run(
                 }
                 for verdict in verdicts.drain(..) {
                     let planned = match verdict.outcome {
-                        RepairStatus::Repairable => filter.plan_if_new(&keys, &verdict),
+                        Repairability::Repairable => filter.plan_if_new(&keys, &verdict),
                         _ => None,
                     };
                     match (planned, session.ui.format()) {
@@ -138,18 +138,18 @@ pub(super) fn run_dry_run(
     Ok(exit_code(remains))
 }
 
-/// Drops what the plan already has: several locations report the same finding, and a repair of an
-/// earlier one may make a later one needless.
+/// Drops repairs that the plan already has, since several locations may report one finding. Also drops repairs
+/// that an earlier repair of the plan makes needless.
 #[derive(Default)]
 struct PlanDeduplicator {
     hasher: RandomState,
     planned: HashSet<u64>,
-    /// Failure lists that the plan adds entries to, so that they are no longer empty.
+    /// Failure lists to which the plan adds entries: their groups need no repair for an empty list.
     filled: HashSet<Name>,
 }
 
 impl PlanDeduplicator {
-    /// The planned repair of a verdict, unless the plan has it.
+    /// The planned repair of a verdict. `None` if the plan already has it, or makes it needless.
     fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedRepair> {
         let list = Name::from(keys.group_key(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
@@ -165,9 +165,10 @@ impl PlanDeduplicator {
     }
 }
 
-/// The planned repair of a verdict, as commands of Redis.
+/// The planned repair of a verdict, with the Redis commands that make its changes.
 fn plan_as_commands(keys: &Keys, verdict: &Verdict) -> PlannedRepair {
-    let command = |change: &KeyChange| redis_cli_line(&change.redis_command(keys, &verdict.item));
+    let command =
+        |change: &KeyChange| redis_cli_line(&change.equivalent_redis_command(keys, &verdict.item));
     PlannedRepair {
         finding: verdict.id,
         item: verdict.item.clone(),

@@ -1,10 +1,10 @@
-//! Entries that return to a failure list. A revert collects them and writes the list once: a search
-//! for each entry and its index would read the whole list each time.
+//! Restores entries that a repair removed from a failure list. A revert collects the entries and writes the list
+//! once, because a search for each entry and its index would read the whole list each time.
 //!
-//! All other changes, and fewer entries than [`MIN_ENTRIES`], are reverted by `check.revert`. Long lists
-//! are not: one call must not hold up the server for a list of any length, so that several calls would
-//! read it and write its replacement, and a script can compare only lengths and ends with those that
-//! an earlier call read. With WATCH, the server itself notices each change in between.
+//! `check.revert` reverts all other changes, and fewer entries than [`MIN_ENTRIES`]. A script call must not block
+//! the server for a list of any length, so a long list would take several calls. Between these calls other clients
+//! may change the list, and a script would compare only its length and its ends. So this code reads and writes the
+//! list by plain commands under WATCH, with which the server notices each change in between.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::model::finding::FindingId;
 use crate::model::verdict::KeyChange;
 use crate::name::Name;
 
-/// If fewer entries than this were removed, they are put back one at a time.
+/// If the repair removed fewer entries than this, the revert restores them one at a time.
 const MIN_ENTRIES: usize = 50;
 
 /// Maximum number of entries collected (20 MB).
@@ -31,29 +31,29 @@ const MAX_TRIES: usize = 3;
 /// The number of entries read by one command.
 const PAGE_SIZE: i64 = 1000;
 
-/// Entries that were removed from one list, in the order of their indexes: the order in which they
-/// return.
+/// Entries that a repair removed from one list, each with its index, in the order of the indexes.
 #[derive(Debug)]
-pub(super) struct ListRevert {
+pub(super) struct RemovedListEntries {
     key: Name,
     entries: Vec<(u64, Name)>,
 }
 
-impl ListRevert {
-    /// Begins with the changes of a repaired finding, if all of them removed misplaced entries from one
-    /// failure list.
-    pub(super) fn from_changes(id: FindingId, changes: &[KeyChange]) -> Option<ListRevert> {
-        let mut list = ListRevert {
+impl RemovedListEntries {
+    /// The entries that the changes of a repaired finding removed. `None` unless all of these changes removed
+    /// misplaced entries from one failure list.
+    pub(super) fn from_changes(id: FindingId, changes: &[KeyChange]) -> Option<RemovedListEntries> {
+        let mut list = RemovedListEntries {
             key: changes.first()?.key.clone(),
             entries: Vec::new(),
         };
         list.add_if_same_list(id, changes).then_some(list)
     }
 
-    /// Adds the changes of the next repaired finding, if all of them removed further entries of this
-    /// list.
+    /// Adds the entries that the changes of the next repaired finding removed. Returns false, and adds nothing,
+    /// unless all of these changes removed entries of this list behind the ones collected so far.
     pub(super) fn add_if_same_list(&mut self, id: FindingId, changes: &[KeyChange]) -> bool {
-        // A repair of another finding may have left an entry of the same job: do not add its changes.
+        // The repair of any other finding may have kept an entry of the job in the list: do not add its changes, since
+        // the kept entry would count as restored.
         if id != FindingId::FailedStray {
             return false;
         }
@@ -93,8 +93,8 @@ impl ListRevert {
         self.entries.len() >= MIN_ENTRIES
     }
 
-    /// The changes of this list that are still to be reverted, to be made one at a time. An entry that is anywhere
-    /// in the list counts as restored: earlier reverts may have shifted its index.
+    /// The changes of this list that no revert has undone yet, in the form for `check.revert`. An entry at any index
+    /// of the list counts as restored, because earlier reverts may have shifted it.
     pub(super) fn changes_not_yet_reverted(
         &self,
         core: &mut Core,
@@ -112,7 +112,7 @@ impl ListRevert {
         Ok(changes.collect())
     }
 
-    /// The removed entries, each with how often the list has it again.
+    /// Reads the list, and counts how often it has each removed entry again.
     fn count_returned_entries(
         &self,
         core: &mut Core,
@@ -133,8 +133,9 @@ impl ListRevert {
         Ok(returned)
     }
 
-    /// Replaces the list by one with the removed entries. An entry is skipped if the list has it already, or no longer
-    /// reaches its index. `None` if other clients change the list all the time, or the user has no right to rewrite it.
+    /// Replaces the list by one that also has the removed entries. Skips an entry that the list already has again, or
+    /// whose index is beyond the end of the list. `None` if other clients change the list during each attempt, or the
+    /// user has no right to rewrite it.
     pub(super) fn try_rewrite_list(
         &self,
         core: &mut Core,
@@ -166,7 +167,7 @@ impl ListRevert {
         Ok(None)
     }
 
-    /// Fills the replacement; `None` if that failed.
+    /// Writes the present and the removed entries to the replacement list. `None` if a write failed.
     fn try_fill_replacement(
         &self,
         core: &mut Core,
@@ -186,19 +187,20 @@ impl ListRevert {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
-                if !merge.try_return_entries(core) || !merge.try_buffer_entry(core, entry) {
+                if !merge.try_restore_reached_entries(core) || !merge.try_buffer_entry(core, entry)
+                {
                     return Ok(None);
                 }
             }
         }
-        let complete = merge.try_return_entries(core) && merge.try_flush_entries(core);
+        let complete = merge.try_restore_reached_entries(core) && merge.try_flush_entries(core);
         Ok(complete.then_some(RevertCounts {
             reverted: merge.returned,
             skipped: self.entries.len() as u64 - merge.returned,
         }))
     }
 
-    /// The entries of the list from an index on, `None` behind its end.
+    /// Up to [`PAGE_SIZE`] entries of the list from an index on. `None` if the index is behind the end.
     fn read_page_if_any(
         &self,
         core: &mut Core,
@@ -214,11 +216,12 @@ impl ListRevert {
     }
 }
 
-/// How often the list has each removed entry again. Entries return in the order of their indexes, so if the list has
-/// only some of a job, these are its first ones.
+/// How often the list has each removed entry again. A revert restores entries in the order of their indexes: if only
+/// some entries of a job are back, they are the ones with the lowest indexes.
 type Returned<'a> = HashMap<&'a [u8], usize>;
 
-/// Whether the list has this removed entry again. Each occurrence in the list counts for one removed entry.
+/// Whether the list has this removed entry again. Lowers the count, so that each occurrence in the list stands for
+/// one removed entry.
 fn take_if_returned(returned: &mut Returned, entry: &Name) -> bool {
     let count = returned.get_mut(entry.as_bytes());
     count.is_some_and(|count| {
@@ -231,20 +234,21 @@ fn take_if_returned(returned: &mut Returned, entry: &Name) -> bool {
 /// Merges the present entries of the list with the removed ones, in the order of their indexes.
 struct ListMerge<'a> {
     rewrite: &'a ListRewrite,
-    /// The removed entries that the list has again.
+    /// How often the list already has each removed entry again.
     present: Returned<'a>,
     /// The entries that are still to return.
     rest: &'a [(u64, Name)],
-    /// The number of entries of the replacement.
+    /// The number of entries that the replacement list has so far.
     length: u64,
     returned: u64,
-    /// Entries of the replacement that are not written yet.
+    /// Entries of the replacement list that the next write sends to the server.
     unwritten: Vec<Vec<u8>>,
 }
 
 impl ListMerge<'_> {
-    /// Adds the entries whose index is reached, except those that the list has again.
-    fn try_return_entries(&mut self, core: &mut Core) -> bool {
+    /// Adds the removed entries whose index the replacement list has reached, except entries that the list already
+    /// has again. Returns false if a write failed.
+    fn try_restore_reached_entries(&mut self, core: &mut Core) -> bool {
         while let Some(((index, entry), rest)) = self.rest.split_first() {
             if *index > self.length {
                 break;

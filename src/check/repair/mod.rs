@@ -1,5 +1,5 @@
-//! `--repair`: a scan, its plan, a question. Then each finding is verified again and repaired in the
-//! order of its stage, until a scan finds nothing more to repair.
+//! `--repair`: scans, shows the plan and asks. Then the core verifies each finding again and repairs it, stage by
+//! stage. A scan follows, and the next round repairs what this scan found.
 
 mod dry_run;
 mod list_revert;
@@ -23,7 +23,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::finding::Severity;
 use crate::model::repair::text::{count_deletions, decisions_text, plan_text};
 use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
@@ -31,7 +31,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_count;
 
-/// Says which findings a repair with `--queue` skips, and why.
+/// The note about the findings that a repair with `--queue` skips.
 const SKIPPED_BY_QUEUE: &str =
     "note: a job that lost its dependencies is repaired only without `--queue`";
 
@@ -40,7 +40,7 @@ pub(crate) struct RepairOptions<'a> {
     pub check: CheckOptions,
     /// The undo file.
     pub undo: Option<&'a Path>,
-    /// The command with the arguments that select what is repaired.
+    /// The command line of the repair, with the flags that select findings and queues, for the undo file.
     pub command: String,
     pub dry_run: bool,
 }
@@ -60,7 +60,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         )
         .hint("point `--redis` at its primary; `--read-only` scans the replica itself"));
     }
-    let interrupt = Interrupt::handle_signals();
+    let interrupt = InterruptFlags::install_handlers_once();
     let first = run::run_check(check, true, "scan", &interrupt, session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
@@ -101,10 +101,10 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         stopwatch: session.clock().start_stopwatch(),
         before_scan: BTreeMap::new(),
     }
-    .run_rounds(first, session)
+    .repair_and_report(first, session)
 }
 
-/// A unique name for the keys that this repair sets aside. It begins with the time.
+/// A unique name for a repair, which is part of the names of the keys that it sets aside. Begins with the time.
 fn new_repair_name(now: Moment) -> String {
     let time = now.to_rfc3339().unwrap_or_default();
     let time: String = time
@@ -117,10 +117,10 @@ fn new_repair_name(now: Moment) -> String {
     format!("{time}-{suffix}")
 }
 
-/// Reports a scan that is incomplete, or after which there is nothing to repair.
+/// Reports a scan after which no repair follows: it is incomplete, or found nothing to repair.
 fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.mark_unchanged();
-    if result.halted.is_none() && session.ui.format().is_json() {
+    session.ui.mark_nothing_changed();
+    if result.halted.is_none() && session.ui.format().is_json_or_ndjson() {
         let failing = result.is_failing();
         let rows = result.check.items.iter().cloned().map(RepairRow::from);
         session.ui.show(&RepairReport {
@@ -144,7 +144,7 @@ fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Ex
     Ok(exit)
 }
 
-/// Notes which repairable findings are not repaired, and how to repair them.
+/// Prints notes about the jobs whose lost dependencies this repair skips, and how to restore them.
 fn note_skipped(skipped_by_scope: usize, too_many_dependencies: &[Name], session: &mut Session) {
     if skipped_by_scope > 0 {
         session.ui.note(SKIPPED_BY_QUEUE);

@@ -1,4 +1,4 @@
-//! Repairs the queue of a scan, batch by batch. The call that repairs an item verifies it again.
+//! Repairs the items that a scan queued, batch by batch. The call that repairs an item verifies it again first.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
@@ -7,38 +7,41 @@ use super::undo::UndoWriter;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::expected::ExpectedRepairs;
-use crate::check::verify::finding_filter::{FindingFilter, findings_argument};
+use crate::check::verify::finding_filter::{FindingFilter, exclude_list_searching_for_jobs};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::rate::MaxRate;
 use crate::model::repair::RepairCounts;
-use crate::model::verdict::{ItemKind, KeyChange, Location, RepairReply, RepairStatus, Verdict};
+use crate::model::verdict::{
+    ItemKind, ItemLocation, KeyChange, RepairReply, Repairability, Verdict,
+};
 use crate::name::Name;
 use crate::ui::Progress;
 
 pub(crate) struct Repairer {
     filter: FindingFilter,
-    /// A part of the names of the keys that this repair sets aside.
+    /// The name of this repair, which is part of the names of the keys that it sets aside.
     repair_name: String,
     undo: Option<UndoWriter>,
-    /// The stage of the current batch, and the findings that the queue leads to.
+    /// The stage of the current batch.
     stage: RepairStage,
+    /// The findings that the repair of the queue should repair, in case a reply is lost.
     expected: ExpectedRepairs,
     pace: Pace,
     max_batch: usize,
-    interrupt: Interrupt,
+    interrupt: InterruptFlags,
     batch_sizes: BatchSizes,
     /// The number of entries removed from the list of the current batch.
     removed: u64,
-    /// The jobs whose missing dependency was removed.
+    /// The jobs from which this repair removed a dependency on a job that does not exist.
     freed: HashSet<Name>,
     /// The number of keys set aside.
     pub set_aside: u64,
-    /// The error of the first call without a right that it requires.
+    /// The error of the first call that failed because the user lacks a right on the server.
     pub missing_right: Option<Error>,
     pub counts: BTreeMap<FindingId, RepairCounts>,
 }
@@ -49,7 +52,7 @@ impl Repairer {
         repair_name: String,
         undo: Option<UndoWriter>,
         rate: Option<MaxRate>,
-        interrupt: Interrupt,
+        interrupt: InterruptFlags,
         batch_sizes: BatchSizes,
     ) -> Repairer {
         let pace = Pace::new(rate);
@@ -71,7 +74,7 @@ impl Repairer {
         }
     }
 
-    /// Repairs the queue of a scan. Returns the number of findings repaired.
+    /// Repairs all items that a scan queued. Returns the number of findings repaired.
     pub(crate) fn repair_queue(
         &mut self,
         core: &mut Core,
@@ -90,16 +93,17 @@ impl Repairer {
             else {
                 continue;
             };
-            for mut batch in
-                unlisted::split_off_unlisted_jobs(core, batch, |count| self.keep_pace(count))?
-            {
+            for mut batch in unlisted::split_off_unlisted_jobs(core, batch, |count| {
+                self.pace_unless_interrupted(count)
+            })? {
                 self.removed = 0;
                 self.stage = batch.stage;
                 let kind = batch.location.kind;
-                let findings = findings_argument(findings.clone(), kind);
+                let findings = exclude_list_searching_for_jobs(findings.clone(), kind);
                 while let Some(groups) = batch.take_groups(self.batch_size(kind)) {
                     let location = batch.call_location(&groups);
-                    repaired += self.repair_groups(core, &findings, &location, &groups)?;
+                    repaired +=
+                        self.repair_groups_or_halves(core, &findings, &location, &groups)?;
                     progress.add_done(groups.iter().map(|group| group.len() as u64).sum());
                 }
             }
@@ -107,17 +111,17 @@ impl Repairer {
         Ok(repaired)
     }
 
-    /// The filter for the scan after a round of repairs: the repair of a missing dependency approves the release of
-    /// the job, even if its own set was lost and only a complete scan can release it.
+    /// The filter for the scan after a round of repairs. It also selects the release of each job from which this
+    /// repair removed a missing dependency, because the approval of the removal includes this release.
     pub(crate) fn filter_for_rescan(&mut self) -> FindingFilter {
         self.filter = self.filter.with_releases_of(self.freed.clone());
         self.filter.clone()
     }
 
-    /// Waits for the pace after `count` items. An interrupt is an error.
-    fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
+    /// Waits until `--rate` allows `count` more items. A received signal is an error.
+    fn pace_unless_interrupted(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait_before_slice(count, &self.interrupt);
-        match self.interrupt.kind_of_received_signal() {
+        match self.interrupt.error_kind_of_received_signal() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }
@@ -127,13 +131,13 @@ impl Repairer {
         self.batch_sizes.size_for(kind).min(self.max_batch)
     }
 
-    /// Repairs groups of items in one call. If a right is missing, or a key that is required has a
-    /// wrong type, it repairs the groups that do not require it.
-    fn repair_groups(
+    /// Repairs groups of items in one call. If the call fails, because the user lacks a right or a key has a wrong
+    /// type, repairs both halves of the groups separately, until only the groups that cause the error are left out.
+    fn repair_groups_or_halves(
         &mut self,
         core: &mut Core,
         findings: &str,
-        location: &Location,
+        location: &ItemLocation,
         groups: &[Vec<Name>],
     ) -> Result<u64, Error> {
         let items = groups.concat();
@@ -144,14 +148,14 @@ impl Repairer {
                     && groups.len() > 1 =>
             {
                 let (some, others) = groups.split_at(groups.len() / 2);
-                let repaired = self.repair_groups(core, findings, location, some)?;
-                Ok(repaired + self.repair_groups(core, findings, location, others)?)
+                let repaired = self.repair_groups_or_halves(core, findings, location, some)?;
+                Ok(repaired + self.repair_groups_or_halves(core, findings, location, others)?)
             }
             Err(error) if error.kind() == Kind::NoPerm => {
                 self.pace.wait_before_slice(items.len(), &self.interrupt);
                 let reply = core.verify_items(core.now(), findings, location, &items)?;
                 for verdict in reply.verdicts {
-                    if verdict.outcome == RepairStatus::Repairable {
+                    if verdict.outcome == Repairability::Repairable {
                         self.repair_counts_of_finding(&verdict).refused += 1;
                     }
                 }
@@ -162,9 +166,9 @@ impl Repairer {
         }
     }
 
-    /// The items as the server has to be asked for them. Entries of a list move towards its
-    /// end when entries behind them are removed.
-    fn items_at_current_positions(&self, location: &Location, items: &[Name]) -> Vec<Name> {
+    /// The items with their current names. The name of a block of list entries is the number of entries behind the
+    /// block, which this repair lowers when it removes some of these entries.
+    fn items_at_current_positions(&self, location: &ItemLocation, items: &[Name]) -> Vec<Name> {
         if location.kind != ItemKind::Entries {
             return items.to_vec();
         }
@@ -176,21 +180,21 @@ impl Repairer {
         items.iter().map(shifted).collect()
     }
 
-    /// Repairs items in one call, or in several if they cost too much. If a call ends early because the server
-    /// refused an item, the next call begins with this item: its reply says why.
+    /// Repairs items in one call, or in several if they cost the server too much. If the server refuses an item, the
+    /// call ends there. The next call begins with this item, so that its reply gives the reason.
     fn repair_items(
         &mut self,
         core: &mut Core,
         findings: &str,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
     ) -> Result<u64, Error> {
         let mut repaired = 0;
         let mut rest = items;
         while !rest.is_empty() {
-            // With an undo file, each item counts twice for the pace: its repair is planned in a call of its own.
+            // With an undo file, each item counts twice for `--rate`, because another call plans its repair first.
             let times = 1 + usize::from(self.undo.is_some());
-            self.keep_pace(times * rest.len())?;
+            self.pace_unless_interrupted(times * rest.len())?;
             let now = core.now();
             let mut items = self.items_at_current_positions(location, rest);
             let mut planned = None;
@@ -213,12 +217,12 @@ impl Repairer {
                 .adjust_size(location.kind, verified, elapsed);
             let (reply, recorded) = match (reply, &mut self.undo) {
                 (Ok(reply), Some(undo)) => {
-                    let recorded = undo.write_done(&reply);
+                    let recorded = undo.write_done_batch(&reply);
                     (reply, recorded)
                 }
                 (Ok(reply), None) => (reply, Ok(())),
                 (Err(error), Some(undo)) => {
-                    undo.write_failed(&error)?;
+                    undo.write_failed_batch(&error)?;
                     return Err(error);
                 }
                 (Err(error), None) => return Err(error),
@@ -233,7 +237,7 @@ impl Repairer {
             if reply.repeated {
                 repaired += self.count_repairs_of_lost_reply(planned, &items, &reply);
             }
-            for verdict in with(RepairStatus::Repaired) {
+            for verdict in with(Repairability::Repaired) {
                 let moves = |change: &&KeyChange| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
                 if location.kind == ItemKind::Entries {
@@ -247,13 +251,13 @@ impl Repairer {
                 self.repair_counts_of_finding(verdict).repaired += 1;
                 repaired += 1;
             }
-            // A failure to write the outcome ends the repair only now, after this batch was counted: its plan is in
-            // the file.
+            // If the changes could not be written to the undo file, end the repair here, after this batch was counted.
+            // A revert then uses the plan of the batch, which the file has.
             recorded?;
-            if with(RepairStatus::Repairable).next().is_none() {
+            if with(Repairability::Repairable).next().is_none() {
                 rest = &rest[verified.clamp(1, item_count)..];
             } else if repaired == before {
-                for verdict in with(RepairStatus::Repairable) {
+                for verdict in with(Repairability::Repairable) {
                     self.repair_counts_of_finding(verdict).refused += 1;
                 }
                 return Ok(repaired);
@@ -262,8 +266,8 @@ impl Repairer {
         Ok(repaired)
     }
 
-    /// Counts what a call has repaired whose reply was lost: the findings that were planned, or else expected, and
-    /// that the repeated call no longer found.
+    /// Counts the repairs of a call whose reply was lost: each planned finding that the repeated call no longer
+    /// found. Without an undo file there is no plan, so the expected findings take its place.
     fn count_repairs_of_lost_reply(
         &mut self,
         planned: Option<Vec<Verdict>>,
@@ -273,7 +277,7 @@ impl Repairer {
         let expected = match planned {
             Some(verdicts) => verdicts
                 .into_iter()
-                .filter(|verdict| verdict.outcome == RepairStatus::Repairable)
+                .filter(|verdict| verdict.outcome == Repairability::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
             None => self.expected.take_repairs_about(self.stage, items),

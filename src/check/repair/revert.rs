@@ -1,10 +1,10 @@
-//! `--revert`: reverts the changes of a repair, newest first, if nothing has changed since.
+//! `--revert`: reverts the changes of a repair, newest first. A value that has changed since the repair stays.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use super::list_revert::ListRevert;
+use super::list_revert::RemovedListEntries;
 use super::undo::{RepairToRevert, UndoFile};
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
@@ -14,7 +14,7 @@ use crate::core::call::Core;
 use crate::core::script::keys::{KeyFamily, Keys};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::model::bulk::{BulkReport, BulkTableColumns, BulkTotals};
 use crate::model::queue::RoundedSeconds;
 use crate::model::rate::MaxRate;
@@ -25,7 +25,7 @@ use crate::session::Session;
 use crate::text::{Sanitized, format_count, with_thousands_separators};
 use crate::ui::Progress;
 
-/// The batch size is measured for changes of all kinds together.
+/// The kind that a revert passes to [`BatchSizes`]: one batch size serves for changes of all kinds.
 const ANY_KIND: ItemKind = ItemKind::Key;
 
 pub(crate) fn run_revert(
@@ -62,7 +62,7 @@ pub(crate) fn run_revert(
     }
     if dry_run || total == 0 {
         show_totals(sum, session)?;
-        session.ui.note_dry_run(&match total {
+        session.ui.note_dry_run_changes(&match total {
             0 if filter.excludes_any_finding() => {
                 format!("`{shown}` has no changes of what was asked")
             }
@@ -72,12 +72,12 @@ pub(crate) fn run_revert(
         return Ok(Exit::Ok);
     }
     let stopwatch = session.clock().start_stopwatch();
-    let mut progress = session.ui.progress(total);
+    let mut progress = session.ui.start_progress_bar(total);
     let error = revert_file(&mut file, rate, session.core()?, &mut progress, &mut sum).err();
-    progress.finish();
+    progress.remove_bar();
     let tried = sum.done + sum.skipped;
     sum.remaining = matched.saturating_sub(tried);
-    sum.elapsed_s = RoundedSeconds(stopwatch.seconds());
+    sum.elapsed_s = RoundedSeconds(stopwatch.elapsed_seconds());
     let count = |count: usize| with_thousands_separators(count as u64);
     let mut summary = format!(
         "{} reverted, {} skipped",
@@ -105,7 +105,7 @@ fn show_totals(sum: BulkTotals, session: &mut Session) -> Result<(), Error> {
     })
 }
 
-/// Warns if the undo file is about another server.
+/// Warns if the undo file is about a server at another address, or if the server may have restarted since.
 fn warn_of_other_server(file: &UndoFile, shown: &str, session: &mut Session) -> Result<(), Error> {
     let here = session.target()?.to_string();
     let run_id = session.core()?.run_id();
@@ -134,7 +134,7 @@ fn revert_file(
 ) -> Result<(), Error> {
     let now = core.now();
     let mut reverter = Reverter {
-        interrupt: Interrupt::handle_signals(),
+        interrupt: InterruptFlags::install_handlers_once(),
         pace: Pace::new(rate),
         batch_sizes: BatchSizes::new(core.measure_round_trip(now)),
         keys: Keys::new(core.prefix()),
@@ -147,8 +147,8 @@ fn revert_file(
         let mut repairs = repairs.into_iter().peekable();
         let mut changes: Vec<KeyChange> = Vec::new();
         while let Some(repair) = repairs.next() {
-            reverter.collect_changes(repair, &mut changes)?;
-            // The changes of one finding go into the same call, so the call ends before a finding that does not fit.
+            reverter.sort_into_lists_and_others(repair, &mut changes)?;
+            // One call reverts all changes of a finding, so the call ends before a finding that does not fit.
             let more = repairs.peek().map(|repair| repair.changes.len());
             if more.is_none_or(|more| changes.len() + more > reverter.batch_size()) {
                 reverter.revert_in_one_call(&std::mem::take(&mut changes))?;
@@ -161,13 +161,13 @@ fn revert_file(
         .try_for_each(|list| reverter.revert_list(list))
 }
 
-/// Reverts changes in batches, and lists as a whole.
+/// Reverts changes in batches, and rewrites failure lists that lost many entries.
 struct Reverter<'a> {
     core: &'a mut Core,
     keys: Keys,
-    /// Entries that are still to return to their lists, by key.
-    lists: HashMap<Name, ListRevert>,
-    interrupt: Interrupt,
+    /// Entries that this revert has collected and not restored yet, by the key of their failure list.
+    lists: HashMap<Name, RemovedListEntries>,
+    interrupt: InterruptFlags,
     pace: Pace,
     batch_sizes: BatchSizes,
     progress: &'a mut Progress,
@@ -180,11 +180,12 @@ impl Reverter<'_> {
         self.batch_sizes.size_for(ANY_KIND).min(max_batch)
     }
 
-    /// Adds the changes of a finding to the entries of its failure list and to the other changes.
-    fn collect_changes(
+    /// Collects the entries that the repair of a finding removed from a failure list. Adds all other changes of the
+    /// repair to `other_changes`.
+    fn sort_into_lists_and_others(
         &mut self,
         repair: RepairToRevert,
-        changes: &mut Vec<KeyChange>,
+        other_changes: &mut Vec<KeyChange>,
     ) -> Result<(), Error> {
         let is_about_failure_list = |change: &KeyChange| {
             matches!(
@@ -195,21 +196,21 @@ impl Reverter<'_> {
         let (entries, others): (Vec<_>, Vec<_>) =
             repair.changes.into_iter().partition(is_about_failure_list);
         let Some(first) = entries.first() else {
-            changes.extend(others);
+            other_changes.extend(others);
             return Ok(());
         };
         if let (Some(list), Some(id)) = (self.lists.get_mut(&first.key), repair.id)
             && list.add_if_same_list(id, &entries)
         {
-            changes.extend(others);
+            other_changes.extend(others);
             return Ok(());
         }
-        // The collected changes of this list are newer, so revert them before these entries return.
+        // The changes collected for this list are newer than the ones of this repair, so revert them first.
         if entries
             .iter()
             .any(|change| self.lists.contains_key(&change.key))
         {
-            self.revert_in_one_call(&std::mem::take(changes))?;
+            self.revert_in_one_call(&std::mem::take(other_changes))?;
             for change in &entries {
                 if let Some(list) = self.lists.remove(&change.key) {
                     self.revert_list(&list)?;
@@ -218,24 +219,27 @@ impl Reverter<'_> {
         }
         match repair
             .id
-            .and_then(|id| ListRevert::from_changes(id, &entries))
+            .and_then(|id| RemovedListEntries::from_changes(id, &entries))
         {
             Some(list) => {
-                if changes.iter().any(|change| change.key == list.list_key()) {
-                    self.revert_in_one_call(&std::mem::take(changes))?;
+                if other_changes
+                    .iter()
+                    .any(|change| change.key == list.list_key())
+                {
+                    self.revert_in_one_call(&std::mem::take(other_changes))?;
                 }
                 self.lists.insert(list.list_key(), list);
             }
-            None => changes.extend(entries),
+            None => other_changes.extend(entries),
         }
-        changes.extend(others);
+        other_changes.extend(others);
         Ok(())
     }
 
-    /// Restores the entries of a list, as a whole or one at a time.
-    fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
+    /// Restores the collected entries of a failure list: many entries by a rewrite of the list, few one at a time.
+    fn revert_list(&mut self, list: &RemovedListEntries) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
-        let mut wait = |count| keep_pace(pace, interrupt, count);
+        let mut wait = |count| pace_unless_interrupted(pace, interrupt, count);
         if list.is_long_enough_to_rewrite()
             && let Some(counts) = list.try_rewrite_list(self.core, &mut wait)?
         {
@@ -264,7 +268,7 @@ impl Reverter<'_> {
         if changes.is_empty() {
             return Ok(());
         }
-        keep_pace(&mut self.pace, &self.interrupt, changes.len())?;
+        pace_unless_interrupted(&mut self.pace, &self.interrupt, changes.len())?;
         let begun = Instant::now();
         let counts = self.core.revert_changes(self.core.now(), changes)?;
         let elapsed = begun.elapsed();
@@ -281,10 +285,14 @@ impl Reverter<'_> {
     }
 }
 
-/// Waits for the pace after `count` items. An interrupt is an error.
-fn keep_pace(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
+/// Waits until `--rate` allows `count` more changes. A received signal is an error.
+fn pace_unless_interrupted(
+    pace: &mut Pace,
+    interrupt: &InterruptFlags,
+    count: usize,
+) -> Result<(), Error> {
     pace.wait_before_slice(count, interrupt);
-    match interrupt.kind_of_received_signal() {
+    match interrupt.error_kind_of_received_signal() {
         Some(kind) => Err(Error::new(kind, "interrupted")),
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! An approved repair: repairs and scans in turn, and the report of both.
+//! An approved repair: rounds of a repair and a scan, and the report of all rounds.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::check::verify::run::{CheckOptions, ScanResult};
 use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::json::Number;
 use crate::model::check::{ReportedFinding, ScanSummary};
 use crate::model::finding::{FindingId, Severity};
@@ -18,21 +18,22 @@ use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::session::Session;
 use crate::text::{Sanitized, format_count, with_thousands_separators};
 
-/// Maximum number of repairs. Each repair may reveal further findings to the next scan.
+/// Maximum number of rounds of a repair and a scan: a repair may reveal further findings to the scan. A queue that
+/// was too small for all findings allows one more round.
 const MAX_ROUNDS: usize = 3;
 
 pub(super) struct ApprovedRepair<'a> {
     pub options: &'a CheckOptions,
     pub repair_name: String,
-    pub interrupt: Interrupt,
+    pub interrupt: InterruptFlags,
     pub repairer: Repairer,
     pub stopwatch: Stopwatch,
-    /// The repairs made before the last scan, which does not count them.
+    /// The counts of all repairs before the last scan. The findings of this scan do not include them.
     pub before_scan: BTreeMap<FindingId, RepairCounts>,
 }
 
 impl ApprovedRepair<'_> {
-    pub(super) fn run_rounds(
+    pub(super) fn repair_and_report(
         mut self,
         first_scan: ScanResult,
         session: &mut Session,
@@ -47,7 +48,7 @@ impl ApprovedRepair<'_> {
         let (mut last, error) = self.repair_and_rescan(first_scan, session)?;
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
-        let elapsed = self.stopwatch.seconds();
+        let elapsed = self.stopwatch.elapsed_seconds();
         last.check.scan.elapsed_s = Number((elapsed * 10.0).round() / 10.0);
         let repaired = self.make_report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
@@ -85,7 +86,8 @@ impl ApprovedRepair<'_> {
         Ok(exit_code(failing))
     }
 
-    /// Repairs and scans in turn. Returns the last scan, and the error that ended the repair early.
+    /// Repeats a repair and a scan until nothing more is to repair, or up to [`MAX_ROUNDS`] times. Returns the last
+    /// complete scan, and the error that ended the repair early, if any.
     fn repair_and_rescan(
         &mut self,
         first: ScanResult,
@@ -99,12 +101,12 @@ impl ApprovedRepair<'_> {
                 1 => "repair".to_owned(),
                 round => format!("repair {round}"),
             };
-            let progress = session.ui.progress(queue.item_count() as u64);
+            let progress = session.ui.start_progress_bar(queue.item_count() as u64);
             let mut progress = progress.with_title(title);
             let repaired = self
                 .repairer
                 .repair_queue(session.core()?, queue, &mut progress);
-            progress.finish();
+            progress.remove_bar();
             let repaired = match repaired {
                 Ok(repaired) => repaired,
                 Err(error) => return Ok((last, Some(error))),
@@ -131,7 +133,8 @@ impl ApprovedRepair<'_> {
         Ok((last, None))
     }
 
-    /// A row for each finding. After an incomplete repair, a row counts what the last scan found and no repair since.
+    /// The report, with a row for each finding. If the repair is incomplete, the count of a row is what the last scan
+    /// found, minus the repairs since that scan.
     fn make_report(
         &self,
         last: &ScanResult,
@@ -167,7 +170,7 @@ impl ApprovedRepair<'_> {
             found.count = 0;
             items.push(RepairRow { found, counts });
         }
-        // Add findings that the repair itself revealed: neither scan has them.
+        // Add findings that are neither in the first nor in the last scan: only the repair met them.
         let mut revealed: Vec<(FindingId, RepairCounts)> = all_counts.into_iter().collect();
         revealed.sort_by_key(|(id, _)| id.into_str());
         for (id, counts) in revealed {
@@ -191,7 +194,7 @@ impl ApprovedRepair<'_> {
         }
     }
 
-    /// The error of a repair that ended early, which says how far it got.
+    /// The error that ended a repair early, with the number of findings that were repaired before.
     fn incomplete_error(&self, error: &Error, repaired: &RepairReport, session: &Session) -> Error {
         let repairable: u64 = repaired.items.iter().map(|row| row.found.repairable).sum();
         let all = with_thousands_separators(repairable.max(repaired.totals.repaired));
@@ -216,7 +219,10 @@ mod tests {
 
     #[test]
     fn what_remains_after_a_later_round_was_interrupted_is_counted_from_the_last_scan() {
-        let (filter, interrupt) = (FindingFilter::default(), Interrupt::handle_signals());
+        let (filter, interrupt) = (
+            FindingFilter::default(),
+            InterruptFlags::install_handlers_once(),
+        );
         let sizes = BatchSizes::default();
         let options = CheckOptions {
             queues: Vec::new(),

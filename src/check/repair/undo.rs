@@ -1,8 +1,9 @@
-//! `--undo`: each value before a repair changed it, a line per batch and step.
+//! The undo file of `--undo`: it has each value before a repair changed it. Each batch of a repair has a line with its
+//! plan, then a line with the changes that the server made.
 //!
-//! The plan of a batch is on the disk before the batch is repaired. Its changes are written as soon
-//! as the server has reported them. So after a crash at any time the file has at least the changes
-//! that the server made: for a batch without reported changes, the plan counts.
+//! The plan is on the disk before the repair sends the batch. The changes follow as soon as the server has reported
+//! them. So after a crash at any time, the file has at least the changes that the server made: if a batch has no line
+//! with changes, a revert uses its plan.
 //!
 //! A revert verifies the checksum of each line before it changes anything.
 
@@ -18,10 +19,10 @@ use serde::{Deserialize, Serialize};
 use crate::bulk::checksum::{self, ChecksumVerifier};
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::check::verify::finding_filter::FindingFilter;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
 use crate::model::finding::FindingId;
-use crate::model::verdict::{KeyChange, RepairReply, RepairStatus, Verdict};
+use crate::model::verdict::{KeyChange, RepairReply, Repairability, Verdict};
 use crate::name::{Name, escape_invalid_utf8};
 use crate::session::Session;
 use crate::text::Sanitized;
@@ -36,8 +37,8 @@ pub(crate) struct UndoWriter {
 }
 
 impl UndoWriter {
-    /// Opens the file, before any change is sent. A file of the same command is continued. A dry run
-    /// only checks that this is possible.
+    /// Opens the file before the repair sends any change. If an earlier run of the command wrote the file, this run
+    /// appends to it. A dry run only checks that the file can be opened.
     pub(crate) fn open(
         path: &Path,
         command: &str,
@@ -50,7 +51,7 @@ impl UndoWriter {
             ..LedgerHead::new(UNDO, session)?
         };
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |line| {
-            let line = read_undo_line(line)?;
+            let line = parse_undo_line(line)?;
             slice = slice.max(line.slice + 1);
             Ok(())
         })?;
@@ -62,9 +63,9 @@ impl UndoWriter {
         self.ledger.write_head(session)
     }
 
-    /// Writes the plan of a batch to the disk. A plan without changes is not written, and the result is false.
+    /// Writes the plan of a batch to the disk. Returns false, and writes nothing, if no finding is to repair.
     pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan = changes_by_finding(verdicts, RepairStatus::Repairable);
+        let plan = changes_by_finding(verdicts, Repairability::Repairable);
         if plan.is_empty() {
             return Ok(false);
         }
@@ -72,19 +73,20 @@ impl UndoWriter {
         self.ledger.flush().map(|()| true)
     }
 
-    /// Writes the changes that were made, and begins the next batch.
-    pub(crate) fn write_done(&mut self, reply: &RepairReply) -> Result<(), Error> {
-        let done = changes_by_finding(&reply.verdicts, RepairStatus::Repaired);
+    /// Writes the changes that the server made for a batch, and begins the next batch.
+    pub(crate) fn write_done_batch(&mut self, reply: &RepairReply) -> Result<(), Error> {
+        let done = changes_by_finding(&reply.verdicts, Repairability::Repaired);
         self.write_line(UndoStep::Done(done), reply.repeated)?;
         self.slice += 1;
-        self.ledger.write_lines()
+        self.ledger.write_lines_without_sync()
     }
 
-    /// Writes that a batch was not repaired, unless that is unknown: then its plan counts as done.
-    pub(crate) fn write_failed(&mut self, error: &Error) -> Result<(), Error> {
+    /// Writes that the server made no changes for a batch. If the outcome is unknown, writes nothing, so that a revert
+    /// takes all planned changes as made.
+    pub(crate) fn write_failed_batch(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Kind::OutcomeUnknown {
             self.write_line(UndoStep::Done(Vec::new()), false)?;
-            self.ledger.write_lines()?;
+            self.ledger.write_lines_without_sync()?;
         }
         self.slice += 1;
         Ok(())
@@ -106,7 +108,8 @@ impl UndoWriter {
 #[derive(Debug, Serialize, Deserialize)]
 struct UndoLine {
     slice: u64,
-    /// Whether a reply was lost before: then parts of the plan may have been done, and are reverted, too.
+    /// Whether the call was repeated after its reply was lost. The first call may have made changes that this line
+    /// lacks, so a revert also uses the plan.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
     #[serde(flatten)]
@@ -123,12 +126,12 @@ enum UndoStep {
 /// The changes that repair one finding.
 #[derive(Debug, Serialize, Deserialize)]
 struct FindingChanges {
-    /// The name of the finding. A file of another version may have names that this one lacks.
+    /// The name of the finding, as text: another version of `qless` may have written a name that is unknown here.
     finding: String,
     changes: Vec<ChangeRow>,
 }
 
-/// A change. Bytes that are not UTF-8 are in the fields `…_bytes`, in base64.
+/// A change of one value, as a line of the file has it. Fields `…_bytes` have values that are not UTF-8, in base64.
 #[derive(Debug, Serialize, Deserialize)]
 struct ChangeRow {
     key: Option<String>,
@@ -190,8 +193,8 @@ fn decode_name(text: Option<String>, bytes: Option<String>) -> Result<Option<Nam
     }
 }
 
-/// The changes of the verdicts with an outcome.
-fn changes_by_finding(verdicts: &[Verdict], outcome: RepairStatus) -> Vec<FindingChanges> {
+/// The changes of each verdict that has this outcome.
+fn changes_by_finding(verdicts: &[Verdict], outcome: Repairability) -> Vec<FindingChanges> {
     verdicts
         .iter()
         .filter(|verdict| verdict.outcome == outcome)
@@ -202,7 +205,7 @@ fn changes_by_finding(verdicts: &[Verdict], outcome: RepairStatus) -> Vec<Findin
         .collect()
 }
 
-fn read_undo_line(line: &[u8]) -> Result<UndoLine, String> {
+fn parse_undo_line(line: &[u8]) -> Result<UndoLine, String> {
     serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
@@ -236,7 +239,8 @@ pub(crate) struct UndoFile {
     filter: FindingFilter,
 }
 
-/// Whether a filter selects a finding of a file. A finding of another version of `qless` has no name in this one.
+/// Whether a filter selects a finding of an undo file. A finding with an unknown name, which another version of `qless`
+/// wrote, is selected only if the filter excludes no finding.
 fn selects_finding_by_name(filter: &FindingFilter, finding: &str) -> bool {
     match FindingId::from_name(finding) {
         Some(id) => filter.selects_finding(id),
@@ -245,7 +249,7 @@ fn selects_finding_by_name(filter: &FindingFilter, finding: &str) -> bool {
 }
 
 impl UndoFile {
-    /// Reads the file of a repair. An incomplete last line was cut by a crash and does not count.
+    /// Opens the undo file of a repair and verifies its lines. Ignores an incomplete last line, which a crash cut off.
     pub(crate) fn open(path: &Path, filter: &FindingFilter) -> Result<UndoFile, Error> {
         let shown = Sanitized(path.as_os_str().as_encoded_bytes()).to_string();
         let unread = |fault: &std::io::Error| {
@@ -276,7 +280,7 @@ impl UndoFile {
             let length = from.read_until(b'\n', &mut line);
             let length = length.map_err(|fault| unread(&fault))? as u64;
             if !line.ends_with(b"\n") {
-                checksum::verify_incomplete_line(&line).map_err(altered)?;
+                checksum::refuse_altered_line_end(&line).map_err(altered)?;
                 break;
             }
             if head.is_none() {
@@ -314,7 +318,7 @@ impl UndoFile {
         self.counts.values().sum()
     }
 
-    /// Takes the newest remaining line and returns its repaired findings, newest first.
+    /// Removes the newest line from the lines to revert, and returns its selected findings, newest first.
     pub(crate) fn pop_newest_repairs(&mut self) -> Result<Option<Vec<RepairToRevert>>, Error> {
         let Some(LineSpan { offset, length }) = self.lines.pop() else {
             return Ok(None);
@@ -323,7 +327,7 @@ impl UndoFile {
         let position = self.file.seek(SeekFrom::Start(offset));
         let result = position.and_then(|_| (&mut self.file).take(length).read_to_end(&mut line));
         result.map_err(|fault| {
-            let (shown, why) = (&self.shown, io_message(&fault));
+            let (shown, why) = (&self.shown, io_message_without_errno(&fault));
             Error::usage(format!("cannot read `{shown}`: {why}"))
         })?;
         let changed = |why| {
@@ -334,7 +338,7 @@ impl UndoFile {
         };
         let verified = ChecksumVerifier::default().verify_line(&line);
         let UndoLine { step, .. } = verified
-            .and_then(|()| read_undo_line(&line))
+            .and_then(|()| parse_undo_line(&line))
             .map_err(changed)?;
         let (UndoStep::Plan(repairs) | UndoStep::Done(repairs)) = step;
         let selected =
@@ -353,13 +357,13 @@ impl UndoFile {
     }
 }
 
-/// The lines to revert among those read so far: the changes made take the place of their plan, unless
-/// a reply was lost.
+/// The lines of the file that a revert uses, of the lines read so far. A line with the changes of a batch replaces the
+/// line with its plan, unless a reply was lost.
 #[derive(Default)]
 struct RevertibleLines {
     lines: Vec<LineSpan>,
     counts: BTreeMap<String, u64>,
-    /// The last plan, as long as no changes of its batch follow.
+    /// The plan in the last line read. The next line decides whether a revert uses it.
     open: Option<RevertibleLine>,
 }
 
@@ -372,7 +376,7 @@ struct RevertibleLine {
 
 impl RevertibleLines {
     fn add_line(&mut self, line: &[u8], span: LineSpan) -> Result<(), String> {
-        let UndoLine { slice, again, step } = read_undo_line(line)?;
+        let UndoLine { slice, again, step } = parse_undo_line(line)?;
         let (repairs, planned) = match step {
             UndoStep::Plan(repairs) => (repairs, true),
             UndoStep::Done(repairs) => (repairs, false),
@@ -388,7 +392,7 @@ impl RevertibleLines {
             span,
             counts,
         };
-        // The changes made replace the plan, unless a reply was lost.
+        // The changes of a batch replace its plan, unless a reply was lost: then a revert uses both lines.
         let plan = self.open.take();
         if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
             self.push_line_to_revert(plan);

@@ -10,7 +10,7 @@ use super::Scanner;
 use super::edges::{EdgeSets, SETS_PER_READ};
 use super::scanned_job::ScannedJob;
 
-/// Maximum number of requests on their way. Those about edges are short.
+/// Maximum number of requests that wait for their replies while this code examines earlier replies.
 pub(super) const MAX_AHEAD: usize = 3;
 
 /// The reads to send next, and the reads that wait for their replies.
@@ -24,7 +24,8 @@ pub(super) struct ReadPipeline {
     sent: VecDeque<(ReadSubject, ReadsAhead)>,
 }
 
-/// The jobs whose reads are on their way: whole jobs, further keys of jobs, or sets of edges.
+/// What the reads of a request are about: jobs with their histories, further keys of jobs, or sets of dependencies or
+/// dependents.
 #[derive(Debug)]
 enum ReadSubject {
     Jobs(Vec<Vec<u8>>),
@@ -33,8 +34,8 @@ enum ReadSubject {
 }
 
 impl Scanner<'_> {
-    /// Scans jobs, and the sets of jobs with dependencies and with dependents. Some reads stay on
-    /// their way until more comes, or until [`Scanner::finish_reads`].
+    /// Queues jobs to scan, and jobs whose set of dependencies or of dependents is to scan. Sends full requests, and
+    /// examines replies. The rest waits for more jobs, or for [`Scanner::finish_reads`].
     pub(super) fn queue_scan_reads(
         &mut self,
         jobs: Vec<Vec<u8>>,
@@ -50,7 +51,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans what is left.
+    /// Sends all queued reads, and examines all replies.
     pub(super) fn finish_reads(&mut self) -> Result<(), Error> {
         loop {
             self.send_queued_reads(true)?;
@@ -60,12 +61,12 @@ impl Scanner<'_> {
         }
     }
 
-    /// Queues a job whose other keys have to be read before it can be matched.
+    /// Queues a job of which the scan has to read further keys, before it knows whether the job is a candidate.
     pub(super) fn queue_extra_reads(&mut self, job: ScannedJob) {
         self.pipeline.open_jobs.push(job);
     }
 
-    /// Sends what can be sent. Jobs wait until there are enough for one round trip, unless `sends_all`.
+    /// Sends the queued reads. Jobs stay queued until they fill one round trip, unless `sends_all`.
     fn send_queued_reads(&mut self, sends_all: bool) -> Result<(), Error> {
         while let Some((subject, reads)) = self.next_reads(sends_all) {
             let reads = self.core.send_reads(self.now, reads);
@@ -104,11 +105,11 @@ impl Scanner<'_> {
             return None;
         }
         let jids = take_first(jobs, max_jobs);
-        let reads = self.job_reads(&jids);
+        let reads = self.job_and_history_reads(&jids);
         Some((ReadSubject::Jobs(jids), reads))
     }
 
-    /// Examines the replies to the reads that were sent first. Returns false if there are none.
+    /// Examines the replies to the oldest request. Returns false if no request waits for replies.
     fn examine_oldest_replies_if_any(&mut self) -> Result<bool, Error> {
         let Some((subject, reads)) = self.pipeline.sent.pop_front() else {
             return Ok(false);
@@ -120,17 +121,17 @@ impl Scanner<'_> {
                 self.examine_jobs_with_extra_reads(jobs, replies)
             }
             ReadSubject::Edges(EdgeSets::Dependencies, jids) => {
-                self.examine_dependencies(&jids, replies)
+                self.match_dependencies_of_jobs(&jids, replies)
             }
             ReadSubject::Edges(EdgeSets::Dependents, jids) => {
-                self.examine_dependents(&jids, replies)
+                self.match_dependents_of_jobs(&jids, replies)
             }
         }?;
         Ok(true)
     }
 }
 
-/// Removes the first items of a list, up to `max`.
+/// Removes the first items of a list, up to `max`, and returns them.
 fn take_first<T>(items: &mut Vec<T>, max: usize) -> Vec<T> {
     items.drain(..max.min(items.len())).collect()
 }

@@ -1,18 +1,18 @@
-//! Dependency cycles. Each edge is stored as two short hashes. Edges on no cycle are pruned from
-//! their ends. The edges that remain are read again by name.
+//! Finds dependency cycles. The scan stores each dependency as two short hashes. Dependencies that are on no cycle
+//! are pruned, beginning at jobs without dependencies. The scan reads the rest again by name.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::core::api::read::{ReadCommand, ReadReply, START};
-use crate::core::script::keys::{self, Companion, KeyFamily};
+use crate::core::script::keys::{self, JobCompanionKey, KeyFamily};
 use crate::error::Error;
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use super::Scanner;
 use super::unmatched::SaltedHasher;
 
-/// Maximum number of edges kept (8 MiB). More than that is reported.
+/// Maximum number of dependencies stored (8 MiB). If there are more, the scan reports that it cannot verify all.
 const MAX_EDGES: usize = 1 << 20;
 
 /// Maximum number of names read again.
@@ -21,12 +21,12 @@ const MAX_NAMES: usize = 50_000;
 /// Maximum number of jobs of a cycle that one call verifies.
 const MAX_CYCLE: usize = 200;
 
-/// The dependencies of the database, as hashes.
+/// The dependencies that the scan has read, each as short hashes of its two jobs.
 #[derive(Debug, Default)]
 pub(super) struct DependencyEdges {
     /// Dependent and dependency.
     edges: Vec<(u32, u32)>,
-    /// Whether there are more edges than are kept.
+    /// Whether dependencies were left out, because there are more than [`MAX_EDGES`].
     overflowed: bool,
 }
 
@@ -40,7 +40,7 @@ impl DependencyEdges {
         }
     }
 
-    /// The jobs on a cycle, and the jobs that depend on one, as short hashes.
+    /// Short hashes of the jobs on a cycle, and of the jobs that depend on a cycle, directly or through others.
     fn jobs_on_or_behind_cycles(mut self) -> HashSet<u32> {
         let mut nodes: Vec<u32> = self.edges.iter().map(|(dependent, _)| *dependent).collect();
         nodes.sort_unstable();
@@ -101,7 +101,7 @@ impl Scanner<'_> {
         let pattern = self.keys.with_prefix(keys::JOB) + "*";
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             for key in &keys {
-                let KeyFamily::Companion(Companion::Dependencies, dependent) =
+                let KeyFamily::Companion(JobCompanionKey::Dependencies, dependent) =
                     scanner.keys.family_of_key(key)
                 else {
                     continue;
@@ -138,7 +138,7 @@ impl Scanner<'_> {
         }
         for cycle in find_cycles(&dependencies) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
-            // The first job is the name of the location, which distinguishes cycles.
+            // Name the location after the first job, so that each cycle has a location of its own.
             let Some(first) = items.first() else {
                 continue;
             };
@@ -147,7 +147,7 @@ impl Scanner<'_> {
                 self.sink.note_unverifiable_item(first.clone(), &why);
                 continue;
             }
-            let location = Location::new(ItemKind::Cycle, first.clone());
+            let location = ItemLocation::new(ItemKind::Cycle, first.clone());
             let about = first.as_bytes().to_vec();
             self.add_candidate_group(&location, &about, items)?;
         }
@@ -155,14 +155,15 @@ impl Scanner<'_> {
     }
 }
 
-/// Cycles, at least one of each strongly connected component: each job depends on the next.
+/// Finds dependency cycles, at least one in each strongly connected component. In the list of a cycle, each job
+/// depends on the next job, and the last job depends on the first.
 fn find_cycles(dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
     let mut starts: Vec<&Vec<u8>> = dependencies.keys().collect();
     starts.sort_unstable();
     let mut cycles = Vec::new();
     let mut done: HashSet<&[u8]> = HashSet::new();
     for start in starts {
-        // The path to the current job, each with the number of its edges followed.
+        // The path to the current job: each job with the number of its dependencies that the search has followed.
         let mut path: Vec<(&[u8], usize)> = vec![(start, 0)];
         let mut on_path: HashMap<&[u8], usize> = HashMap::from([(start.as_slice(), 0)]);
         if !done.insert(start) {

@@ -1,13 +1,13 @@
-//! The settings, which are scanned first, and the candidates that require a complete scan.
+//! Candidates among the options, pauses and throttles, and the candidates that only a complete scan can verify.
 
 use crate::core::api::read::{ReadCommand, ReadReply};
-use crate::core::script::keys::{self, Companion, KeyFamily};
+use crate::core::script::keys::{self, JobCompanionKey, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::{MAX_DEFERRED_BYTES, Scanner, validate};
 
-/// Options that must be numbers, apart from the options of queues.
+/// Options whose value must be a number. Options of single queues are not listed here.
 const NUMERIC: [&[u8]; 13] = [
     b"backoff-factor",
     b"backoff-initial-delay",
@@ -39,7 +39,7 @@ const LIMIT: &[u8] = b"-max-concurrency";
 impl Scanner<'_> {
     pub(super) fn scan_config(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::CONFIG).into_bytes();
-        self.for_each_page(
+        self.for_each_cursor_page(
             &key,
             2,
             |cursor, count| ReadCommand::scan_hash(&key, cursor, count),
@@ -54,8 +54,8 @@ impl Scanner<'_> {
 
     fn check_config_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
         if option.ends_with(DEFAULTS) {
-            // Only the core knows which fields of the JSON value are valid, so each of these options is a candidate.
-            // There is at most one per queue.
+            // The option has the defaults of a queue as a JSON object. Only the core knows which fields are valid, so
+            // each such option is a candidate. A queue has at most one.
             return self.add_candidate(ItemKind::Names, b"config", option);
         }
         let queue = option.strip_suffix(LIMIT);
@@ -64,7 +64,7 @@ impl Scanner<'_> {
         }
         let number = validate::parse_number(value);
         if let (Some(queue), true) = (queue, self.limits.len() < 50_000) {
-            // A limit that is not a number counts as 1, so that a single lock makes the queue a candidate.
+            // A limit that is not a number counts as 1, so that a second lock makes the queue a candidate.
             let limit = number.unwrap_or(1.0);
             self.limits.insert(queue.to_vec(), limit);
         }
@@ -75,7 +75,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the pause reasons and the paused templates only to check the types of the keys.
+    /// Adds the key of the pause reasons, and the key of the paused templates, as a candidate if its type is wrong.
     pub(super) fn check_pause_key_types(&mut self) -> Result<(), Error> {
         for name in [keys::PAUSES, keys::PAUSED_RECURRING] {
             let key = self.keys.with_prefix(name).into_bytes();
@@ -89,8 +89,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Adds each paused queue that is not in the list of queues as a candidate.
-    pub(super) fn scan_paused_queues(&mut self) -> Result<(), Error> {
+    /// Adds as a candidate each paused queue that is not in the list of queues.
+    pub(super) fn check_paused_queues_are_listed(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::PAUSED).into_bytes();
         self.for_each_member_page(&key, |scanner, queues| {
             for queue in queues {
@@ -103,8 +103,8 @@ impl Scanner<'_> {
         })
     }
 
-    /// Adds each listed throttle without a maximum as a candidate.
-    pub(super) fn scan_listed_throttles(&mut self) -> Result<(), Error> {
+    /// Adds as a candidate each throttle that is in the list of throttles but has no maximum.
+    pub(super) fn check_throttles_have_maxima(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::THROTTLES).into_bytes();
         self.for_each_scored_page(&key, |scanner, listed| {
             let reads = listed.iter().map(|(id, _)| {
@@ -186,7 +186,9 @@ impl Scanner<'_> {
                 }
             }
             let reads = jobs.iter().flat_map(|jid| {
-                let above = scanner.keys.companion_key(Companion::Dependencies, jid);
+                let above = scanner
+                    .keys
+                    .companion_key(JobCompanionKey::Dependencies, jid);
                 [
                     ReadCommand::hash_field(&scanner.keys.job_key(jid), "state"),
                     ReadCommand::key_exists(&above),

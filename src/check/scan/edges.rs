@@ -1,20 +1,22 @@
-//! Dependencies: the entries in the sets of the two jobs match each other.
+//! Matches the two sides of each dependency: the entry in the dependent's set of dependencies, and the entry in the
+//! dependency's set of dependents.
 
 use crate::core::api::read::{ReadCommand, ReadReply, START};
-use crate::core::script::keys::{self, Companion, KeyFamily};
+use crate::core::script::keys::{self, JobCompanionKey, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::unmatched::MatchSide;
 use super::{RememberedAs, Replies, Scanner};
 
-/// The fields read of a job with dependencies or dependents.
+/// The fields that tell whether a job with dependencies or dependents exists, and its state.
 pub(super) const STATE_FIELDS: [&str; 3] = ["state", "jid", "klass"];
 
 /// Maximum number of sets whose first page is read in one round trip.
 pub(super) const SETS_PER_READ: usize = 24;
 
-/// The core verifies a job with up to this number of edges.
+/// Maximum number of dependencies, or of dependents, of a job that the core can verify. A job with more becomes a
+/// candidate, so that the core reports it.
 const MAX_EDGES: usize = 1000;
 
 /// The sets of edges of jobs.
@@ -25,10 +27,10 @@ pub(super) enum EdgeSets {
 }
 
 impl EdgeSets {
-    fn companion(self) -> Companion {
+    fn companion_kind(self) -> JobCompanionKey {
         match self {
-            EdgeSets::Dependencies => Companion::Dependencies,
-            EdgeSets::Dependents => Companion::Dependents,
+            EdgeSets::Dependencies => JobCompanionKey::Dependencies,
+            EdgeSets::Dependents => JobCompanionKey::Dependents,
         }
     }
 }
@@ -42,7 +44,7 @@ impl Scanner<'_> {
         self.salt.hash_entry(place, dependent, 0)
     }
 
-    /// The reads of a set of each job, each followed by a read of the job's state.
+    /// Two reads for each job: the first page of its set of dependencies or dependents, then its state.
     pub(super) fn edge_and_state_reads(
         &self,
         sets: EdgeSets,
@@ -51,7 +53,7 @@ impl Scanner<'_> {
         let page = self.members_per_page(jids.len());
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
-            let set = self.keys.companion_key(sets.companion(), jid);
+            let set = self.keys.companion_key(sets.companion_kind(), jid);
             reads.push(ReadCommand::scan_set(&set, START, page));
             reads.push(ReadCommand::hash_fields(
                 &self.keys.job_key(jid),
@@ -62,7 +64,7 @@ impl Scanner<'_> {
     }
 
     /// Examines the dependencies of jobs.
-    pub(super) fn examine_dependencies(
+    pub(super) fn match_dependencies_of_jobs(
         &mut self,
         jids: &[Vec<u8>],
         mut replies: Replies,
@@ -73,7 +75,9 @@ impl Scanner<'_> {
             let (missing, state) = missing_and_state(state);
             let in_depends = state.as_deref() == Some(b"depends");
             let mut is_candidate = !in_depends;
-            let key = self.keys.companion_key(Companion::Dependencies, dependent);
+            let key = self
+                .keys
+                .companion_key(JobCompanionKey::Dependencies, dependent);
             if missing {
                 self.add_key_candidate(&key)?;
             }
@@ -84,7 +88,9 @@ impl Scanner<'_> {
                 for dependency in members {
                     is_candidate |= dependency == *dependent;
                     let hash = scanner.hash_edge(dependent, &dependency);
-                    scanner.unmatched.match_pair(hash, MatchSide::Upper);
+                    scanner
+                        .unmatched
+                        .match_other_side_or_add(hash, MatchSide::Upper);
                     if missing && first_pass {
                         scanner.add_candidate(ItemKind::Job, b"", &dependency)?;
                     }
@@ -104,7 +110,7 @@ impl Scanner<'_> {
     }
 
     /// Examines the dependents of jobs.
-    pub(super) fn examine_dependents(
+    pub(super) fn match_dependents_of_jobs(
         &mut self,
         jids: &[Vec<u8>],
         mut replies: Replies,
@@ -113,11 +119,13 @@ impl Scanner<'_> {
         for dependency in jids {
             let (page, state) = (replies.next(), replies.next());
             let (missing, state) = missing_and_state(state);
-            let key = self.keys.companion_key(Companion::Dependents, dependency);
+            let key = self
+                .keys
+                .companion_key(JobCompanionKey::Dependents, dependency);
             if missing {
                 self.add_key_candidate(&key)?;
             }
-            // A job that is missing or has ended should have no dependents: each one becomes a candidate.
+            // A missing, complete or failed job should have no dependents: each dependent becomes a candidate.
             let should_have_no_dependents =
                 missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
             let mut count = 0;
@@ -126,7 +134,9 @@ impl Scanner<'_> {
                 count += members.len();
                 for dependent in members {
                     let hash = scanner.hash_edge(&dependent, dependency);
-                    scanner.unmatched.match_pair(hash, MatchSide::Lower);
+                    scanner
+                        .unmatched
+                        .match_other_side_or_add(hash, MatchSide::Lower);
                     if should_have_no_dependents && first_pass {
                         scanner.add_candidate(ItemKind::Job, b"", &dependent)?;
                     }
@@ -140,10 +150,9 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Reports jobs that another job lists among its dependents although they have no dependencies: no completion
-    /// releases them. The scan may have matched both sides of such an edge before one side was lost. So all sets of
-    /// dependents are read once more. That read comes after the jobs were seen without dependencies. An edge added
-    /// since then has both sides, so it is not reported.
+    /// Notes each job in `depends` that has no dependencies although another job lists it as a dependent, so that no
+    /// repair releases it. The scan may have matched both sides of such a dependency before one side was lost. So this
+    /// reads all sets of dependents once more, after the scan saw which jobs have no dependencies.
     pub(super) fn report_one_sided_dependencies(&mut self) -> Result<(), Error> {
         if self.without_dependencies.is_empty() {
             return Ok(());
@@ -153,7 +162,7 @@ impl Scanner<'_> {
             let dependents = |key: &Vec<u8>| {
                 matches!(
                     scanner.keys.family_of_key(key),
-                    KeyFamily::Companion(Companion::Dependents, _)
+                    KeyFamily::Companion(JobCompanionKey::Dependents, _)
                 )
             };
             let sets: Vec<Vec<u8>> = keys.into_iter().filter(dependents).collect();
@@ -178,7 +187,8 @@ impl Scanner<'_> {
         })
     }
 
-    /// Calls `each` with the pages of a set. `first` is the first page, which was read already.
+    /// Calls `each` with the pages of a set of dependencies or dependents. The caller has read `first`, the first
+    /// page. If the key is not a set, it becomes a candidate.
     pub(super) fn for_each_edge_page(
         &mut self,
         key: &[u8],
@@ -188,7 +198,8 @@ impl Scanner<'_> {
         let mut reply = first;
         loop {
             let ReadReply::Page(next, members) = reply else {
-                if let KeyFamily::Companion(Companion::Dependents, _) = self.keys.family_of_key(key)
+                if let KeyFamily::Companion(JobCompanionKey::Dependents, _) =
+                    self.keys.family_of_key(key)
                 {
                     self.sink.note_unreadable_dependents();
                 }

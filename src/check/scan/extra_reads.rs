@@ -1,7 +1,8 @@
-//! Further reads about a job, besides hash and history, because its fields require them.
+//! Reads further keys about a job, besides its hash and its history, if its fields require them: its scores in sets,
+//! its lock, its lane, its throttles, or the count of its template.
 
 use crate::core::api::read::{ReadCommand, ReadReply};
-use crate::core::script::keys::{Companion, QueueKey};
+use crate::core::script::keys::{JobCompanionKey, QueueKey};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -10,7 +11,7 @@ use super::set::{priority_bucket, time_bucket};
 use super::unmatched::MatchSide;
 use super::{MAX_LOCK, Replies, Scanner, validate};
 
-/// Times that differ by up to this are equal, in seconds.
+/// Two times count as equal if they differ by up to this number of seconds.
 const TOLERANCE: f64 = 0.001;
 
 impl Scanner<'_> {
@@ -34,7 +35,7 @@ impl Scanner<'_> {
                 let reply = replies.next().unwrap_or(ReadReply::WrongType);
                 self.apply_extra_reply(&mut job, extra, reply)?;
             }
-            self.add_job_candidate(&job)?;
+            self.add_job_if_candidate(&job)?;
         }
         Ok(())
     }
@@ -52,15 +53,17 @@ impl Scanner<'_> {
             ExtraRead::WorkerScore => {
                 ReadCommand::member_score(&self.keys.worker_key(&job.worker), &job.jid)
             }
-            ExtraRead::HasDependencies => {
-                ReadCommand::key_exists(&self.keys.companion_key(Companion::Dependencies, &job.jid))
-            }
+            ExtraRead::HasDependencies => ReadCommand::key_exists(
+                &self
+                    .keys
+                    .companion_key(JobCompanionKey::Dependencies, &job.jid),
+            ),
             ExtraRead::Coordination(at) => {
                 let (kind, name) = &job.coordination[at];
                 let key = match kind {
                     ItemKind::Lane => self.keys.lane_key(name),
-                    ItemKind::Slots => self.keys.slots_key(name),
-                    _ => self.keys.pending_key(name),
+                    ItemKind::Slots => self.keys.throttle_slots_key(name),
+                    _ => self.keys.throttle_pending_key(name),
                 };
                 ReadCommand::member_score(&key, &job.jid)
             }
@@ -126,23 +129,28 @@ impl Scanner<'_> {
                 None => job.is_candidate |= self.first_pass,
             },
             ExtraRead::WorkerScore => {
-                // A worker may have lost this job, so it need not list the job: a missing entry makes no candidate.
+                // The worker may have lost this job. Then its list need not have the job, so a missing entry does not
+                // make the job a candidate.
                 if let Some(score) = score {
                     self.take_entry(ItemKind::Worker, &job.worker, &job.jid, time_bucket(score))?;
                 }
             }
-            ExtraRead::Coordination(at) => self.match_coordination_entry(job, at, score.is_some()),
+            ExtraRead::Coordination(at) => {
+                self.match_lane_or_throttle_entry(job, at, score.is_some())
+            }
             ExtraRead::TemplateCount => self.check_template_count(job, text.as_deref())?,
         }
         Ok(())
     }
 
-    /// Matches the entry of a job in a lane or a set of a throttle.
-    fn match_coordination_entry(&mut self, job: &mut ScannedJob, index: usize, exists: bool) {
+    /// Matches the entry of a job in a lane or in a set of a throttle. A job without an entry that it should have
+    /// becomes a candidate. Of the throttles that may hold a job, one entry is enough.
+    fn match_lane_or_throttle_entry(&mut self, job: &mut ScannedJob, index: usize, exists: bool) {
         let (kind, name) = &job.coordination[index];
         if exists {
             let hash = self.hash_entry(*kind, name, &job.jid, 0);
-            self.unmatched.match_pair(hash, MatchSide::Lower);
+            self.unmatched
+                .match_other_side_or_add(hash, MatchSide::Lower);
         }
         if *kind == ItemKind::Pending {
             job.missing_in -= usize::from(!exists);

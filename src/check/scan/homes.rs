@@ -5,8 +5,8 @@ use crate::model::verdict::ItemKind;
 
 include!(concat!(env!("OUT_DIR"), "/homes.rs"));
 
-/// The set that holds jobs of this state, `Some(None)` if no set does; `None` for an unknown
-/// state.
+/// The set of a queue that holds jobs of this state. `Some(None)` if no set holds them; `None` if the state is
+/// unknown.
 pub(super) fn set_of_state(state: &[u8]) -> Option<Option<ItemKind>> {
     let known = HOMES.iter().find(|(known, _)| *known == state);
     known.map(|(_, home)| *home)

@@ -1,4 +1,5 @@
-//! The indexes: each entry is added to the table of unmatched entries.
+//! Scans the indexes: the sets of queues, workers, failure groups and tags. Adds each entry to the table of unmatched
+//! entries.
 
 use crate::clock::moment::{MAX_DELAY, SECONDS_PER_DAY};
 use crate::core::api::read::{ReadCommand, ReadReply, START};
@@ -6,22 +7,22 @@ use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
-use super::set::{IndexedSet, SETS_PER_READ, priority_bucket, time_bucket, whole_second_bucket};
+use super::set::{SETS_PER_READ, ScannedSet, priority_bucket, time_bucket, whole_second_bucket};
 use super::unmatched::{MatchResult, MatchSide};
 use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner, validate};
 
-/// Work that has been due for more than a day in sets of these kinds is stuck.
+/// Kinds of sets with times: an entry that has been due for more than a day makes its queue a candidate.
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
 /// A queue whose sets are scanned.
 pub(super) struct QueueToScan {
     name: Vec<u8>,
-    /// Its score in the list of queues; `None` if it is not listed.
+    /// The queue's score in the list of queues; `None` if the queue is not listed.
     listed_at: Option<f64>,
 }
 
 /// Whether a set has a lock that has not expired.
-fn has_live_lock(set: &IndexedSet) -> bool {
+fn has_live_lock(set: &ScannedSet) -> bool {
     set.kind == ItemKind::Locks && set.live > 0
 }
 
@@ -36,12 +37,12 @@ impl Scanner<'_> {
         self.scan_workers()?;
         self.scan_failure_groups()?;
         self.scan_tags()?;
-        let mut completed = self.indexed_set(ItemKind::Completed, b"");
+        let mut completed = self.new_scanned_set(ItemKind::Completed, b"");
         completed.scored =
             self.first_pass && !self.rescanning && self.has_future_completion(&completed)?;
         self.scan_sets(&mut [completed])?;
         let mut marked =
-            [ItemKind::Tracked, ItemKind::FailedTimes].map(|kind| self.indexed_set(kind, b""));
+            [ItemKind::Tracked, ItemKind::FailedTimes].map(|kind| self.new_scanned_set(kind, b""));
         self.scan_sets(&mut marked)?;
         [self.has_tracked, self.has_failed_times] = marked.map(|set| set.count > 0);
         for kind in [
@@ -52,27 +53,28 @@ impl Scanner<'_> {
             self.remember_name(RememberedAs::Scanned, &[kind as u8]);
         }
         if !self.rescanning && self.first_pass {
-            self.scan_paused_queues()?;
-            self.scan_paused_templates()?;
+            self.check_paused_queues_are_listed()?;
+            self.add_paused_template_candidates()?;
             if self.covers_all_queues() {
-                self.scan_listed_throttles()?;
+                self.check_throttles_have_maxima()?;
             }
         }
         Ok(())
     }
 
-    /// Whether a job has a completion time in the future.
-    fn has_future_completion(&mut self, completed: &IndexedSet) -> Result<bool, Error> {
+    /// Whether any completion time is in the future by more than [`MAX_CLOCK_DRIFT`].
+    fn has_future_completion(&mut self, completed: &ScannedSet) -> Result<bool, Error> {
         let read =
             ReadCommand::count_above(&completed.key, self.now_in_seconds() + MAX_CLOCK_DRIFT);
         let reply = self.core.run_read(self.now, read)?;
         Ok(matches!(reply, ReadReply::Number(some) if some > 0))
     }
 
-    /// Adds an entry. Its score is NaN if it was read without one. `entries_behind` counts only in a list.
+    /// Adds an entry of an index to the table of unmatched entries. During the rescan, adds the entry as a candidate
+    /// instead, if it is still unmatched. The score is NaN if it was not read. `entries_behind` is for lists only.
     pub(super) fn add_index_entry(
         &mut self,
-        set: &mut IndexedSet,
+        set: &mut ScannedSet,
         member: &[u8],
         score: f64,
         entries_behind: u64,
@@ -88,14 +90,14 @@ impl Scanner<'_> {
         };
         let hash = self.salt.hash_entry(set.location, member, bucket);
         if let ItemKind::Lane | ItemKind::Slots | ItemKind::Pending = set.kind {
-            return self.add_coordination_entry(set, member, hash, entries_behind);
+            return self.add_lane_or_throttle_entry(set, member, hash, entries_behind);
         }
         if self.rescanning {
             if self.unmatched.contains_entry(hash, MatchSide::Entry) {
-                // A complete job may be in the sets of several queues. Its entry stays unmatched, so that each of
-                // these sets yields a candidate.
+                // A complete job may be in the sets of several queues, which share a hash. Keep the hash in the
+                // table, so that each of these sets yields a candidate.
                 if set.kind != ItemKind::CompletedIn {
-                    self.unmatched.match_entry(hash);
+                    self.unmatched.remove_matching_entry(hash);
                 }
                 if set.kind == ItemKind::Group {
                     // Leading zeros, so that the texts sort as their numbers.
@@ -107,7 +109,7 @@ impl Scanner<'_> {
             return Ok(());
         }
         let is_candidate = match set.kind {
-            // Duplicates count only in a list: a scan may return a member of a growing set twice.
+            // A duplicate makes a candidate only in a list: a scan may return a member of a growing set twice.
             ItemKind::Group => self.unmatched.add_entry(hash) == MatchResult::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
@@ -133,11 +135,11 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds an entry of a lane or of a throttle, which matches its job in either order: these sets
-    /// are not listed anywhere, so they are found together with the jobs.
-    fn add_coordination_entry(
+    /// Adds an entry of a lane or of a throttle, or matches it if the scan has read its job before. No list names
+    /// all of these sets, so the scan finds their keys among the keys of jobs.
+    fn add_lane_or_throttle_entry(
         &mut self,
-        set: &IndexedSet,
+        set: &ScannedSet,
         member: &[u8],
         hash: u64,
         entries_behind: u64,
@@ -145,9 +147,10 @@ impl Scanner<'_> {
         let is_candidate = if self.rescanning {
             self.unmatched.contains_entry(hash, MatchSide::Upper)
         } else {
-            self.unmatched.match_pair(hash, MatchSide::Upper);
-            // The core verifies that each job of a lane waits for the one before it; a single job has nothing to
-            // wait for.
+            self.unmatched
+                .match_other_side_or_add(hash, MatchSide::Upper);
+            // The core verifies that each job of a lane depends on the job before it. A lane with a single job needs
+            // no such check.
             let is_alone = set.count == 1 && entries_behind == 0 && set.is_read_completely();
             self.first_pass && set.kind == ItemKind::Lane && !is_alone
         };
@@ -164,8 +167,8 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let sets = sets
             .iter()
-            .map(|(kind, name)| self.indexed_set(*kind, name));
-        let mut sets: Vec<IndexedSet> = sets.collect();
+            .map(|(kind, name)| self.new_scanned_set(*kind, name));
+        let mut sets: Vec<ScannedSet> = sets.collect();
         self.scan_sets(&mut sets)
     }
 
@@ -186,20 +189,20 @@ impl Scanner<'_> {
                 self.remember_name(RememberedAs::Scanned, &remembered);
             }
             let sets = queues.iter().flat_map(|queue| {
-                let set = |kind| self.indexed_set(kind, &queue.name);
+                let set = |kind| self.new_scanned_set(kind, &queue.name);
                 kinds.map(set)
             });
-            let mut sets: Vec<IndexedSet> = sets.collect();
+            let mut sets: Vec<ScannedSet> = sets.collect();
             if self.first_pass && !self.rescanning {
-                self.request_scores_if_never_due(&mut sets)?;
+                self.mark_schedules_with_never_due_jobs(&mut sets)?;
             }
             self.scan_sets(&mut sets)?;
             let lists_completed =
-                |set: &IndexedSet| set.kind == ItemKind::CompletedIn && set.count > 0;
+                |set: &ScannedSet| set.kind == ItemKind::CompletedIn && set.count > 0;
             self.has_completed_in |= sets.iter().any(lists_completed);
             for (queue, sets) in queues.iter().zip(sets.chunks(kinds.len())) {
                 if queue.listed_at.is_none() && sets.iter().any(has_live_lock) {
-                    self.sink.note_unlisted_lock();
+                    self.sink.note_lock_in_unlisted_queue();
                 }
             }
             if self.rescanning || !self.first_pass {
@@ -225,9 +228,9 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Has a schedule read with scores if it has entries that never become due.
-    fn request_scores_if_never_due(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
-        let mut schedules: Vec<&mut IndexedSet> = sets
+    /// Marks each schedule that has entries that never become due, so that the scan reads its scores.
+    fn mark_schedules_with_never_due_jobs(&mut self, sets: &mut [ScannedSet]) -> Result<(), Error> {
+        let mut schedules: Vec<&mut ScannedSet> = sets
             .iter_mut()
             .filter(|set| set.kind == ItemKind::Scheduled)
             .collect();
@@ -246,12 +249,12 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether a time of a schedule will come.
+    /// Whether an entry of a schedule with this score will ever become due.
     pub(super) fn score_can_become_due(&self, due: f64) -> bool {
         self.now.score_can_become_due(due)
     }
 
-    fn is_queue_candidate(&self, queue: &QueueToScan, sets: &[IndexedSet]) -> bool {
+    fn is_queue_candidate(&self, queue: &QueueToScan, sets: &[ScannedSet]) -> bool {
         let now = self.now_in_seconds();
         let Some(listed_at) = queue.listed_at else {
             return true;
@@ -311,7 +314,7 @@ impl Scanner<'_> {
                 if at > ahead && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate(ItemKind::Names, b"workers", &worker)?;
                 }
-                sets.push(scanner.indexed_set(ItemKind::Worker, &worker));
+                sets.push(scanner.new_scanned_set(ItemKind::Worker, &worker));
             }
             scanner.scan_sets(&mut sets)
         })
@@ -326,7 +329,7 @@ impl Scanner<'_> {
                     RememberedAs::Scanned,
                     &self::remembered_key(ItemKind::Group, &group),
                 );
-                sets.push(scanner.indexed_set(ItemKind::Group, &group));
+                sets.push(scanner.new_scanned_set(ItemKind::Group, &group));
             }
             scanner.scan_sets(&mut sets)?;
             if scanner.first_pass && !scanner.rescanning {
@@ -347,14 +350,14 @@ impl Scanner<'_> {
                     RememberedAs::Scanned,
                     &self::remembered_key(ItemKind::Tag, &tag),
                 );
-                sets.push(scanner.indexed_set(ItemKind::Tag, &tag));
+                sets.push(scanner.new_scanned_set(ItemKind::Tag, &tag));
             }
             scanner.scan_sets(&mut sets)
         })
     }
 
-    /// Scans the sets of an unlisted name, unless they were scanned before. Returns whether they were
-    /// scanned now.
+    /// Scans the sets of a queue, worker, failure group or tag that is in no list. Returns false if the scan has
+    /// already read them.
     pub(super) fn scan_unlisted_once(
         &mut self,
         kind: ItemKind,
@@ -375,7 +378,7 @@ impl Scanner<'_> {
         if !self.remember_name(RememberedAs::Scanned, &remembered_key(kind, name)) {
             return Ok(false);
         }
-        // If there are too many names to remember all of them, ask the server.
+        // If there are too many names to remember all of them, ask the server whether this name is listed.
         if self.known.len() >= super::MAX_KNOWN && self.is_listed(kind, name)? {
             return Ok(false);
         }
@@ -387,7 +390,7 @@ impl Scanner<'_> {
             }])?;
             return Ok(true);
         }
-        let mut set = [self.indexed_set(kind, name)];
+        let mut set = [self.new_scanned_set(kind, name)];
         self.scan_sets(&mut set)?;
         if self.first_pass && !self.rescanning && set[0].count > 0 {
             match kind {
@@ -420,7 +423,7 @@ impl Scanner<'_> {
         key: &[u8],
         mut each: impl FnMut(&mut Self, Vec<(Vec<u8>, f64)>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.for_each_page(
+        self.for_each_cursor_page(
             key,
             2,
             |cursor, count| ReadCommand::scan_sorted_set(key, cursor, count),
@@ -441,7 +444,7 @@ impl Scanner<'_> {
         key: &[u8],
         each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.for_each_page(
+        self.for_each_cursor_page(
             key,
             1,
             |cursor, count| ReadCommand::scan_set(key, cursor, count),
@@ -449,8 +452,9 @@ impl Scanner<'_> {
         )
     }
 
-    /// Calls `each` with the values that a cursor returns, page by page: 2 per member of a sorted set or hash.
-    pub(super) fn for_each_page(
+    /// Reads a key with a cursor, and calls `each` with the values of each page. A sorted set or a hash has 2 values
+    /// per member, a set has 1.
+    pub(super) fn for_each_cursor_page(
         &mut self,
         key: &[u8],
         values_per_member: usize,

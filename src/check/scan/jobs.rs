@@ -1,9 +1,9 @@
-//! Jobs: their fields, and the index entries that match them.
+//! Examines each job: its fields, its history, and the entries that the indexes should have of it.
 
 use crate::core::api::read::{ReadCommand, ReadReply};
-use crate::core::script::keys::Companion;
+use crate::core::script::keys::JobCompanionKey;
 use crate::error::Error;
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use super::homes::set_of_state;
@@ -37,8 +37,8 @@ pub(super) const FIELDS: [&str; 21] = [
     "hold",
 ];
 
-/// Maximum number of jobs read together: a millisecond of the server, which serves other clients in
-/// between.
+/// Maximum number of jobs in one round trip. The server takes about a millisecond for them, and serves other clients
+/// before the next round trip.
 const MAX_JOBS: usize = 256;
 
 /// Target size of the jobs read in one round trip.
@@ -47,14 +47,14 @@ const TARGET_BYTES: u64 = 1 << 19;
 /// Maximum number of history entries read.
 const MAX_ENTRIES: usize = 1000;
 
-/// A job of more bytes is verified in a call of its own.
+/// The core verifies a job of more bytes than this in a call of its own.
 const LARGE_JOB: usize = 20_000;
 
 /// Maximum size of a history that the client checks itself. The core verifies longer ones.
 const MAX_HISTORY_BYTES: usize = 1_000_000;
 
 impl Scanner<'_> {
-    /// Examines jobs with the replies to [`Scanner::job_reads`].
+    /// Examines jobs with the replies to [`Scanner::job_and_history_reads`].
     pub(super) fn examine_jobs(
         &mut self,
         jids: &[Vec<u8>],
@@ -67,15 +67,15 @@ impl Scanner<'_> {
             let job = self.examine_job(jid, fields, &history)?;
             match job {
                 Some(job) if !job.extra_reads.is_empty() => self.queue_extra_reads(job),
-                Some(job) => self.add_job_candidate(&job)?,
+                Some(job) => self.add_job_if_candidate(&job)?,
                 None => {}
             }
         }
         Ok(())
     }
 
-    /// The reads of hash and history of each job.
-    pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<ReadCommand> {
+    /// Two reads for each job: its hash and its history. Later passes read only the length of the history.
+    pub(super) fn job_and_history_reads(&self, jids: &[Vec<u8>]) -> Vec<ReadCommand> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
             let job = self.keys.job_key(jid);
@@ -84,7 +84,7 @@ impl Scanner<'_> {
             } else {
                 ReadCommand::hash_fields(&job, &self.job_fields)
             });
-            let history = self.keys.companion_key(Companion::History, jid);
+            let history = self.keys.companion_key(JobCompanionKey::History, jid);
             reads.push(if self.first_pass {
                 ReadCommand::list_range(&history, 0, MAX_ENTRIES as i64 - 1)
             } else {
@@ -94,7 +94,7 @@ impl Scanner<'_> {
         reads
     }
 
-    /// The number of jobs to read together: fewer if they are large.
+    /// The number of jobs to read in one round trip: fewer if the jobs read so far were large.
     pub(super) fn jobs_per_read(&self) -> usize {
         let (bytes, jobs) = self.bytes_and_jobs;
         match jobs {
@@ -103,11 +103,11 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn add_job_candidate(&mut self, job: &ScannedJob) -> Result<(), Error> {
+    pub(super) fn add_job_if_candidate(&mut self, job: &ScannedJob) -> Result<(), Error> {
         if !job.is_candidate {
             Ok(())
         } else if job.large && self.is_in_scope(&job.queue) {
-            let location = Location::new(ItemKind::Job, "");
+            let location = ItemLocation::new(ItemKind::Job, "");
             let jid = Name::from(job.jid.as_slice());
             self.sink.take_large_candidate(self.core, &location, jid)
         } else {
@@ -115,7 +115,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Examines a job. `None` if the key holds no job.
+    /// Matches a job with its index entries, decides whether it is a candidate, and requests further reads about it.
+    /// `None` if its key is not a hash.
     fn examine_job(
         &mut self,
         jid: &[u8],
@@ -154,7 +155,7 @@ impl Scanner<'_> {
         let (Some(queue), Some(state), Some(home), true) =
             (text(2), text(1), home, text(0) == Some(jid))
         else {
-            // Without these fields it is unknown which sets should have the job: the core verifies it.
+            // Without these fields, the scan does not know which sets should have the job: leave the job to the core.
             job.is_candidate = self.first_pass;
             return Ok(Some(job));
         };
@@ -194,8 +195,8 @@ impl Scanner<'_> {
         let tags = text(5).and_then(validate::parse_plain_tags);
         job.is_candidate |= tags.is_none();
         if !self.first_pass {
-            // The first pass has added the candidates found so far. This pass only adds jobs whose index entries
-            // are missing.
+            // The first pass has added all candidates with wrong fields. Later passes add only jobs whose index
+            // entries are missing.
             job.is_candidate = false;
         }
         for tag in tags.unwrap_or_default() {
@@ -205,20 +206,20 @@ impl Scanner<'_> {
             self.match_failure_list(&mut job, text(15))?;
         }
         self.match_state_set(&mut job, text(11).is_some())?;
-        self.match_coordination(&mut job, [17, 18, 19, 20].map(text));
+        self.expect_lane_and_throttles(&mut job, [17, 18, 19, 20].map(text));
         if state != b"complete" && self.first_pass {
             self.add_unlisted_queue_candidate(&mut job)?;
         }
         Ok(Some(job))
     }
 
-    /// The size of a job, by which the mean size is adjusted.
+    /// Adds a job to the mean size of jobs, and returns the job's own size in bytes.
     fn add_to_mean_job_size(&mut self, field_bytes: usize, history: &ReadReply) -> usize {
         let history_bytes = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
         };
-        // Recent jobs predict the size better than old ones.
+        // Halve the weight of older jobs, because recent jobs predict the size of the next ones better.
         if self.bytes_and_jobs.1 > 1000 {
             self.bytes_and_jobs.0 /= 2;
             self.bytes_and_jobs.1 /= 2;
@@ -228,7 +229,8 @@ impl Scanner<'_> {
         field_bytes + history_bytes
     }
 
-    /// Matches a history with its job. Returns whether all entries are readable.
+    /// Matches the key of a history with its job. Returns false if the history is too long to check here, or if an
+    /// entry is unreadable.
     fn match_and_validate_history(
         &mut self,
         jid: &[u8],
@@ -250,16 +252,17 @@ impl Scanner<'_> {
         };
         if there {
             let hash = self.hash_history(jid);
-            self.unmatched.match_pair(hash, MatchSide::Lower);
+            self.unmatched
+                .match_other_side_or_add(hash, MatchSide::Lower);
         }
         if matches!(history, ReadReply::WrongType) {
-            let key = self.keys.companion_key(Companion::History, jid);
+            let key = self.keys.companion_key(JobCompanionKey::History, jid);
             self.add_key_candidate(&key)?;
         }
         Ok(right)
     }
 
-    /// Matches the entry of a job in the set that fits its state.
+    /// Matches the entries of a job in the set that should hold jobs of its state, and in the list of its worker.
     fn match_state_set(&mut self, job: &mut ScannedJob, in_grace: bool) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
@@ -315,7 +318,7 @@ impl Scanner<'_> {
             }
             _ => {}
         }
-        // An unlisted worker is reported once, for the first of its jobs.
+        // If the worker is not listed, only the first of its jobs becomes a candidate for this reason.
         if self.first_pass
             && job.state == b"running"
             && !self.is_remembered(RememberedAs::Worker, &worker)
@@ -326,9 +329,9 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Matches the payloads of a job, and notes the lane and the sets of throttles that it should be
-    /// in.
-    fn match_coordination(
+    /// Matches the payloads of a merge job, and requests reads of the lane and of the sets of throttles that should
+    /// have the job.
+    fn expect_lane_and_throttles(
         &mut self,
         job: &mut ScannedJob,
         [lane, throttles, dup, hold]: [Option<&[u8]>; 4],
@@ -345,8 +348,9 @@ impl Scanner<'_> {
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
             let hash = self.hash_payloads(&job.jid);
-            self.unmatched.match_pair(hash, MatchSide::Lower);
-            // The core compares the data of a merged job with its payloads.
+            self.unmatched
+                .match_other_side_or_add(hash, MatchSide::Lower);
+            // Only the core can compare the data of a merge job with its payloads.
             job.is_candidate |= self.first_pass;
         }
         let ids = throttles.map(validate::parse_plain_tags);
@@ -355,8 +359,8 @@ impl Scanner<'_> {
         let kind = match job.state.as_slice() {
             b"running" => ItemKind::Slots,
             b"throttled" => {
-                // Each of these throttles may hold the job, which is known after the extra reads: only a job without a
-                // throttle is a candidate yet.
+                // The extra reads will show whether one of these throttles holds the job. Until then, only a job
+                // without throttles is a candidate.
                 job.is_candidate |= ids.is_empty() && self.first_pass;
                 job.missing_in = ids.len();
                 ItemKind::Pending
@@ -368,7 +372,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Matches the entry of a job in its failure list.
+    /// Matches the entries of a failed job in its failure list and among the times of failures. Counts the job for the
+    /// counter of its day and queue.
     fn match_failure_list(
         &mut self,
         job: &mut ScannedJob,
@@ -401,7 +406,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds a candidate for an unlisted queue, once for each queue.
+    /// Makes the job a candidate if it is the first job of a queue that is not listed.
     fn add_unlisted_queue_candidate(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
         let queue = job.queue.clone();
         if !self.is_remembered(RememberedAs::Queue, &queue)
@@ -415,7 +420,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Requests a read of the count of the recurring job, if it is not known.
+    /// Requests a read of the number of jobs that the recurring job has put, unless the scan already knows that this
+    /// number includes the job.
     fn request_template_count(&mut self, job: &mut ScannedJob, template: &[u8]) {
         let rest = job.jid.strip_prefix(template);
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {

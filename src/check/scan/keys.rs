@@ -1,17 +1,17 @@
-//! One SCAN of all keys. The keys of a page are read immediately.
+//! Scans all keys with SCAN, page by page, and examines what the keys of each page hold before the next page.
 
 use crate::core::api::read::{PAGE, ReadCommand, ReadReply, START};
-use crate::core::script::keys::{Companion, KeyFamily};
+use crate::core::script::keys::{JobCompanionKey, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::unmatched::MatchSide;
 use super::{MIN_READ, RememberedAs, ScanCounts, Scanner, validate};
 
-/// The number of keys of a page: about a millisecond of the server.
+/// The number of keys of a page. The server takes about a millisecond for a page.
 const KEYS_PER_PAGE: usize = 1000;
 
-/// Maximum number of hashes of statistics read together.
+/// Maximum number of hashes with statistics that the scan reads in one round trip.
 const HASHES_PER_READ: usize = 100;
 
 /// The keys of a page, by family.
@@ -26,7 +26,7 @@ struct KeysByFamily {
     maybe_unlisted: Vec<(ItemKind, Vec<u8>)>,
     /// Lanes, and the sets of throttles.
     coordination: Vec<(ItemKind, Vec<u8>)>,
-    /// Keys that are verified by their names, because a plain read does not show their types.
+    /// Keys that are always candidates, because only the core can verify their values.
     candidates: Vec<Vec<u8>>,
     unknown: Vec<Vec<u8>>,
 }
@@ -97,8 +97,8 @@ impl Scanner<'_> {
             self.scan_unlisted_once(*kind, name)?;
         }
         if self.first_pass && self.covers_all_queues() {
-            self.check_statistics(&page.values)?;
-            self.note_failed_counters(&page.counters)?;
+            self.check_statistics_totals(&page.values)?;
+            self.note_nonzero_failed_counters(&page.counters)?;
             for key in &page.candidates {
                 let bare = self.keys.without_prefix(key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
@@ -113,25 +113,27 @@ impl Scanner<'_> {
     fn sort_key_by_family(&mut self, key: &[u8], page: &mut KeysByFamily) -> Result<(), Error> {
         match self.keys.family_of_key(key) {
             KeyFamily::Job(jid) => page.jobs.push(jid.to_vec()),
-            KeyFamily::Companion(Companion::History, jid) => {
+            KeyFamily::Companion(JobCompanionKey::History, jid) => {
                 let hash = self.hash_history(jid);
-                self.unmatched.match_pair(hash, MatchSide::Upper);
+                self.unmatched
+                    .match_other_side_or_add(hash, MatchSide::Upper);
             }
-            KeyFamily::Companion(Companion::Dependencies, jid) => {
+            KeyFamily::Companion(JobCompanionKey::Dependencies, jid) => {
                 page.with_dependencies.push(jid.to_vec())
             }
-            KeyFamily::Companion(Companion::Dependents, jid) => {
+            KeyFamily::Companion(JobCompanionKey::Dependents, jid) => {
                 page.with_dependents.push(jid.to_vec())
             }
-            KeyFamily::Companion(Companion::Payloads, jid) => {
+            KeyFamily::Companion(JobCompanionKey::Payloads, jid) => {
                 let hash = self.hash_payloads(jid);
-                self.unmatched.match_pair(hash, MatchSide::Upper);
+                self.unmatched
+                    .match_other_side_or_add(hash, MatchSide::Upper);
             }
             KeyFamily::Lane(lane) => page.coordination.push((ItemKind::Lane, lane.to_vec())),
             KeyFamily::ThrottleSlots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
             KeyFamily::ThrottlePending(id) => {
                 page.coordination.push((ItemKind::Pending, id.to_vec()));
-                // The throttle of this key may have a free slot: the core verifies whether a job waits for it in vain.
+                // Only the core can verify whether a job waits for the throttle although the throttle has a free slot.
                 page.candidates.push(key.to_vec());
             }
             KeyFamily::Throttle(_)
@@ -155,7 +157,7 @@ impl Scanner<'_> {
             | KeyFamily::Unknown
             | KeyFamily::IdentifierPatterns
             | KeyFamily::PriorityPatterns => page.unknown.push(key.to_vec()),
-            // These keys are read by name: nothing to do here.
+            // Other parts of the scan read these keys by their fixed names.
             KeyFamily::Queues
             | KeyFamily::Paused
             | KeyFamily::Pauses
@@ -185,7 +187,7 @@ impl Scanner<'_> {
     }
 
     fn check_expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
-        // A throttle may have an expiry, and a window has one: skip both.
+        // A throttle may have an expiry, and a window of uniqueness always has one: both are no finding.
         let may_expire = |key: &&Vec<u8>| {
             use KeyFamily::{Throttle, Window};
             matches!(self.keys.family_of_key(key), Throttle(_) | Window(_))
@@ -204,8 +206,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Adds statistics whose buckets do not add up to their total.
-    fn check_statistics(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
+    /// Adds as candidates the keys of statistics whose buckets do not add up to their total.
+    fn check_statistics_totals(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
         for keys in keys.chunks(HASHES_PER_READ) {
             let reads = keys
                 .iter()
@@ -224,8 +226,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Notes counters of failed jobs that are not 0.
-    fn note_failed_counters(&mut self, days_and_queues: &[Vec<u8>]) -> Result<(), Error> {
+    /// Notes the counters of failed jobs that are not 0, to compare them later with the jobs that the scan found.
+    fn note_nonzero_failed_counters(&mut self, days_and_queues: &[Vec<u8>]) -> Result<(), Error> {
         let reads = days_and_queues.iter().map(|day_and_queue| {
             let key = self.keys.day_counters_key(day_and_queue);
             ReadCommand::hash_field(&key, "failed")
@@ -235,7 +237,7 @@ impl Scanner<'_> {
             match reply {
                 ReadReply::Text(None) => {}
                 ReadReply::Text(Some(stored)) if stored == b"0" => {}
-                ReadReply::Text(_) => self.tally.note_counter(day_and_queue),
+                ReadReply::Text(_) => self.tally.note_nonzero_counter(day_and_queue),
                 _ => {
                     let key = self.keys.day_counters_key(day_and_queue);
                     self.add_key_candidate(&key)?;

@@ -1,12 +1,11 @@
-//! The scan that finds candidates. `check.slice` verifies them, and only its verdicts are reported: a
-//! false candidate costs a call, a missed one is a defect.
+//! The scan that finds candidates for findings. The core verifies them with `check.slice`, and only its verdicts are
+//! reported: a false candidate only costs a call, but a missed candidate hides a finding.
 //!
-//! Indexes come first: each entry is added to a table of unmatched entries (`unmatched`). Then one SCAN
-//! of all keys reads what it finds, and each job removes the entries that it should have from the
-//! table. Lanes and throttles are listed nowhere: the SCAN finds their keys, and their entries and the
-//! jobs match in either order. Missing entries, and entries that remain, are candidates. If the table is
-//! too small, the scan begins again for the rest of the entries. The memory is bounded, whatever the
-//! size of the database.
+//! The scan reads the indexes first, and adds each entry to a table of unmatched entries (`unmatched`). Then it reads
+//! all keys with SCAN. For each job, it removes the entries that the job should have from the table. No list names
+//! all lanes and throttles, so the SCAN finds their keys: an entry and its job match in either order. Missing entries,
+//! and entries that remain, are candidates. If the table is too small, another pass covers the rest of the entries. So
+//! the memory is bounded, whatever the size of the database.
 
 mod ahead;
 mod cycles;
@@ -33,7 +32,7 @@ use crate::core::api::read::{PAGE, PackedFields, ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind as Fault};
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use ahead::ReadPipeline;
@@ -44,7 +43,7 @@ use unmatched::{MatchResult, SaltedHasher, UnmatchedTable};
 /// The queues of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct ScanScope {
-    /// Only candidates of these queues are reported; all if empty.
+    /// The queues whose candidates the scan reports. If empty, it reports the candidates of all queues.
     pub queues: Vec<Name>,
 }
 
@@ -62,68 +61,67 @@ pub trait CandidateSink {
     fn take_candidate(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error>;
 
-    /// Takes a large candidate: verified with others, it would block the server for long.
+    /// Takes a large candidate, to verify it in a call of its own: a call for several would block the server for long.
     fn take_large_candidate(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
         self.take_candidate(core, location, item)
     }
 
-    /// Takes candidates to verify in one call: a cycle, or all jobs that list the same job as a
-    /// dependent although it does not list them as dependencies.
+    /// Takes candidates to verify in one call: the jobs of a dependency cycle, or all jobs that list one job as a
+    /// dependent although this job does not list them as dependencies.
     fn take_candidate_group(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         let mut items = items.into_iter();
         items.try_for_each(|item| self.take_candidate(core, location, item))
     }
 
-    /// Notes a job that another one lists as a dependent, but that does not list the other one as a
-    /// dependency. The job must not be released before the dependency is repaired.
+    /// Notes a job that another job lists as a dependent, although the job does not list that dependency. A repair
+    /// must not release the job before it has repaired the dependency.
     fn note_one_sided_dependency(&mut self, _jid: &[u8]) {}
 
-    /// Notes an unreadable set of dependents: any job may have a one-sided dependency then.
+    /// Notes that a set of dependents is unreadable: then any job may have a dependency that only the other job lists.
     fn note_unreadable_dependents(&mut self) {}
 
-    /// Notes all dependencies of a job that lost them: unless all of them are verified, its
-    /// dependencies must not be restored.
-    fn note_lost_dependencies(&mut self, _job: &[u8], _others: &[Name]) {}
+    /// Notes a job that lost its dependencies, with all jobs that still list it as a dependent. A repair must not
+    /// restore the dependencies unless the core has verified all of them.
+    fn note_lost_dependencies(&mut self, _job: &[u8], _dependencies: &[Name]) {}
 
     /// Notes an item that no call can verify, and the reason.
     fn note_unverifiable_item(&mut self, _item: Name, _why: &str) {}
 
-    /// Notes that a scan of all keys begins. There is more than one if the tables are too small.
+    /// Notes that a pass over all keys begins. The scan takes several passes if its tables are too small.
     fn note_pass_start(&mut self) {}
 
-    /// Notes progress: what was scanned since the last call. Sets the pace. An error ends the scan.
+    /// Notes what was scanned since the last call, and waits as long as the pace requires. An error ends the scan.
     fn note_keys_scanned(&mut self, core: &mut Core, since_last: ScanCounts) -> Result<(), Error>;
 
-    /// Notes the number of members read since the last call. A member that is read twice counts
-    /// twice. Sets the pace. An error ends the scan.
+    /// Notes the number of members read since the last call, and waits as long as the pace requires. A member that is
+    /// read twice counts twice. An error ends the scan.
     fn note_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
-    /// The maximum number of keys or members to read at once, if the pace is slow.
+    /// The maximum number of keys or members of one read, if the pace limits it.
     fn max_members_per_read(&self) -> usize {
         usize::MAX
     }
 
-    /// Notes that a job may be running in a queue that is not listed: the core looks for locks in
-    /// listed queues only.
-    fn note_unlisted_lock(&mut self);
+    /// Notes that a job may be running in a queue that is not listed. The core would not see its lock, since it looks
+    /// for locks in listed queues only.
+    fn note_lock_in_unlisted_queue(&mut self);
 
-    /// Notes that everything was scanned. The candidates that follow may be verified for findings that
-    /// require a complete scan: jobs in `depends` without dependencies, `names` of
-    /// `tags`, and the counters of failed jobs.
+    /// Notes that the scan has read everything. The candidates that follow are the ones that require a complete scan:
+    /// jobs in `depends` without dependencies, names in the list of tags, and counters of failed jobs.
     fn note_scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
@@ -137,15 +135,15 @@ pub fn run_scan(
     Scanner::new(core, now, scope, sink).run_passes(UnmatchedTable::default())
 }
 
-/// Scans with a table of `slots` slots, a power of two. Fewer slots take more passes.
+/// Scans with a table of unmatched entries that has `table_slots` slots, a power of two. Fewer slots take more passes.
 pub fn run_scan_with_slots(
     core: &mut Core,
     now: Moment,
     scope: &ScanScope,
     sink: &mut dyn CandidateSink,
-    slots: usize,
+    table_slots: usize,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run_passes(UnmatchedTable::new(slots))
+    Scanner::new(core, now, scope, sink).run_passes(UnmatchedTable::new(table_slots))
 }
 
 /// Maximum number of names remembered as listed or scanned.
@@ -154,25 +152,25 @@ const MAX_KNOWN: usize = 400_000;
 /// Maximum size of the deferred candidates.
 const MAX_DEFERRED_BYTES: usize = 4 << 20;
 
-/// Maximum number of jobs without dependencies that one scan verifies (16 MiB).
+/// Maximum number of jobs in `depends` without dependencies that one scan remembers, to verify them (16 MiB).
 const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
 
-/// Maximum number of keys or members read at once: meanwhile the server serves no other client.
+/// Maximum number of keys or members of one read, during which the server serves no other client.
 const MAX_READ: usize = 4000;
 
-/// Minimum number of keys or members read at once, however slow the pace is.
+/// Minimum number of keys or members of one read, however slow the pace is.
 const MIN_READ: usize = 10;
 
-/// A lock that expires later than this is implausible, in seconds.
+/// The longest plausible time to the expiry of a lock, in seconds: 100 days.
 const MAX_LOCK: f64 = 8_640_000.0;
 
-/// Times further ahead than this are verified, in seconds.
+/// A time in the future by more than this number of seconds makes a candidate, where only past times are expected.
 const MAX_CLOCK_DRIFT: f64 = 3600.0;
 
 /// Replies in the order of their reads.
 type Replies = std::vec::IntoIter<ReadReply>;
 
-/// Why a name is remembered. The numbers begin above the numbers of [`ItemKind`].
+/// What a hash of a name stands for. The numbers are above the numbers of [`ItemKind`], so that the hashes differ.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum RememberedAs {
@@ -193,37 +191,38 @@ struct Scanner<'a> {
     now: Moment,
     scope: &'a ScanScope,
     sink: &'a mut dyn CandidateSink,
-    /// Maximum number of keys or members read at once.
+    /// Maximum number of keys or members of one read.
     max_members_per_read: usize,
     keys: Keys,
     salt: SaltedHasher,
     unmatched: UnmatchedTable,
-    /// Whether this is the first pass. Later ones only match the entries whose hashes the table could not take before.
+    /// Whether this is the first pass. Later passes only match entries for which the table had no room before.
     first_pass: bool,
-    /// The version of the route to the server when the scan began: another one means that the keys have moved.
+    /// The version of the route to the server when the scan began. If the version changes, the keys have moved.
     first_route_version: u64,
-    /// Whether unmatched entries are looked up by name, instead of being added.
+    /// Whether the scan reads the indexes again to find the names of unmatched entries, instead of adding entries.
     rescanning: bool,
     /// Whether unlisted sets were scanned.
     has_unlisted: bool,
     known: HashSet<u64>,
-    /// The maximum numbers of running jobs that the options set for queues.
+    /// By queue, the maximum number of running jobs that an option sets.
     limits: HashMap<Vec<u8>, f64>,
     /// The number of jobs that each recurring job has put, by its id.
     template_counts: HashMap<Vec<u8>, Option<f64>>,
     tally: FailedTally,
     cycles: DependencyEdges,
     /// Candidates whose queue is not known yet.
-    undecided: Vec<(Location, Name)>,
-    deferred: Vec<(Location, Name)>,
+    undecided: Vec<(ItemLocation, Name)>,
+    deferred: Vec<(ItemLocation, Name)>,
     deferred_bytes: usize,
-    /// Hashes of the jobs in `depends` that were seen without dependencies.
+    /// Hashes of the jobs in `depends` for which the scan found no dependencies.
     without_dependencies: HashSet<u64>,
     /// Whether keys may have expiries.
     expiring: bool,
     has_tracked: bool,
-    /// Whether any job is listed with the time of its failure, or as complete in a queue.
+    /// Whether the list of the times of failures has any entry.
     has_failed_times: bool,
+    /// Whether any queue has a list of its completed jobs.
     has_completed_in: bool,
     /// Whether the user may read hashes whole.
     reads_whole: bool,
@@ -233,7 +232,7 @@ struct Scanner<'a> {
     pipeline: ReadPipeline,
     /// Maximum number of requests that wait for their replies; 0 if the pace is slow.
     max_ahead: usize,
-    /// Bytes and number of the jobs read, which give the mean size.
+    /// The total bytes and the number of the jobs read, from which the mean size of a job follows.
     bytes_and_jobs: (u64, u64),
     counts: ScanCounts,
 }
@@ -291,7 +290,7 @@ impl<'a> Scanner<'a> {
         let server = self.server_run_id()?;
         self.first_route_version = self.core.route_version();
         self.expiring = !self.core.no_key_expires(self.now)?;
-        self.reads_whole = self.core.may_read_whole_hashes(self.now)?;
+        self.reads_whole = self.core.may_user_read_whole_hashes(self.now)?;
         loop {
             self.scan_listed_indexes()?;
             self.scan_keys()?;
@@ -304,13 +303,13 @@ impl<'a> Scanner<'a> {
         }
         self.unmatched = UnmatchedTable::new(1);
         self.add_cycle_candidates()?;
-        self.resolve_undecided()?;
+        self.resolve_undecided_candidates()?;
         self.sink.note_scan_complete(self.core)?;
         self.add_deferred_candidates()?;
-        self.resolve_undecided()?;
+        self.resolve_undecided_candidates()?;
         self.core.follow_moving_keys()?;
         self.require_same_server()?;
-        // After a restart of the server its cursors are meaningless: the scan may have missed keys.
+        // If the server restarted during the scan, its old cursors were meaningless, and the scan may have missed keys.
         if self.server_run_id()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
@@ -318,7 +317,7 @@ impl<'a> Scanner<'a> {
         Ok(self.counts)
     }
 
-    /// Ends the scan if the keys went to another server, where a cursor of this one means nothing.
+    /// Ends the scan with an error if the keys have moved to another server, where the scan's cursors mean nothing.
     fn require_same_server(&self) -> Result<(), Error> {
         if self.core.route_version() == self.first_route_version {
             Ok(())
@@ -327,8 +326,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The run id of the server, if it reports one. If a reply was lost, another read opens a new connection, on
-    /// which the id is read again.
+    /// The run id of the server, if the server reports one. If the connection was lost, any read opens a new one. So
+    /// this sends a read, then asks for the id again.
     fn server_run_id(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
@@ -337,7 +336,7 @@ impl<'a> Scanner<'a> {
         Ok(self.core.run_id())
     }
 
-    /// Adds a key as a candidate, and its job if it is the key of a job.
+    /// Adds a key as a candidate in the first pass. If it is a key of a job, also adds the job.
     fn add_key_candidate(&mut self, key: &[u8]) -> Result<(), Error> {
         if !self.first_pass {
             return Ok(());
@@ -350,17 +349,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Keeps a candidate that can only be verified after a complete scan.
+    /// Keeps a candidate until the end of the scan, because only a complete scan allows to verify it. Drops it if too
+    /// many are kept.
     fn defer_candidate(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
         let size = name.len() + item.len() + 100;
         self.deferred_bytes += size;
         if self.deferred_bytes <= MAX_DEFERRED_BYTES {
             self.deferred
-                .push((Location::new(kind, name), Name::from(item)));
+                .push((ItemLocation::new(kind, name), Name::from(item)));
         }
     }
 
-    /// Adds a job in `depends` without dependencies as a candidate once the scan is complete.
+    /// Remembers a job in `depends` that has no dependencies, and keeps it as a candidate until the end of the scan.
     fn defer_job_without_dependencies(&mut self, jid: &[u8]) {
         if self.without_dependencies.len() < MAX_WITHOUT_DEPENDENCIES {
             let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
@@ -369,13 +369,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether a job was seen without dependencies.
+    /// Whether the scan found the job in `depends` without dependencies.
     fn is_without_dependencies(&self, jid: &[u8]) -> bool {
         let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
         self.without_dependencies.contains(&hash)
     }
 
-    /// Remembers a name. Returns whether it is new.
+    /// Remembers a name, unless there are too many. Returns whether the name is not remembered yet.
     fn remember_name(&mut self, what: RememberedAs, name: &[u8]) -> bool {
         let hash = self.salt.hash_location(what as u8, name);
         if self.known.len() < MAX_KNOWN {
@@ -395,8 +395,8 @@ impl<'a> Scanner<'a> {
         self.salt.hash_entry(location, member, bucket)
     }
 
-    /// Matches an entry. The result is false if the table lacks it. An entry that another pass covers counts as
-    /// present.
+    /// Removes an entry that a job should have from the table of unmatched entries. Returns false if the table lacks
+    /// the entry. An entry that another pass covers counts as present.
     fn take_entry(
         &mut self,
         kind: ItemKind,
@@ -407,7 +407,8 @@ impl<'a> Scanner<'a> {
         Ok(self.match_entry_or_scan_unlisted(kind, name, member, bucket)? != MatchResult::Missing)
     }
 
-    /// Matches an entry. If its set is not listed, the set is scanned first, since a job should be in it.
+    /// Removes an entry that a job should have from the table of unmatched entries. If the table lacks the entry, and
+    /// the scan has not read its set because no list names it, reads the set and tries again.
     fn match_entry_or_scan_unlisted(
         &mut self,
         kind: ItemKind,
@@ -416,9 +417,9 @@ impl<'a> Scanner<'a> {
         bucket: u64,
     ) -> Result<MatchResult, Error> {
         let hash = self.hash_entry(kind, name, member, bucket);
-        match self.unmatched.match_entry(hash) {
+        match self.unmatched.remove_matching_entry(hash) {
             MatchResult::Missing if self.scan_unlisted_once(kind, name)? => {
-                Ok(self.unmatched.match_entry(hash))
+                Ok(self.unmatched.remove_matching_entry(hash))
             }
             result => Ok(result),
         }
@@ -429,7 +430,7 @@ impl<'a> Scanner<'a> {
         wanted.min(self.max_members_per_read / MIN_READ).max(1)
     }
 
-    /// The number of members of a page, if `pages` pages are read in one round trip.
+    /// The number of members to read per page, if one round trip reads `pages` pages.
     fn members_per_page(&self, pages: usize) -> usize {
         (self.max_members_per_read / pages.max(1)).clamp(MIN_READ, PAGE)
     }

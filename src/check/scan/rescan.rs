@@ -1,18 +1,19 @@
-//! The unmatched entries: the table has only hashes, so their names are scanned again.
+//! Finds the names of the unmatched entries. The table has only their hashes, so this code scans the names again.
 
 use std::collections::HashMap;
 
 use crate::core::api::read::{ReadCommand, ReadReply, START};
-use crate::core::script::keys::{Companion, KeyFamily};
+use crate::core::script::keys::{JobCompanionKey, KeyFamily};
 use crate::error::Error;
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use super::Scanner;
 use super::edges::SETS_PER_READ;
 use super::unmatched::MatchSide;
 
-/// Maximum number of one-sided dependencies kept, to be verified together.
+/// Maximum number of dependencies listed by one side only that are collected by dependent. One call verifies all
+/// dependencies of a dependent; further ones are verified without this grouping.
 const MAX_ONE_SIDED: usize = 20_000;
 
 impl Scanner<'_> {
@@ -34,8 +35,8 @@ impl Scanner<'_> {
     }
 
     fn scan_keys_of_unmatched(&mut self) -> Result<(), Error> {
-        // By dependent: the jobs that list it although it does not list them as dependencies. They are verified in
-        // one call.
+        // For each dependent: the jobs that list it although it does not list them as dependencies. One call
+        // verifies these jobs.
         let mut one_sided: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
         let mut count = 0;
         let pattern = self.keys.with_prefix("*");
@@ -65,11 +66,11 @@ impl Scanner<'_> {
                     KeyFamily::ThrottleSlots(id) => sets.push((ItemKind::Slots, id.to_vec())),
                     KeyFamily::ThrottlePending(id) => sets.push((ItemKind::Pending, id.to_vec())),
                     KeyFamily::Companion(
-                        which @ (Companion::History | Companion::Payloads),
+                        which @ (JobCompanionKey::History | JobCompanionKey::Payloads),
                         jid,
                     ) => {
                         let hash = match which {
-                            Companion::Payloads => scanner.hash_payloads(jid),
+                            JobCompanionKey::Payloads => scanner.hash_payloads(jid),
                             _ => scanner.hash_history(jid),
                         };
                         if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
@@ -79,10 +80,10 @@ impl Scanner<'_> {
                             scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }
-                    KeyFamily::Companion(Companion::Dependencies, dependent) => {
+                    KeyFamily::Companion(JobCompanionKey::Dependencies, dependent) => {
                         with_dependencies.push(dependent.to_vec())
                     }
-                    KeyFamily::Companion(Companion::Dependents, dependency) => {
+                    KeyFamily::Companion(JobCompanionKey::Dependents, dependency) => {
                         with_dependents.push(dependency.to_vec())
                     }
                     _ => {}
@@ -90,11 +91,11 @@ impl Scanner<'_> {
             }
             scanner.scan_lanes_and_throttles(&sets)?;
             for (dependent, first_page) in
-                scanner.read_first_edge_pages(Companion::Dependencies, &with_dependencies)?
+                scanner.read_first_edge_pages(JobCompanionKey::Dependencies, &with_dependencies)?
             {
                 let key = scanner
                     .keys
-                    .companion_key(Companion::Dependencies, &dependent);
+                    .companion_key(JobCompanionKey::Dependencies, &dependent);
                 scanner.for_each_edge_page(&key, first_page, |scanner, members| {
                     let is_unmatched = |dependency: &Vec<u8>| {
                         scanner.unmatched.contains_entry(
@@ -110,11 +111,11 @@ impl Scanner<'_> {
                 })?;
             }
             for (dependency, first_page) in
-                scanner.read_first_edge_pages(Companion::Dependents, &with_dependents)?
+                scanner.read_first_edge_pages(JobCompanionKey::Dependents, &with_dependents)?
             {
                 let key = scanner
                     .keys
-                    .companion_key(Companion::Dependents, &dependency);
+                    .companion_key(JobCompanionKey::Dependents, &dependency);
                 let mut in_scope = false;
                 scanner.for_each_edge_page(&key, first_page, |scanner, mut members| {
                     members.retain(|dependent| {
@@ -144,7 +145,7 @@ impl Scanner<'_> {
             }
             Ok(())
         })?;
-        let location = Location::new(ItemKind::Job, "");
+        let location = ItemLocation::new(ItemKind::Job, "");
         for (dependent, jids) in one_sided {
             if self.covers_all_queues() {
                 let there = self.existing_jobs(&jids)?;
@@ -167,10 +168,10 @@ impl Scanner<'_> {
         Ok(there.map(|(jid, _)| jid.clone()).collect())
     }
 
-    /// The first page of a set of each job, by jid.
+    /// Reads the first page of each job's set of dependencies or dependents. Each page comes with the jid.
     fn read_first_edge_pages(
         &mut self,
-        which: Companion,
+        which: JobCompanionKey,
         jids: &[Vec<u8>],
     ) -> Result<Vec<(Vec<u8>, ReadReply)>, Error> {
         let mut pages = Vec::with_capacity(jids.len());

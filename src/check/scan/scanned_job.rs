@@ -1,8 +1,8 @@
-//! A job of the scan, and what else has to be read about it.
+//! A job that the scan has read, and the further reads that it requires.
 
 use crate::model::verdict::ItemKind;
 
-/// A job of the scan: only what is compared with other keys, because the scan reads every job.
+/// A job that the scan has read. It keeps only the values that the scan compares with other keys.
 #[derive(Debug, Default)]
 pub(super) struct ScannedJob {
     pub jid: Vec<u8>,
@@ -13,21 +13,22 @@ pub(super) struct ScannedJob {
     pub worker: Vec<u8>,
     pub priority: f64,
     pub expires: f64,
-    /// The recurring job that spawned it, and its number there.
+    /// The recurring job that put this job, and the number of this job among the jobs that it put.
     pub child: Option<(Vec<u8>, f64)>,
-    /// Whether the core has to verify it.
+    /// Whether the core has to verify this job.
     pub is_candidate: bool,
-    /// Whether that takes the server long.
+    /// Whether the server takes long to verify this job.
     pub large: bool,
     pub extra_reads: Vec<ExtraRead>,
     /// Lanes and sets of throttles that should have the job.
     pub coordination: Vec<(ItemKind, Vec<u8>)>,
-    /// The number of throttles of a held job that have not been found to hold it.
+    /// The number of throttles that may still hold this job in state `throttled`: a throttle found without the job no
+    /// longer counts. At 0, the job is a candidate.
     pub missing_in: usize,
 }
 
 impl ScannedJob {
-    /// Notes that the job's entry in a lane or in a set of a throttle has to be read.
+    /// Requests a read of the job's entry in a lane or in a set of a throttle, which should have the job.
     pub(super) fn expect_entry_in(&mut self, kind: ItemKind, name: &[u8]) {
         let at = self.coordination.len();
         self.coordination.push((kind, name.to_vec()));

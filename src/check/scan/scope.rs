@@ -1,15 +1,15 @@
-//! The candidates of the scanned queues. The scan reads all keys in any case, because some findings,
-//! such as missing dependents, require all of them.
+//! Passes on only the candidates of the queues that `--queue` selects. The scan reads all keys in any case, because
+//! some findings, such as missing dependents, require all of them.
 
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::script::keys::KeyFamily;
 use crate::error::Error;
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use super::Scanner;
 
-/// Maximum number of candidates whose queue is read together.
+/// Maximum number of candidates that wait until one round trip reads their queues.
 const MAX_UNDECIDED: usize = 200;
 
 impl Scanner<'_> {
@@ -29,7 +29,7 @@ impl Scanner<'_> {
         name: &[u8],
         item: &[u8],
     ) -> Result<(), Error> {
-        let location = Location::new(kind, name);
+        let location = ItemLocation::new(kind, name);
         let item = Name::from(item);
         if self.covers_all_queues() {
             return self.sink.take_candidate(self.core, &location, item);
@@ -44,13 +44,13 @@ impl Scanner<'_> {
             {
                 self.sink.take_candidate(self.core, &location, item)
             }
-            // The set of another queue, a lane or a throttle may hold a job of a scanned queue: read the queue of
-            // the job first.
+            // A job of a selected queue may be in a set of another queue, in a lane or in a throttle. So read the
+            // queue of the job first.
             Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
             | Lane | Slots | Pending | FailedTimes => {
                 self.undecided.push((location, item));
                 if self.undecided.len() >= MAX_UNDECIDED {
-                    self.resolve_undecided()
+                    self.resolve_undecided_candidates()
                 } else {
                     Ok(())
                 }
@@ -74,8 +74,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds the candidates whose queue turns out to be scanned.
-    pub(super) fn resolve_undecided(&mut self) -> Result<(), Error> {
+    /// Reads the queues of the undecided candidates, and passes on the candidates of selected queues.
+    pub(super) fn resolve_undecided_candidates(&mut self) -> Result<(), Error> {
         let open = std::mem::take(&mut self.undecided);
         let reads = open.iter().map(|(location, item)| {
             let key = match location.kind {
@@ -94,7 +94,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether only some queues are scanned, and any of the jobs belongs to one of these.
+    /// Whether `--queue` selects queues, and any of these jobs belongs to one of them.
     pub(super) fn is_any_in_named_queues(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
         if self.covers_all_queues() || jids.is_empty() {
             return Ok(false);
@@ -108,30 +108,30 @@ impl Scanner<'_> {
         Ok(replies.iter().any(ours))
     }
 
-    /// Adds a set of dependents as a candidate if its job is missing. It belongs to no queue, but it is the only trace
-    /// of dependencies that jobs of the scanned queues have lost. The jobs that it lists are verified first.
+    /// Adds a set of dependents as a candidate if its job is missing. The set belongs to no queue, but it is the only
+    /// trace of dependencies that jobs of the selected queues have lost. Passes on the undecided candidates first.
     pub(super) fn add_dependents_if_leftover(
         &mut self,
         key: &[u8],
         jid: &[u8],
     ) -> Result<(), Error> {
-        self.resolve_undecided()?;
+        self.resolve_undecided_candidates()?;
         let read = ReadCommand::key_exists(&self.keys.job_key(jid));
         match self.core.run_read(self.now, read)? {
             ReadReply::Number(0) => {
                 let bare = Name::from(self.keys.without_prefix(key));
                 self.sink
-                    .take_candidate(self.core, &Location::new(ItemKind::Key, ""), bare)
+                    .take_candidate(self.core, &ItemLocation::new(ItemKind::Key, ""), bare)
             }
             _ => Ok(()),
         }
     }
 
-    /// Adds candidates that are verified together. They are skipped if neither any of them nor the job
-    /// `about_job` belongs to a scanned queue.
+    /// Adds candidates that one call verifies together, if any of them or the job `about_job` belongs to a selected
+    /// queue.
     pub(super) fn add_candidate_group(
         &mut self,
-        location: &Location,
+        location: &ItemLocation,
         about_job: &[u8],
         items: Vec<Name>,
     ) -> Result<(), Error> {

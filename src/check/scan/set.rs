@@ -1,11 +1,11 @@
 //! Reads a set or a list page by page, while other clients change it.
 //!
-//! Pages by rank are read from the last to the first, so that a removed member moves no other one
-//! past the scan. Sorted sets are read in the order of pop, the lowest score last: a member that is
-//! added behind the waiting ones, or that gets a later time, is still to come or is read twice. A
-//! member that is added before them moves the others away: so each page must end with the first
-//! member of the page before, its witness. Failure lists grow at the front, where the
-//! scan begins, and are counted from the end, so they need no witness.
+//! The scan reads a sorted set by ranks, of which the highest score has the first. It reads the pages from the last to
+//! the first, so that no unread member moves past the scan when another client removes a member. A member that gets a
+//! later time moves towards the first rank, so the scan reads it later or twice. A member that is added among the
+//! unread ranks shifts the members behind it towards the pages already read. To notice this, each page must end with
+//! the first member of the page read before it: the witness of the page. A failure list grows at its front, and the
+//! scan counts its pages from the end, so they need no witness.
 
 use std::collections::VecDeque;
 
@@ -19,12 +19,12 @@ use super::{Scanner, validate};
 /// Maximum number of sets read in one round trip: each may return a whole page.
 pub(super) const SETS_PER_READ: usize = 40;
 
-/// Maximum number of searches for the witness of a page in a row.
+/// Maximum number of searches in a row for the witness of a page. After them, the scan reads the set by ZSCAN.
 const MAX_TRIES: u8 = 3;
 
 /// A set, a sorted set or a list.
 #[derive(Clone, Debug)]
-pub(super) struct IndexedSet {
+pub(super) struct ScannedSet {
     pub kind: ItemKind,
     pub name: Vec<u8>,
     pub key: Vec<u8>,
@@ -33,10 +33,10 @@ pub(super) struct IndexedSet {
     /// Whether each entry is read with its score.
     pub scored: bool,
     cursor: SetCursor,
-    /// The number of entries from the first one of the page on, if it is a page of a long list.
+    /// In a list of several pages, the number of entries from the first entry of the page to the end of the list.
     behind: Option<u64>,
     pub count: u64,
-    /// The number of entries with a score above now, if scores are read.
+    /// The number of entries whose score is a time in the future, if the scan reads the scores.
     pub live: u64,
 }
 
@@ -44,29 +44,29 @@ pub(super) struct IndexedSet {
 #[derive(Clone, Debug)]
 enum SetCursor {
     Ranks(RankPage),
-    /// A search for the rank of the witness, after this number of searches.
+    /// A search for the rank of the witness. The number counts the searches for it so far.
     Find(WitnessMember, u8),
-    /// By ZSCAN, which misses no member while others come and go, but costs ten times as much.
+    /// A page by ZSCAN, which misses no member while other clients add and remove members, but costs ten times more.
     Scan(Vec<u8>),
-    /// The elements of a list from this number on, counted from the end. `None` as long as its length
-    /// is not known.
+    /// A page of a list. The number is the distance of its first entry from the end of the list. `None` until the
+    /// length of the list is known.
     List(Option<i64>),
     Done,
 }
 
-/// The position and mode of the next page of a set that is read by rank, from its end.
+/// The next page of a sorted set that the scan reads by rank, from the last rank to the first.
 #[derive(Clone, Debug, Default)]
 struct RankPage {
-    /// The last rank of this page, and the member that was first on the page read before it and must
-    /// still have that rank; `None` for the first page, which is read from the end of the set.
+    /// The last rank of this page, and the witness: the first member of the page read before, which this page must
+    /// contain. `None` for the page at the end of the set, which is read first.
     from: Option<(i64, WitnessMember)>,
     /// Whether this page is read with scores.
     scores: bool,
     tries: u8,
 }
 
-/// A member that was read, and its score. While it has that score, no member that is still to come
-/// has passed it.
+/// A member that the scan has read, with its score. As long as the member has this score, all unread members are
+/// still before it in the order of ranks.
 #[derive(Clone, Debug, PartialEq)]
 struct WitnessMember {
     member: Vec<u8>,
@@ -79,23 +79,23 @@ type ScoredMember = (Vec<u8>, Option<f64>);
 /// The error for a key that is not a set of the expected type.
 struct WrongType;
 
-/// The number that the hash of a waiting job contains: the priority of the score.
+/// The part of a waiting job's score that enters the hash of its entry: the priority.
 pub(super) fn priority_bucket(score: f64) -> u64 {
     (score.ceil() + 0.0).to_bits()
 }
 
-/// The number that a hash contains for a time. Times in the same half millisecond are equal.
+/// The part of a time that enters the hash of an entry: times within one half millisecond count as equal.
 pub(super) fn time_bucket(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
-/// The number that a hash contains for a time that either the job or the index has in whole seconds.
+/// The part of a time that enters the hash of an entry, if the job or the index has the time in whole seconds.
 pub(super) fn whole_second_bucket(score: f64) -> u64 {
     score.floor() as i64 as u64
 }
 
 impl Scanner<'_> {
-    pub(super) fn indexed_set(&self, kind: ItemKind, name: &[u8]) -> IndexedSet {
+    pub(super) fn new_scanned_set(&self, kind: ItemKind, name: &[u8]) -> ScannedSet {
         let key = match kind {
             ItemKind::Work => self.keys.queue_key(QueueKey::Work, name),
             ItemKind::Locks => self.keys.queue_key(QueueKey::Locks, name),
@@ -107,14 +107,14 @@ impl Scanner<'_> {
             ItemKind::Group => self.keys.group_key(name),
             ItemKind::Tag => self.keys.tag_key(name),
             ItemKind::Lane => self.keys.lane_key(name),
-            ItemKind::Slots => self.keys.slots_key(name),
-            ItemKind::Pending => self.keys.pending_key(name),
+            ItemKind::Slots => self.keys.throttle_slots_key(name),
+            ItemKind::Pending => self.keys.throttle_pending_key(name),
             ItemKind::Tracked => self.keys.with_prefix(keys::TRACKED).into_bytes(),
             ItemKind::FailedTimes => self.keys.with_prefix(keys::FAILED_TIMES).into_bytes(),
             ItemKind::CompletedIn => self.keys.completed_key(name),
             _ => self.keys.with_prefix(keys::COMPLETED).into_bytes(),
         };
-        IndexedSet {
+        ScannedSet {
             kind,
             name: name.to_vec(),
             key,
@@ -138,9 +138,9 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans the first pages of several sets together, and their further pages one at a time. The server reads
-    /// further pages while one is examined.
-    pub(super) fn scan_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
+    /// Scans the first pages of several sets in one round trip, and their further pages one by one. The server already
+    /// reads the next page while this code examines one.
+    pub(super) fn scan_sets(&mut self, sets: &mut [ScannedSet]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages_per_round_trip(SETS_PER_READ)) {
             self.scan_first_pages(sets)?;
             let long = |at: &usize| !matches!(sets[*at].cursor, SetCursor::Done);
@@ -150,7 +150,7 @@ impl Scanner<'_> {
                 while sent.len() < self.max_ahead.max(1)
                     && let Some(at) = open.pop_front()
                 {
-                    sent.push_back((at, self.send_page(&sets[at])));
+                    sent.push_back((at, self.send_next_page_read(&sets[at])));
                 }
                 let Some((at, reads)) = sent.pop_front() else {
                     break;
@@ -161,9 +161,9 @@ impl Scanner<'_> {
                 let entries = set.take_page(replies, self.members_per_page(1) as i64);
                 let more = !matches!(set.cursor, SetCursor::Done);
                 if more && self.max_ahead > 0 {
-                    sent.push_back((at, self.send_page(set)));
+                    sent.push_back((at, self.send_next_page_read(set)));
                 }
-                self.add_entries(set, entries)?;
+                self.add_page_entries(set, entries)?;
                 self.sink.note_members_read(self.core, read)?;
                 if more && self.max_ahead == 0 {
                     open.push_front(at);
@@ -173,12 +173,12 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn send_page(&mut self, set: &IndexedSet) -> ReadsAhead {
+    fn send_next_page_read(&mut self, set: &ScannedSet) -> ReadsAhead {
         let reads = set.next_reads(self.members_per_page(1) as i64);
         self.core.send_reads(self.now, reads)
     }
 
-    fn scan_first_pages(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
+    fn scan_first_pages(&mut self, sets: &mut [ScannedSet]) -> Result<(), Error> {
         let page = self.members_per_page(sets.len()) as i64;
         let asks: Vec<Vec<ReadCommand>> = sets.iter().map(|set| set.next_reads(page)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
@@ -190,15 +190,15 @@ impl Scanner<'_> {
             let replies: Vec<ReadReply> = replies.by_ref().take(count).collect();
             read += set.member_count(&replies);
             let entries = set.take_page(replies, page);
-            self.add_entries(set, entries)?;
+            self.add_page_entries(set, entries)?;
         }
         self.sink.note_members_read(self.core, read)
     }
 
     /// Adds the entries of a page.
-    fn add_entries(
+    fn add_page_entries(
         &mut self,
-        set: &mut IndexedSet,
+        set: &mut ScannedSet,
         entries: Result<Vec<ScoredMember>, WrongType>,
     ) -> Result<(), Error> {
         let Ok(entries) = entries else {
@@ -215,7 +215,7 @@ impl Scanner<'_> {
     }
 }
 
-impl IndexedSet {
+impl ScannedSet {
     pub(super) fn is_read_completely(&self) -> bool {
         matches!(self.cursor, SetCursor::Done)
     }
@@ -235,7 +235,7 @@ impl IndexedSet {
         (if pairs { texts / 2 } else { texts }).max(1)
     }
 
-    /// The next reads, for a page of `page_size` members.
+    /// The reads for the next page of `page_size` members, or for the search for its witness.
     fn next_reads(&self, page_size: i64) -> Vec<ReadCommand> {
         let key = &self.key;
         let page = match &self.cursor {
@@ -269,7 +269,7 @@ impl IndexedSet {
         let (first, last) = page.rank_range(page_size);
         let scored = self.scored || page.scores;
         let mut asks = vec![if scored {
-            ReadCommand::members_with_scores(key, first, last)
+            ReadCommand::members_and_scores_from_highest(key, first, last)
         } else {
             ReadCommand::members_from_highest(key, first, last)
         }];
@@ -278,15 +278,21 @@ impl IndexedSet {
             None if scored => asks.push(ReadCommand::sorted_set_size(key)),
             None if work => {
                 asks.push(ReadCommand::sorted_set_size(key));
-                // An incomplete page begins at rank 0, so the member of that rank is read, too.
+                // If the set has less than one page, the page begins at rank 0: also read the score of that member.
                 let ends = [first, 0, last];
-                asks.extend(ends.map(|at| ReadCommand::members_with_scores(key, at, at)));
+                asks.extend(
+                    ends.map(|at| ReadCommand::members_and_scores_from_highest(key, at, at)),
+                );
             }
             Some((_, witness)) if !scored => {
                 asks.push(ReadCommand::member_score(key, &witness.member));
-                asks.push(ReadCommand::members_with_scores(key, first, first));
+                asks.push(ReadCommand::members_and_scores_from_highest(
+                    key, first, first,
+                ));
                 if work {
-                    asks.push(ReadCommand::members_with_scores(key, last, last));
+                    asks.push(ReadCommand::members_and_scores_from_highest(
+                        key, last, last,
+                    ));
                 }
             }
             _ => {}
@@ -294,7 +300,7 @@ impl IndexedSet {
         asks
     }
 
-    /// Reads a page from its replies, and moves the cursor to the next one.
+    /// Takes the entries of a page from its replies, and moves the cursor to the next page.
     fn take_page(
         &mut self,
         replies: Vec<ReadReply>,
@@ -329,8 +335,8 @@ impl IndexedSet {
                 Ok(pair_with_scores(items))
             }
             (SetCursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= page_size => {
-                // The list has more than one page: drop this page, and read pages counted from the end, whose
-                // number is known now.
+                // The list has more than one page. Drop this page, and read pages counted from the end of the list,
+                // whose length is known now.
                 let Some(ReadReply::Number(length)) = replies.next() else {
                     return Err(WrongType);
                 };
@@ -349,7 +355,7 @@ impl IndexedSet {
         }
     }
 
-    /// Takes a page of ranks, if it has its witness.
+    /// Takes the entries of a page of ranks. If the page lacks its witness, takes none and starts a search for it.
     fn take_rank_page(
         &mut self,
         page: RankPage,
@@ -400,8 +406,8 @@ impl IndexedSet {
             (None, _) => i64::from(entries.len() as i64 >= page_size),
         };
         let more = rank > 0;
-        // Members are in the order of their scores: if the first and the last have the same priority, so have all
-        // others. If that, or the score of the next page's witness, is unknown, read this page again with scores.
+        // Members are in the order of their scores: if the first and the last have one priority, all members have it.
+        // If they differ, or if the score of the next page's witness is unknown, read this page again with scores.
         let alike = matches!((first, last), (Some(one), Some(other)) if priority_bucket(one) == priority_bucket(other));
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {

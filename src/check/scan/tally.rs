@@ -1,4 +1,4 @@
-//! The number of failed jobs by day and queue, compared with the counters.
+//! Counts the failed jobs by day and queue, and compares the counts with the stored counters.
 
 use std::collections::HashMap;
 
@@ -10,27 +10,27 @@ use crate::name::Name;
 
 use super::Scanner;
 
-/// Maximum number of counters compared. The core can verify any of them with far fewer failed jobs.
+/// Maximum number of counters that the scan compares. If there are more, every counter becomes a candidate.
 const MAX_COUNTERS: usize = 30_000;
 
 /// The failed jobs, by `day:queue`.
 #[derive(Debug, Default)]
 pub(super) struct FailedTally {
-    counts: HashMap<Vec<u8>, FailedCount>,
+    counts: HashMap<Vec<u8>, FailedCountWithExample>,
     /// Whether there were more counters.
     pub overflowed: bool,
 }
 
 #[derive(Debug, Default)]
-struct FailedCount {
+struct FailedCountWithExample {
     jobs: u64,
     /// One of the jobs.
     example: Option<Name>,
 }
 
 impl FailedTally {
-    /// The count of a day and queue, unless there are too many.
-    fn count_of_day(&mut self, day_and_queue: Vec<u8>) -> Option<&mut FailedCount> {
+    /// The count of a day and queue. `None` if it would be one count more than [`MAX_COUNTERS`].
+    fn count_of_day(&mut self, day_and_queue: Vec<u8>) -> Option<&mut FailedCountWithExample> {
         if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&day_and_queue) {
             self.overflowed = true;
             return None;
@@ -48,16 +48,16 @@ impl FailedTally {
     }
 
     /// Notes a counter that is not 0.
-    pub(super) fn note_counter(&mut self, day_and_queue: &[u8]) {
+    pub(super) fn note_nonzero_counter(&mut self, day_and_queue: &[u8]) {
         _ = self.count_of_day(day_and_queue.to_vec());
     }
 }
 
 impl Scanner<'_> {
-    /// Adds counters that differ from the number of failed jobs.
+    /// Adds as candidates the counters that differ from the number of failed jobs that the scan found.
     pub(super) fn check_failed_counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
-        let counts: Vec<(Vec<u8>, FailedCount)> = counts.into_iter().collect();
+        let counts: Vec<(Vec<u8>, FailedCountWithExample)> = counts.into_iter().collect();
         for counts in counts.chunks(500) {
             let keys = counts.iter().map(|(of, _)| self.keys.day_counters_key(of));
             let keys: Vec<Vec<u8>> = keys.collect();

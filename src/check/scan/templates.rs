@@ -27,9 +27,9 @@ impl Scanner<'_> {
     }
 
     /// Adds all paused recurring jobs as candidates: they are few, and only the core reads their documents.
-    pub(super) fn scan_paused_templates(&mut self) -> Result<(), Error> {
+    pub(super) fn add_paused_template_candidates(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
-        self.for_each_page(
+        self.for_each_cursor_page(
             &key,
             2,
             |cursor, count| ReadCommand::scan_hash(&key, cursor, count),
@@ -53,8 +53,8 @@ impl Scanner<'_> {
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::parse_number);
         let Some(queue) = text(0) else {
-            // No set can be expected to hold a recurring job without a queue: the core verifies whether it still
-            // exists.
+            // Without a queue, the scan does not know which set should hold the recurring job: the core verifies
+            // whether the job still exists.
             return if self.first_pass {
                 self.add_candidate(ItemKind::Recurring, b"", id)
             } else {

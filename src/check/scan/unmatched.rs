@@ -1,6 +1,6 @@
-//! The index entries that no job has matched so far, 8 bytes for each.
+//! The table of the index entries that no job has matched so far.
 //!
-//! A slot has a salted hash of the entry. The table takes up to 32 MiB. If it is full, it drops the
+//! A slot of 8 bytes has a salted hash of an entry. The table takes up to 32 MiB. If it is full, it drops the
 //! upper half of its hashes, and another pass of the scan covers them.
 
 use std::collections::hash_map::RandomState;
@@ -12,7 +12,7 @@ const MAX_SLOTS: usize = 1 << 22;
 /// The number of slots at first.
 const INITIAL_SLOTS: usize = 1 << 14;
 
-/// The lowest bits of a slot, which hold its side.
+/// The lowest bits of a slot. They hold the [`MatchSide`] of its entry instead of bits of the hash.
 const SIDE_BITS: u64 = 3;
 
 /// Which side of a match a stored entry is.
@@ -20,17 +20,18 @@ const SIDE_BITS: u64 = 3;
 pub(super) enum MatchSide {
     /// An entry of an index matches its job.
     Entry = 1,
-    /// The two sides of a pair match each other.
+    /// The first side of a pair that must match its other side, such as a dependency that both of its jobs list.
     Upper = 2,
+    /// The other side of such a pair.
     Lower = 3,
 }
 
 /// The result of adding or matching an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchResult {
-    /// The hash is new, or the hash that it has to match is missing.
+    /// The table had no hash to match. If the call adds hashes, the table has this one now.
     Missing,
-    /// The hash matched another one, and both were removed.
+    /// The table had the matching hash, and has removed it.
     Matched,
     /// The table has it already.
     Duplicate,
@@ -50,7 +51,8 @@ impl SaltedHasher {
         hasher.finish()
     }
 
-    /// The hash of a member of a location. `bucket`: what its score must agree with, else 0.
+    /// The hash of a member of a set, by the set's own hash. `bucket` is the part of the member's score that the job
+    /// must agree with, or 0.
     pub(super) fn hash_entry(&self, location: u64, member: &[u8], bucket: u64) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u64(location);
@@ -67,8 +69,9 @@ pub(super) struct UnmatchedTable {
     max_slots: usize,
     /// The number of entries of each side.
     counts: [usize; 4],
-    /// The lowest and the highest hash that this pass covers.
+    /// The lowest hash that this pass covers.
     first_hash: u64,
+    /// The highest hash that this pass covers.
     last_hash: u64,
 }
 
@@ -90,7 +93,7 @@ impl UnmatchedTable {
         }
     }
 
-    /// Clears the table for the next part. Returns whether there is one.
+    /// Clears the table for a pass over the hashes that it has dropped. Returns false if it dropped none.
     pub(super) fn begin_next_part_if_any(&mut self) -> bool {
         if self.last_hash == u64::MAX {
             return false;
@@ -122,7 +125,7 @@ impl UnmatchedTable {
     }
 
     /// Removes an entry that a job should have.
-    pub(super) fn match_entry(&mut self, hash: u64) -> MatchResult {
+    pub(super) fn remove_matching_entry(&mut self, hash: u64) -> MatchResult {
         if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
@@ -136,7 +139,7 @@ impl UnmatchedTable {
     }
 
     /// Adds one side of a pair, or removes the other side if the table has it.
-    pub(super) fn match_pair(&mut self, hash: u64, side: MatchSide) -> MatchResult {
+    pub(super) fn match_other_side_or_add(&mut self, hash: u64, side: MatchSide) -> MatchResult {
         if !self.is_in_current_part(hash) {
             return MatchResult::OtherPart;
         }
@@ -170,7 +173,7 @@ impl UnmatchedTable {
         (hash >> 2) as usize & (self.slots.len() - 1)
     }
 
-    /// The slot of an entry, or the slot that it would take.
+    /// `Ok` with the slot of an entry, or `Err` with the free slot that the entry would take.
     fn find_slot(&self, hash: u64, side: MatchSide) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
         let mut at = self.first_slot_of_hash(slot_of_hash);
@@ -195,7 +198,7 @@ impl UnmatchedTable {
         }
     }
 
-    /// Empties a slot. Entries behind it that it displaced move up.
+    /// Empties a slot. Moves up the entries behind it that had to take a later slot than the first slot of their hash.
     fn empty_slot(&mut self, at: usize) {
         let mask = self.slots.len() - 1;
         self.counts[(self.slots[at] & SIDE_BITS) as usize] -= 1;
@@ -207,7 +210,7 @@ impl UnmatchedTable {
                 break;
             }
             let home = self.first_slot_of_hash(slot);
-            // An entry may move to the hole only if the hole is not before the first slot of its hash.
+            // An entry may move to the hole if the hole is the first slot of its hash, or behind that slot.
             if next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask {
                 self.slots[hole] = slot;
                 hole = next;
@@ -216,8 +219,7 @@ impl UnmatchedTable {
         self.slots[hole] = 0;
     }
 
-    /// Grows the table. The last step is the largest, so that the old and the new table together stay
-    /// small.
+    /// Grows the table by a factor of 4. The last step is larger, so that the old table is small while both exist.
     fn grow_table(&mut self) {
         let len = match self.slots.len() * 4 {
             more if more * 2 > self.max_slots => self.max_slots,
@@ -233,9 +235,9 @@ impl UnmatchedTable {
         }
     }
 
-    /// Leaves the upper half of the part to the next pass.
+    /// Drops the upper half of the hashes that this pass covers, and leaves them to the next pass.
     fn drop_upper_half(&mut self) {
-        // Hashes of the same slot never lie in different parts.
+        // One pass covers all hashes that differ only in the bits that a slot does not keep.
         self.last_hash = (self.first_hash + (self.last_hash - self.first_hash) / 2) | SIDE_BITS;
         let mut at = 0;
         while at < self.slots.len() {
@@ -263,9 +265,13 @@ mod tests {
         }
         assert_eq!(table.add_entry(hash(7)), MatchResult::Duplicate);
         for n in (1..100_000).filter(|n| n % 1000 != 0) {
-            assert_eq!(table.match_entry(hash(n)), MatchResult::Matched, "{n}");
+            assert_eq!(
+                table.remove_matching_entry(hash(n)),
+                MatchResult::Matched,
+                "{n}"
+            );
         }
-        assert_eq!(table.match_entry(hash(1)), MatchResult::Missing);
+        assert_eq!(table.remove_matching_entry(hash(1)), MatchResult::Missing);
         assert_eq!(table.count_unmatched(MatchSide::Entry), 99);
         for n in 1..100_000 {
             assert_eq!(
@@ -285,10 +291,19 @@ mod tests {
                 0 => (MatchSide::Upper, MatchSide::Lower),
                 _ => (MatchSide::Lower, MatchSide::Upper),
             };
-            assert_eq!(table.match_pair(hash(n), one), MatchResult::Missing);
-            assert_eq!(table.match_pair(hash(n), one), MatchResult::Duplicate);
+            assert_eq!(
+                table.match_other_side_or_add(hash(n), one),
+                MatchResult::Missing
+            );
+            assert_eq!(
+                table.match_other_side_or_add(hash(n), one),
+                MatchResult::Duplicate
+            );
             if n % 10 != 0 {
-                assert_eq!(table.match_pair(hash(n), other), MatchResult::Matched);
+                assert_eq!(
+                    table.match_other_side_or_add(hash(n), other),
+                    MatchResult::Matched
+                );
             }
         }
         assert_eq!(table.count_unmatched(MatchSide::Upper), 99);
@@ -307,7 +322,9 @@ mod tests {
             for n in 1..10_000u64 {
                 table.add_entry(hash(n));
                 if n % 3 == 0 {
-                    matched += usize::from(table.match_entry(hash(n - 1)) == MatchResult::Matched);
+                    matched += usize::from(
+                        table.remove_matching_entry(hash(n - 1)) == MatchResult::Matched,
+                    );
                 }
             }
             // Dropped entries are not in this part.

@@ -1,5 +1,5 @@
-//! Strict checks of stored values. A value that fails them is a candidate, and the core decides; so
-//! they must be stricter than the core.
+//! Strict checks of stored values. A value that fails a check makes a candidate, which the core verifies. So a check
+//! may refuse a value that the core accepts, but must refuse each value that the core would report.
 
 use std::fmt;
 
@@ -47,7 +47,8 @@ pub fn is_json(text: &[u8]) -> bool {
         && first_lone_surrogate(text).is_none()
 }
 
-/// The tags of a short list of UTF-8 texts, without duplicates. The core parses any other value.
+/// The distinct tags of a JSON list of up to 1,000 strings in UTF-8. `None` for any other value, which only the core
+/// can verify.
 pub fn parse_plain_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
@@ -77,11 +78,11 @@ pub struct StoredFailure {
 /// The failure in a stored object.
 pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
     #[derive(serde::Deserialize)]
-    struct Stored {
+    struct FailureFields {
         group: StringBytes,
         when: f64,
     }
-    // Clients store names that are not UTF-8: the syntax is checked with replacement characters for their bytes.
+    // Clients may store names that are not UTF-8. So check the syntax with replacement characters for the other bytes.
     let readable = match std::str::from_utf8(text) {
         Ok(_) => is_json(text),
         Err(_) => is_json(String::from_utf8_lossy(text).as_bytes()),
@@ -89,7 +90,7 @@ pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
     if text.first() != Some(&b'{') || !readable {
         return None;
     }
-    let stored: Stored = serde_json::from_slice(text).ok()?;
+    let stored: FailureFields = serde_json::from_slice(text).ok()?;
     Some(StoredFailure {
         group: stored.group.0,
         when: stored.when,
@@ -121,11 +122,11 @@ impl<'de> Deserialize<'de> for StringBytes {
 
 /// Whether every client can read a history entry.
 pub fn is_history_entry(text: &[u8]) -> bool {
-    has_form_of_core(text) || parses_as_entry(text)
+    has_entry_form_of_core(text) || parses_as_history_entry(text)
 }
 
 /// Whether an entry has the form that the core writes: `[1,"put",{"q":"mail"}]`.
-fn has_form_of_core(text: &[u8]) -> bool {
+fn has_entry_form_of_core(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
     };
@@ -151,14 +152,14 @@ fn has_form_of_core(text: &[u8]) -> bool {
     letters > 0 && rest.and_then(after_closing_quote) == Some(b"}]")
 }
 
-/// The rest of a text after a quoted word without escapes.
+/// The rest of a text behind the next closing quote. `None` if an escape or a control character comes before it.
 fn after_closing_quote(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;
     text[end..].strip_prefix(b"\"")
 }
 
-fn parses_as_entry(text: &[u8]) -> bool {
+fn parses_as_history_entry(text: &[u8]) -> bool {
     if !is_json(text) {
         return false;
     }

@@ -4,15 +4,15 @@ use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
 use crate::model::finding::{FindingId, RepairStage};
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 /// Items of one location that are repaired in one stage.
 #[derive(Debug)]
 pub(crate) struct RepairBatch {
     pub stage: RepairStage,
-    pub location: Location,
-    /// Findings that the calls for this batch leave out: another location repairs them, or the next round.
+    pub location: ItemLocation,
+    /// Findings that the calls for this batch do not repair, because another location or the next round repairs them.
     pub excluded: Vec<FindingId>,
     /// Groups of items that go into one call.
     pub groups: VecDeque<Vec<Name>>,
@@ -21,17 +21,17 @@ pub(crate) struct RepairBatch {
 }
 
 impl RepairBatch {
-    /// The location that the call for these groups names: jobs of one group have a location of their own.
-    pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
+    /// The location that the call for these groups names: a special one if a group has several jobs.
+    pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> ItemLocation {
         let together = groups.iter().any(|group| group.len() > 1);
         if self.location.kind == ItemKind::Job && together {
-            Location::of_jobs_in_one_call()
+            ItemLocation::for_jobs_verified_together()
         } else {
             self.location.clone()
         }
     }
 
-    /// Takes the groups of the next call: up to `size` items, or one group.
+    /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total.
     pub(crate) fn take_groups(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
         let mut groups = vec![self.groups.pop_front()?];
         let mut items = groups[0].len();

@@ -1,7 +1,7 @@
-//! The number of items of one call. The cost of an item is unknown beforehand, so each kind begins with one item. A
-//! quick call doubles the number, a slow one reduces it in proportion, and any other adds one item. Without the
-//! last rule, the number could stay at 1: part of a call's time is the same for any number of items, so a call for
-//! one item may be neither quick nor slow.
+//! Adjusts the number of items of one call to the duration of earlier calls. The cost of an item is unknown, so each
+//! kind of item begins with one per call. A quick call doubles the number, a slow call reduces it in proportion, and
+//! any other call adds one item. Without the last rule, the number could stay at 1: each call has a fixed cost, so a
+//! call for one item may be neither quick nor slow.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,7 +18,8 @@ const MAX_DURATION: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BatchSizes {
     sizes: HashMap<ItemKind, usize>,
-    /// The duration of the shortest call so far. The first one did nothing.
+    /// The duration of the shortest call so far, which is subtracted from the duration of each call. It begins with a
+    /// call that did nothing.
     shortest_round_trip: Duration,
 }
 

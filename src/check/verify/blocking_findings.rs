@@ -1,4 +1,4 @@
-//! Findings that block others: before a wrong index is repaired, no finding about its counter can be verified.
+//! Findings that block others: for example, the core cannot verify a counter before its index is repaired.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -12,20 +12,20 @@ use crate::name::Name;
 /// The findings of a scan that block others.
 #[derive(Debug, Default)]
 pub(super) struct BlockingFindings {
-    /// Tags with a wrong index: their counters are not compared with it.
+    /// Hashes of the tags whose index is wrong. They block findings about the counters of these tags.
     wrong_tags: SaturatingHashSet,
-    /// Whether a failure list is wrong: no counter of failed jobs is compared with the lists.
+    /// Whether any failure list is wrong. This blocks all findings about counters of failed jobs.
     wrong_failure_lists: bool,
-    /// Jobs with a dependency that only the other job lists: they are not released.
+    /// Hashes of the jobs with a dependency that only the other job lists. No repair releases these jobs.
     one_sided: SaturatingHashSet,
-    /// Findings that were not verified because their requirements are not reported.
+    /// Findings that were blocked by findings which the options leave out of the report.
     with_hidden_requirements: BTreeSet<FindingId>,
     hasher: RandomState,
 }
 
 impl BlockingFindings {
-    /// Whether a finding cannot be verified before another one is repaired. If the options hide that
-    /// other one, the finding is noted as unverified.
+    /// Whether a finding cannot be verified before a repair of another finding. If the options leave that other
+    /// finding out of the report, notes the blocked finding as unverified.
     pub(super) fn is_blocked(&mut self, verdict: &Verdict, filter: &FindingFilter) -> bool {
         let item = self.hasher.hash_one(&verdict.item);
         let is_blocked = match verdict.id {
@@ -65,7 +65,7 @@ impl BlockingFindings {
         self.one_sided.insert_every_hash();
     }
 
-    /// The findings that could not be verified, because one to repair first is not selected for the report.
+    /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
     pub(super) fn findings_with_hidden_requirements(&self) -> Vec<FindingId> {
         self.with_hidden_requirements.iter().copied().collect()
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 /// Maximum number of hashes remembered.
 pub(crate) const MAX_HASHES: usize = 100_000;
 
-/// A set of hashes that contains everything once more than [`MAX_HASHES`] were added.
+/// A set of hashes that counts as containing every hash, once more than [`MAX_HASHES`] were added.
 #[derive(Debug, Default)]
 pub(crate) struct SaturatingHashSet {
     hashes: HashSet<u64>,
@@ -21,7 +21,7 @@ impl SaturatingHashSet {
         }
     }
 
-    /// From now on, the set may contain every hash.
+    /// From now on, the set counts as containing every hash.
     pub(crate) fn insert_every_hash(&mut self) {
         self.overflowed = true;
     }

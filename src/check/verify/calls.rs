@@ -3,18 +3,19 @@
 use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
-use super::finding_filter::{VerifyPhase, findings_argument};
+use super::finding_filter::{VerifyPhase, exclude_list_searching_for_jobs};
 use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::verdict::{ItemKind, Location, VerdictReply};
+use crate::model::verdict::{ItemKind, ItemLocation, VerdictReply};
 use crate::name::Name;
 
 /// The calls of a scan.
 pub(super) struct VerifyCalls {
     phase: VerifyPhase,
-    /// The findings that the core looks for in each phase.
+    /// The findings that the core looks for during the scan.
     scan_findings: Option<String>,
+    /// The findings that the core looks for after a complete scan.
     deferred_findings: Option<String>,
     batch_sizes: BatchSizes,
     /// The number of candidates verified.
@@ -33,12 +34,12 @@ impl VerifyCalls {
         }
     }
 
-    /// Begins a scan of a server that takes this long for a call that does nothing.
+    /// Begins a scan. `round_trip` is the duration of a call that does nothing.
     pub(super) fn begin_scan(&mut self, round_trip: Duration) {
         self.batch_sizes = BatchSizes::new(round_trip);
     }
 
-    /// Verifies from now on the findings that require a complete scan.
+    /// From now on, the calls verify only the findings that require a complete scan.
     pub(super) fn begin_deferred_phase(&mut self) {
         self.phase = VerifyPhase::AfterScan;
     }
@@ -48,28 +49,28 @@ impl VerifyCalls {
         match self.phase {
             VerifyPhase::DuringScan => {
                 let findings = self.scan_findings.clone();
-                findings.map(|findings| findings_argument(findings, kind))
+                findings.map(|findings| exclude_list_searching_for_jobs(findings, kind))
             }
             VerifyPhase::AfterScan => self.deferred_findings.clone(),
         }
     }
 
-    /// The number of items for one call, whole items only.
+    /// The number of arguments for the items of one call. An item of some kinds takes several arguments.
     pub(super) fn batch_size(&self, kind: ItemKind, max_size: usize) -> usize {
         let size = self.batch_sizes.size_for(kind).min(max_size);
-        size.next_multiple_of(kind.words_per_item())
+        size.next_multiple_of(kind.call_args_per_item())
     }
 
-    /// Has items verified by one call. `is_typical`: other calls will cost as much.
+    /// Has the core verify items in one call. If `is_typical`, its duration adjusts the size of later calls.
     pub(super) fn verify_items(
         &mut self,
         core: &mut Core,
         findings: &str,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
         is_typical: bool,
     ) -> Result<VerdictReply, Error> {
-        let together = Location::of_jobs_in_one_call();
+        let together = ItemLocation::for_jobs_verified_together();
         let location_or_together = match (location.kind, is_typical) {
             (ItemKind::Job, false) => &together,
             _ => location,

@@ -5,28 +5,31 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::batch_size::MAX_BATCH;
 use super::bounded_set::MAX_HASHES;
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-/// Maximum number of candidates that wait for verification, and of bytes of their names.
+/// Maximum number of candidates that wait for verification, apart from failed jobs.
 const MAX_CANDIDATES: usize = 4_000;
+
+/// Maximum total size of the names of the candidates that wait for verification.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Maximum number of failed jobs of a group that wait: all failure lists are read for them.
+/// Maximum number of failed jobs of one group that wait for verification. The number is large, because each
+/// verification of failed jobs reads all failure lists.
 const MAX_FAILED: usize = 20_000;
 
-/// Which candidates have to be verified before others are added.
+/// The waiting candidates that the caller has to verify now, before it adds others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DueCandidates {
     Nothing,
-    /// The candidates of the location that the last candidate was added to.
+    /// The candidates of the location of the last candidate.
     Location,
     All,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct LocatedCandidates {
-    waiting: HashMap<Location, Vec<Name>>,
+    waiting: HashMap<ItemLocation, Vec<Name>>,
     count: usize,
     bytes: usize,
     /// Hashes of candidates that were verified lately.
@@ -35,7 +38,7 @@ pub(super) struct LocatedCandidates {
 }
 
 impl LocatedCandidates {
-    pub(super) fn add_candidate(&mut self, location: &Location, item: Name) -> DueCandidates {
+    pub(super) fn add_candidate(&mut self, location: &ItemLocation, item: Name) -> DueCandidates {
         let waiting = match self.waiting.get_mut(location) {
             Some(waiting) => waiting,
             None => self.waiting.entry(location.clone()).or_default(),
@@ -61,13 +64,13 @@ impl LocatedCandidates {
     }
 
     /// Any location that has candidates.
-    pub(super) fn any_waiting_location(&self) -> Option<Location> {
+    pub(super) fn any_waiting_location(&self) -> Option<ItemLocation> {
         self.waiting.keys().next().cloned()
     }
 
-    /// Takes the candidates of a location, except the ones that were verified lately. `None` if none
-    /// were added.
-    pub(super) fn take_candidates_at(&mut self, location: &Location) -> Option<Vec<Name>> {
+    /// Removes the waiting candidates of a location and returns them, except candidates that this scan has verified
+    /// lately. `None` if none were waiting.
+    pub(super) fn take_candidates_at(&mut self, location: &ItemLocation) -> Option<Vec<Name>> {
         let mut items = self.waiting.remove(location)?;
         self.count -= items.len();
         let bytes = items.iter().map(|item| item.as_bytes().len());
@@ -96,7 +99,7 @@ mod tests {
     #[test]
     fn a_candidate_that_was_verified_lately_is_not_verified_again() {
         let mut candidates = LocatedCandidates::default();
-        let job = Location::new(ItemKind::Job, "");
+        let job = ItemLocation::new(ItemKind::Job, "");
         assert_eq!(
             candidates.add_candidate(&job, Name::from("a")),
             DueCandidates::Nothing
@@ -125,7 +128,7 @@ mod tests {
     #[test]
     fn a_full_batch_or_many_bytes_are_due() {
         let mut candidates = LocatedCandidates::default();
-        let job = Location::new(ItemKind::Job, "");
+        let job = ItemLocation::new(ItemKind::Job, "");
         let mut added =
             (0..MAX_BATCH).map(|n| candidates.add_candidate(&job, Name::from(n.to_string())));
         assert!(
@@ -136,7 +139,7 @@ mod tests {
         );
         assert_eq!(added.next(), Some(DueCandidates::Location));
         let large = Name::from("x".repeat(MAX_BYTES));
-        let tag = Location::new(ItemKind::Tag, "eu");
+        let tag = ItemLocation::new(ItemKind::Tag, "eu");
         assert_eq!(candidates.add_candidate(&tag, large), DueCandidates::All);
     }
 }

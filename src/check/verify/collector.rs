@@ -5,11 +5,11 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::model::check::{FindingExample, ReportedFinding};
 use crate::model::finding::{FindingId, Severity};
-use crate::model::verdict::{RepairStatus, Verdict};
+use crate::model::verdict::{Repairability, Verdict};
 use crate::name::Name;
 
-/// Maximum number of findings remembered, so that none is counted twice (10 MB). Counts beyond that
-/// are reported as `at least`.
+/// Maximum number of findings remembered, so that the report counts none twice (10 MB). If there are more, the report
+/// says `at least` before the counts.
 const MAX_REPORTED: usize = 900_000;
 
 /// The findings so far.
@@ -50,8 +50,8 @@ impl FindingCollector {
             .contains(&self.finding_key(id, item, Some(detail)))
     }
 
-    /// Notes a verdict. Returns whether it is new: neither counted before nor covered by a finding
-    /// that was.
+    /// Notes a verdict, and withdraws the counted findings that its finding covers. Returns whether the verdict is to
+    /// count: its finding was not counted before, and no counted finding covers it.
     pub(crate) fn note_if_new(&mut self, verdict: &Verdict) -> bool {
         let (finding, item) = (verdict.id.row(), &verdict.item);
         let detail = finding.by_detail.then_some(&verdict.detail);
@@ -101,15 +101,15 @@ impl FindingCollector {
             found.largest = verdict.number;
         }
         match verdict.outcome {
-            RepairStatus::Repairable | RepairStatus::Repaired => found.repairable += 1,
-            RepairStatus::NeedsOnly => found.needs_only += 1,
-            RepairStatus::Report => {}
+            Repairability::Repairable | Repairability::Repaired => found.repairable += 1,
+            Repairability::NeedsOnly => found.needs_only += 1,
+            Repairability::Report => {}
         }
         found.add_sorted_example(FindingExample::from(verdict), self.max_examples);
     }
 
-    /// Replaces the example of the verdict's item if the number in the verdict's detail is larger: a recurring
-    /// job is counted once, with the largest number of its jobs.
+    /// Replaces the example for the verdict's item if the verdict has a larger number. So a recurring job with a wrong
+    /// count is reported once, with the largest number among its jobs.
     pub(crate) fn keep_example_with_largest_number(&mut self, verdict: &Verdict) {
         for example in self
             .findings_with_id(verdict.id)
@@ -121,7 +121,7 @@ impl FindingCollector {
         }
     }
 
-    /// Withdraws a finding that another one covers.
+    /// Removes a finding about an item from the counts and the examples, because another finding covers it.
     fn withdraw_covered(&mut self, id: FindingId, item: &Name) {
         for found in self.findings_with_id(id) {
             found.count = found.count.saturating_sub(1);
@@ -131,7 +131,7 @@ impl FindingCollector {
         }
     }
 
-    /// The counts of a finding, one for each severity.
+    /// The rows of the report about a finding, one for each severity.
     fn findings_with_id(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
         self.found
             .iter_mut()

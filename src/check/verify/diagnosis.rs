@@ -2,15 +2,15 @@
 
 use crate::core::api::check::ServerRisks;
 use crate::model::check::ReportedFinding;
-use crate::model::finding::{CauseEvidence, FINDINGS, FindingId, Severity, VerdictDetail};
+use crate::model::finding::{FINDINGS, FindingId, KnownCause, Severity, VerdictDetail};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::text::{format_count, with_thousands_separators};
 
-/// A time above this is in milliseconds, not in seconds.
+/// A stored time above this number is in milliseconds instead of seconds.
 const MAX_SECONDS: f64 = 1e11;
 
-/// The finding that the server may evict keys.
+/// The finding that the server's settings allow it to evict keys. `None` if they do not.
 pub(crate) fn eviction_finding(server: &ServerRisks) -> Option<Verdict> {
     let policy = server.eviction_policy.as_deref()?;
     if policy == "noeviction" {
@@ -38,7 +38,7 @@ pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerRisks) -> 
         same.map(|found| found.count).sum()
     };
     let mut existing = found.iter().filter(|found| found.count > 0);
-    let lost = existing.any(|found| found.finding.evidence == CauseEvidence::KeyLoss);
+    let lost = existing.any(|found| found.finding.evidence == KnownCause::KeyLoss);
     let mut causes = Vec::new();
     let policy = server.eviction_policy.as_deref().unwrap_or("noeviction");
     if policy.starts_with("allkeys-") && lost {
@@ -75,7 +75,7 @@ pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerRisks) -> 
         .iter()
         .filter(|finding| count(finding.id) > 0)
         .filter_map(|finding| match finding.evidence {
-            CauseEvidence::ReferenceClient(call) => {
+            KnownCause::ReferenceClient(call) => {
                 Some(format!("its `{call}` leaves {}", finding.id.into_str()))
             }
             _ => None,

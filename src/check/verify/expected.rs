@@ -1,5 +1,5 @@
-//! The findings that a repair expects to repair. If the reply to a call is lost, the repeated call does not find what
-//! the first one has repaired: this set has these findings, so that they are counted.
+//! The findings that a repair expects to repair. If the reply to a call is lost, the repeated call no longer finds what
+//! the first call has repaired. From this set, the repair then counts these findings as repaired.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -16,13 +16,13 @@ pub(crate) struct ExpectedRepairs {
 }
 
 impl ExpectedRepairs {
-    /// Adds the finding of a verdict, which the next repair of its item is to repair.
+    /// Adds the finding of a verdict whose item the scan queues for the repair.
     pub(crate) fn expect_repair_of(&mut self, verdict: &Verdict) {
         let hash = self.hasher.hash_one((verdict.id, &verdict.item));
         self.hashes.insert(hash);
     }
 
-    /// Removes the expected findings about these items in a stage, and returns each with its item.
+    /// Removes the expected findings about these items that a stage repairs, and returns each with its item.
     pub(crate) fn take_repairs_about(
         &mut self,
         stage: RepairStage,

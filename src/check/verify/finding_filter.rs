@@ -9,21 +9,21 @@ use crate::name::Name;
 
 /// A value of `--only`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FindingSelection {
+pub(crate) enum AllOrOneFinding {
     All,
     One(FindingId),
 }
 
-/// Findings whose verdict searches failure lists. They are verified for the failed jobs of a group together.
+/// Findings for whose verdict the core searches failure lists. So the failed jobs of a group are verified together.
 const LIST_SEARCHING_FINDINGS: [FindingId; 3] = [
     FindingId::FailedStray,
     FindingId::FailedUnlisted,
     FindingId::FailedTwice,
 ];
 
-/// Completes the text that tells the core which findings to verify for items of a kind. For jobs, it leaves out the
-/// findings whose verdict has to search failure lists.
-pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String {
+/// Excludes findings from the list that a call passes to the core. If the items are jobs, these are the findings for
+/// which the core would search failure lists. For other kinds of items, the list stays as it is.
+pub(crate) fn exclude_list_searching_for_jobs(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
         for id in LIST_SEARCHING_FINDINGS {
             let comma = if findings.is_empty() { "" } else { "," };
@@ -36,9 +36,9 @@ pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String 
 /// The selected findings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FindingFilter {
-    only: Vec<FindingSelection>,
+    only: Vec<AllOrOneFinding>,
     skip: Vec<FindingId>,
-    /// The jobs whose missing dependency this repair has removed: their release is selected, too.
+    /// The jobs from which this repair removed a missing dependency. The filter also selects their release.
     freed: Rc<HashSet<Name>>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum VerifyPhase {
 }
 
 impl FindingFilter {
-    pub(crate) fn new(only: Vec<FindingSelection>, skip: Vec<FindingId>) -> FindingFilter {
+    pub(crate) fn new(only: Vec<AllOrOneFinding>, skip: Vec<FindingId>) -> FindingFilter {
         FindingFilter {
             only,
             skip,
@@ -88,26 +88,26 @@ impl FindingFilter {
             || self
                 .only
                 .iter()
-                .any(|selection| matches!(selection, FindingSelection::All));
+                .any(|selection| matches!(selection, AllOrOneFinding::All));
         !all || !self.skip.is_empty()
     }
 
-    /// Whether the filter selects none of the findings that have to be absent before this one can be verified.
+    /// Whether this finding requires a repair of other findings first, and the filter selects none of those.
     pub(crate) fn hides_requirements(&self, id: FindingId) -> bool {
         let requires = id.row().requires;
         !requires.is_empty() && !requires.iter().any(|id| self.selects_finding(*id))
     }
 
-    /// Whether `--only` names a finding, which approves its repair.
+    /// Whether `--only` names a finding, or all findings.
     fn is_named_by_only(&self, id: FindingId) -> bool {
         self.only.iter().any(|selection| match selection {
-            FindingSelection::All => true,
-            FindingSelection::One(one) => *one == id,
+            AllOrOneFinding::All => true,
+            AllOrOneFinding::One(one) => *one == id,
         })
     }
 
-    /// The findings to scan for, in the form for the core; `None` if there are none.
-    /// `for_repair`: a repair follows, so `--only` approves the findings that it names.
+    /// The list of the findings to scan for, as text for the core; `None` if there are none. `for_repair` says that a
+    /// repair follows: then `--only` approves the repair of the findings that it names.
     pub(crate) fn finding_list_to_scan(
         &self,
         phase: VerifyPhase,
@@ -124,8 +124,8 @@ impl FindingFilter {
         self.finding_list(phase, for_repair, include)
     }
 
-    /// The findings to repair in a stage, except the `excluded` ones, in the form for the
-    /// core; `None` if there are none.
+    /// The list of the findings to repair in a stage, except the `excluded` ones, as text for the core; `None` if there
+    /// are none.
     pub(crate) fn finding_list_to_repair(
         &self,
         stage: RepairStage,
@@ -145,10 +145,10 @@ impl FindingFilter {
         }
     }
 
-    /// Whether the repair of a finding deletes keys, and `--only` does not name the finding: `all` does not approve
-    /// it.
+    /// Whether the repair of a finding deletes keys and lacks an approval: `--only` has to name the finding itself, not
+    /// `all`.
     fn lacks_deletion_approval(&self, finding: &Finding) -> bool {
-        let named = |selection: &FindingSelection| matches!(selection, FindingSelection::One(one) if *one == finding.id);
+        let named = |selection: &AllOrOneFinding| matches!(selection, AllOrOneFinding::One(one) if *one == finding.id);
         finding.approval == Approval::Typed && !self.only.iter().any(named)
     }
 
@@ -158,14 +158,14 @@ impl FindingFilter {
         for_repair: bool,
         include: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
-        // Only a complete scan can verify the findings of this stage, or they require that other findings are absent.
-        // None of them requires an approval.
+        // The core verifies the findings of the last stage after the scan. They require a complete scan, or the absence
+        // of other findings. None of them requires an approval.
         let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
         let by_name = phase == VerifyPhase::AfterScan || for_repair && !self.only.is_empty();
         let is_in_phase = |finding: &&Finding| match phase {
             VerifyPhase::DuringScan if by_name && self.lacks_deletion_approval(finding) => false,
             VerifyPhase::DuringScan => include(finding) && !deferred(finding),
-            // Items that cannot be verified are reported in both phases.
+            // Both phases report items that the core cannot verify.
             VerifyPhase::AfterScan => {
                 include(finding) && (deferred(finding) || finding.id == FindingId::NotJudged)
             }
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn only(id: FindingId) -> FindingFilter {
-        FindingFilter::new(vec![FindingSelection::One(id)], Vec::new())
+        FindingFilter::new(vec![AllOrOneFinding::One(id)], Vec::new())
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_deletion_requires_that_only_names_the_finding_itself() {
-        let all = FindingFilter::new(vec![FindingSelection::All], Vec::new());
+        let all = FindingFilter::new(vec![AllOrOneFinding::All], Vec::new());
         let repair = all
             .finding_list_to_repair(RepairStage::Entries, &[])
             .unwrap();

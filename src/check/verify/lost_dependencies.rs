@@ -1,5 +1,5 @@
-//! Jobs that lost their set of dependencies, which is restored from the dependencies that still list
-//! them as dependents.
+//! Jobs that lost their set of dependencies. A repair restores the set from the jobs that still list such a job as a
+//! dependent.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,8 +7,8 @@ use crate::model::finding::FindingId;
 use crate::model::verdict::{MAX_ITEMS, Verdict};
 use crate::name::Name;
 
-/// Whether a verdict is about a job that lost its set of dependencies. All jobs that list it have to
-/// be in one call: otherwise the repair takes the edges of the missing ones for wrong.
+/// Whether a verdict is about a job that lost its set of dependencies. One call must repair all jobs that list this job
+/// as a dependent: a later call would take their entries for wrong, because the set exists again.
 pub(super) fn has_lost_dependencies(verdict: &Verdict) -> bool {
     let own = [verdict.item.as_bytes(), b"-dependencies"].concat();
     verdict.id == FindingId::DependencyOneSided
@@ -18,20 +18,20 @@ pub(super) fn has_lost_dependencies(verdict: &Verdict) -> bool {
             .any(|change| change.after.is_some() && change.key.as_bytes().ends_with(&own))
 }
 
-/// Dependencies of jobs that lost them.
+/// The lost dependencies of jobs, in groups that one call restores.
 #[derive(Debug, Default)]
 pub(super) struct DependencyGroups {
-    /// The dependencies of each job, merged with the dependencies of each job that shares one of them. Each group
-    /// goes into one call.
+    /// The groups to restore, each by one call. A group has the dependencies of a job, and of all jobs that share
+    /// dependencies with it.
     pub complete: Vec<Vec<Name>>,
-    /// Dependencies in a group that is too large for one call, may lack members, or has an excluded
-    /// job.
+    /// The dependencies that this repair does not restore: their group is too large for one call, may lack members, or
+    /// has an excluded job.
     pub excluded: HashSet<Name>,
 }
 
 impl DependencyGroups {
-    /// Joins the dependencies that share a job, directly or through others, since one call must restore
-    /// them together. `is_incomplete`: not all pairs are known, so a group may lack members.
+    /// Groups pairs of a job and a lost dependency. Dependencies that share a job, directly or through others, form one
+    /// group. `is_incomplete` says that pairs are missing, so that any group may lack members.
     pub(super) fn new(
         pairs: Vec<(Name, Name)>,
         is_incomplete: bool,
@@ -80,7 +80,7 @@ impl DependencyGroups {
     }
 }
 
-/// The root of a group: the group that it was merged into last.
+/// The root of the tree that a pair belongs to, in a union-find structure. Shortens the path to the root.
 fn root_of_group(parents: &mut [usize], mut group: usize) -> usize {
     while parents[group] != group {
         parents[group] = parents[parents[group]];

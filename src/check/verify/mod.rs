@@ -1,5 +1,5 @@
-//! One scan with its verdicts: candidates are verified by the core in batches, and the findings are
-//! counted, reported and queued for a repair.
+//! The verification of a scan's candidates, the possible inconsistencies. The core verifies them in batches. The
+//! confirmed findings are counted, reported and queued for a repair.
 
 pub(crate) mod batch;
 pub(crate) mod batch_size;

@@ -8,9 +8,9 @@ pub(crate) struct VerifyOptions {
     pub filter: FindingFilter,
     /// Maximum number of examples of each finding.
     pub max_examples: usize,
-    /// Whether a repair follows: `--only` approves findings, and repairable items are queued.
+    /// Whether a repair follows. Then `--only` approves repairs, and the scan queues repairable items.
     pub repair: bool,
-    /// The queues that are scanned; all if empty.
+    /// The queues that `--queue` selects. Empty if it selects none, so that all are checked.
     pub queues: Vec<Name>,
 }
 

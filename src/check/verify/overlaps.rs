@@ -1,38 +1,42 @@
-//! Findings that several locations report, or that cover each other: which of them is reported, and
-//! where it is repaired.
+//! Findings that several locations report, or that cover others: which location repairs them, and which findings a
+//! repair leaves out.
 //!
-//! The set of an unlisted queue and the list of an unlisted failure group are seen only by a verdict
-//! about them: a verdict about the job takes its entry for lost, or sees less of it. So a repair
-//! leaves such a finding to the location that sees most of it.
+//! Only a verdict about an unlisted queue sees the entries in its sets, and only a verdict about an unlisted failure
+//! group sees the entries in its list. A verdict about a job does not see these entries, so its repair changes less.
+//! So a repair leaves such a finding to the location whose repair changes most.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::finding::{FINDINGS, FindingId, LocationChoice};
-use crate::model::verdict::{Location, RepairStatus, Verdict};
+use crate::model::finding::{FINDINGS, FindingId, RepairLocationChoice};
+use crate::model::verdict::{ItemLocation, Repairability, Verdict};
 use crate::name::Name;
 
-/// Maximum number of items remembered (10 MB). More than that wait for the next round.
+/// Maximum number of items remembered (10 MB). The next round of the repair handles further items.
 const MAX_ITEMS: usize = 100_000;
 
 /// The overlapping findings of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct OverlappingFindings {
     hasher: RandomState,
-    /// Findings that cover others, by id and item.
+    /// Findings that cover others, as hashes of id and item.
     covering: HashSet<u64>,
-    /// The number of changes of a finding, by id, item and detail.
+    /// The number of changes of the largest repair of a finding, by a hash of id, item and detail.
     changes: HashMap<u64, usize>,
-    /// The only location that repairs a finding, by id and item; `None` if no location does.
+    /// The hash of the only location that repairs a finding, by a hash of id and item. `None` if no location does.
     only: HashMap<u64, Option<u64>>,
-    /// Whether more findings cover others than are remembered.
+    /// Whether there are more covering findings than are remembered.
     overflowed: bool,
 }
 
 impl OverlappingFindings {
-    /// Notes a verdict that a repair may act on. Returns whether it changes more than the verdict
-    /// of another location did.
-    pub(crate) fn replaces_earlier(&mut self, location: &Location, verdict: &Verdict) -> bool {
+    /// Notes a verdict that a repair may act on. Returns true if its repair makes more changes than the repair that
+    /// another location noted for this finding before. Then only this location repairs the finding.
+    pub(crate) fn note_if_larger_repair(
+        &mut self,
+        location: &ItemLocation,
+        verdict: &Verdict,
+    ) -> bool {
         let id = verdict.id;
         let key = self.overlap_key(id, &verdict.item);
         if !id.row().covers.is_empty() {
@@ -43,13 +47,13 @@ impl OverlappingFindings {
             }
         }
         let repair_at = id.row().repair_at;
-        if repair_at == LocationChoice::AnyLocation
+        if repair_at == RepairLocationChoice::AnyLocation
             || self.changes.len().max(self.only.len()) >= MAX_ITEMS
         {
             return false;
         }
-        if verdict.outcome != RepairStatus::Repairable {
-            if repair_at == LocationChoice::LargestUnlessLocked {
+        if verdict.outcome != Repairability::Repairable {
+            if repair_at == RepairLocationChoice::LargestUnlessLocked {
                 // The job has a lock that other locations may not see: no location repairs the finding.
                 self.only.insert(key, None);
             }
@@ -72,7 +76,11 @@ impl OverlappingFindings {
 
     /// The findings that a repair must leave out for this item at this location, because another
     /// finding covers them, another location repairs them, or no location does.
-    pub(crate) fn findings_to_exclude(&self, location: &Location, item: &Name) -> Vec<FindingId> {
+    pub(crate) fn findings_to_exclude(
+        &self,
+        location: &ItemLocation,
+        item: &Name,
+    ) -> Vec<FindingId> {
         let mut excluded = Vec::new();
         for finding in FINDINGS.iter().filter(|finding| !finding.covers.is_empty()) {
             if self.overflowed || self.covering.contains(&self.overlap_key(finding.id, item)) {
@@ -82,7 +90,7 @@ impl OverlappingFindings {
         if self.only.is_empty() {
             return excluded;
         }
-        let single = |id: &FindingId| id.row().repair_at != LocationChoice::AnyLocation;
+        let single = |id: &FindingId| id.row().repair_at != RepairLocationChoice::AnyLocation;
         for id in FindingId::all().filter(single) {
             let Some(only) = self.only.get(&self.overlap_key(id, item)) else {
                 continue;
@@ -91,7 +99,7 @@ impl OverlappingFindings {
                 excluded.push(id);
             }
             if only.is_none() {
-                // The job has a lock: a release would put it into a set although it is running.
+                // The job has a lock: a release would put the job into a set to run although it is running.
                 excluded.push(FindingId::DependsOnNothing);
             }
         }

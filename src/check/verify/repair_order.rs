@@ -1,12 +1,12 @@
 //! The order of repairs within a stage.
 
 use crate::model::finding::RepairStage;
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 
-/// The rank of a location in the order of a stage.
-pub(crate) fn location_rank(stage: RepairStage, location: &Location) -> u8 {
+/// The rank of a location within a stage. A repair begins with the locations of the lowest rank.
+pub(crate) fn location_rank(stage: RepairStage, location: &ItemLocation) -> u8 {
     match location.kind {
-        // A key that is set aside keeps its expiry, so expiries come first.
+        // Remove expiries first: a key that a repair sets aside keeps its expiry.
         ItemKind::Key if stage == RepairStage::Keys => 0,
         ItemKind::Locks => 0,
         ItemKind::Work => 1,
@@ -15,12 +15,12 @@ pub(crate) fn location_rank(stage: RepairStage, location: &Location) -> u8 {
         ItemKind::Depends | ItemKind::Throttled => 4,
         ItemKind::Recurring => 5,
         ItemKind::Job | ItemKind::Cycle => 6,
-        // Jobs enter their lanes before entries leave.
+        // Lanes come after jobs, so that missing jobs enter their lanes before wrong entries leave.
         ItemKind::Lane => 7,
         ItemKind::Slots => 8,
         ItemKind::Pending => 9,
-        // Jobs enter their lists before they leave others. Blocks are removed by position, so no
-        // other repair may remove entries of the same list before.
+        // Failed jobs enter their failure list before their wrong entries leave other lists. The name of a block of
+        // entries is its position, so no other repair may remove entries of the list before.
         ItemKind::Failed | ItemKind::Unlisted => 10,
         ItemKind::Entries => 11,
         ItemKind::Group => 12,

@@ -1,5 +1,5 @@
-//! The items that a scan queues for a repair: with their locations, but without changes, because each item is
-//! verified again. The queue takes a few megabytes at most.
+//! The items that a scan queues for a repair. An item has its location but no changes, because the repair verifies it
+//! again. The queue takes a few megabytes at most.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -10,18 +10,20 @@ use super::lost_dependencies::{DependencyGroups, has_lost_dependencies};
 use super::overlaps::OverlappingFindings;
 use super::repair_order;
 use crate::model::finding::{FindingId, RepairStage};
-use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict};
+use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
 use crate::name::Name;
 
-/// Maximum number of items queued, and of bytes of their names. The next scan finds the rest.
+/// Maximum number of items in the queue. The next scan finds the rest.
 const MAX_QUEUED: usize = 200_000;
+
+/// Maximum total size of the names in the queue. The next scan finds the rest.
 const MAX_BYTES: usize = 16 << 20;
 
 /// Candidates for a repair.
 #[derive(Debug, Default)]
 pub(crate) struct RepairQueue {
-    locations: Vec<Location>,
-    location_index: HashMap<Location, u32>,
+    locations: Vec<ItemLocation>,
+    location_index: HashMap<ItemLocation, u32>,
     items: Vec<(RepairStage, u32, Name)>,
     /// Items that take the server long.
     large: HashSet<Name>,
@@ -29,23 +31,23 @@ pub(crate) struct RepairQueue {
     lost_dependencies: Vec<(Name, Name)>,
     overlaps: OverlappingFindings,
     expected: ExpectedRepairs,
-    /// Jobs with a dependency that was not verified.
+    /// Jobs whose lost dependencies this repair does not restore, because the core has not verified all of them.
     excluded: HashSet<Name>,
     bytes: usize,
     overflowed: bool,
-    /// Whether there are more lost dependencies than are queued.
+    /// Whether the queue was too full for some lost dependencies.
     lost_dependencies_overflowed: bool,
-    /// Whether a job may run in a queue that is not listed: no job is released before that queue is
-    /// listed, because the call that releases it would not see its lock.
+    /// Whether this repair releases no job, because a job may be running in a queue that is not listed. The call that
+    /// releases a job would not see a lock in such a queue.
     withholds_releases: bool,
     /// Whether only some queues are scanned.
     is_scoped: bool,
-    /// The number of findings that are not repaired because only some queues are scanned.
+    /// The number of findings that this repair skips because `--queue` selects only some queues.
     skipped: usize,
 }
 
 impl RepairQueue {
-    /// Creates the queue of a scan. `is_scoped`: only some queues are scanned.
+    /// Creates the repair queue of a scan. `is_scoped` says that `--queue` selects only some queues.
     pub(crate) fn new(is_scoped: bool) -> RepairQueue {
         RepairQueue {
             is_scoped,
@@ -53,23 +55,27 @@ impl RepairQueue {
         }
     }
 
-    /// Notes that an item takes the server long.
+    /// Notes that an item takes the server long, so that the repair gives it a call of its own.
     pub(crate) fn note_large(&mut self, item: &Name) {
         if self.has_capacity() && self.large.insert(item.clone()) {
             self.bytes += item.as_bytes().len() + 40;
         }
     }
 
-    /// Notes a verdict that may overlap with others. Returns whether it changes more than the one
-    /// before, and is repaired in its place.
-    pub(crate) fn replaces_earlier(&mut self, location: &Location, verdict: &Verdict) -> bool {
-        self.overlaps.replaces_earlier(location, verdict)
+    /// Notes a verdict that may overlap with verdicts of other locations. Returns whether its repair makes more changes
+    /// than theirs: then only this location repairs the finding.
+    pub(crate) fn note_if_larger_repair(
+        &mut self,
+        location: &ItemLocation,
+        verdict: &Verdict,
+    ) -> bool {
+        self.overlaps.note_if_larger_repair(location, verdict)
     }
 
-    /// Queues the items of a call that led to a verdict, if the queue has capacity.
-    pub(crate) fn add_items(
+    /// Queues those items of a verifying call that may have led to a verdict, if the queue has capacity.
+    pub(crate) fn queue_items_of_verdict(
         &mut self,
-        location: &Location,
+        location: &ItemLocation,
         call_items: &[Name],
         verdict: &Verdict,
     ) {
@@ -81,14 +87,14 @@ impl RepairQueue {
         }
         let stage = verdict.id.row().stage;
         if verdict.id == FindingId::KeyType {
-            // A key of a wrong type is repaired by its name, whichever location has found it.
-            return self.push_item(stage, &Location::new(ItemKind::Key, ""), &verdict.item);
+            // Queue a key of a wrong type by its name, whichever location has reported it.
+            return self.push_item(stage, &ItemLocation::new(ItemKind::Key, ""), &verdict.item);
         }
         let failed;
         let location = match location.kind {
-            // The repair searches the failure lists again, and splits off the jobs that are in none.
+            // Queue the job as any failed job: the repair itself finds out again which jobs are in no failure list.
             ItemKind::Unlisted => {
-                failed = Location::new(ItemKind::Failed, location.name.clone());
+                failed = ItemLocation::new(ItemKind::Failed, location.name.clone());
                 &failed
             }
             _ => location,
@@ -98,7 +104,7 @@ impl RepairQueue {
         }
     }
 
-    fn push_item(&mut self, stage: RepairStage, location: &Location, item: &Name) {
+    fn push_item(&mut self, stage: RepairStage, location: &ItemLocation, item: &Name) {
         if !self.has_capacity() {
             return;
         }
@@ -108,13 +114,13 @@ impl RepairQueue {
                 let at = u32::try_from(self.locations.len()).unwrap_or(u32::MAX);
                 self.locations.push(location.clone());
                 self.location_index.insert(location.clone(), at);
-                self.bytes += 2 * size_of::<Location>() + location.name.as_bytes().len();
+                self.bytes += 2 * size_of::<ItemLocation>() + location.name.as_bytes().len();
                 at
             }
         };
         let entry = (stage, at, item.clone());
-        // Several verdicts may come from the same block of a list: search all queued items for it, not only the
-        // last one.
+        // Do not queue an item twice. Several verdicts may come from one block of a list, so search many of the last
+        // items for the block. For other items, compare only with the last one.
         let recent = match location.kind {
             ItemKind::Entries => MAX_ITEMS,
             _ => 1,
@@ -132,7 +138,7 @@ impl RepairQueue {
     }
 
     fn push_lost_dependency(&mut self, verdict: &Verdict) {
-        // If only some queues are scanned, other dependencies of the job may have been missed: it is not repaired.
+        // With `--queue`, the scan may have missed other lost dependencies of the job, so the repair skips it.
         if self.is_scoped {
             self.count_skipped_by_scope();
         } else if !self.has_capacity() {
@@ -144,12 +150,12 @@ impl RepairQueue {
         }
     }
 
-    /// Notes that not all dependencies of a job were verified: if it lost them, it is not repaired.
+    /// Notes that the core has not verified all lost dependencies of a job, so that the repair does not restore them.
     pub(crate) fn exclude_job(&mut self, job: &Name) {
         self.excluded.insert(job.clone());
     }
 
-    /// Whether another item fits. If none does, notes that the queue has overflowed.
+    /// Whether another item fits into the queue. If not, notes that the queue has overflowed.
     fn has_capacity(&mut self) -> bool {
         let fits =
             self.items.len() + self.lost_dependencies.len() < MAX_QUEUED && self.bytes < MAX_BYTES;
@@ -158,21 +164,21 @@ impl RepairQueue {
     }
 
     /// Excludes from this repair all findings whose repair may release a job.
-    pub(crate) fn withhold_releases(&mut self) {
+    pub(crate) fn withhold_job_releases(&mut self) {
         self.withholds_releases = true;
     }
 
-    /// Counts a finding that is not repaired because not all queues are scanned.
+    /// Counts a finding that this repair skips because `--queue` selects only some queues.
     pub(crate) fn count_skipped_by_scope(&mut self) {
         self.skipped += 1;
     }
 
-    /// The number of findings that are not repaired because not all queues are scanned.
+    /// The number of findings that this repair skips because `--queue` selects only some queues.
     pub(crate) fn skipped_by_scope(&self) -> usize {
         self.skipped
     }
 
-    /// Whether there was more than the queue can take.
+    /// Whether the scan found more items to repair than the queue can take.
     pub(crate) fn has_overflowed(&self) -> bool {
         self.overflowed
     }
@@ -186,7 +192,7 @@ impl RepairQueue {
         self.items.len() + self.lost_dependencies.len()
     }
 
-    /// The jobs that lost more dependencies than one call can verify, or of which some dependencies were not
+    /// The jobs that lost more dependencies than one call can verify, or whose lost dependencies the core has not all
     /// verified.
     pub(crate) fn jobs_with_too_many_dependencies(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
@@ -202,13 +208,13 @@ impl RepairQueue {
         wide
     }
 
-    /// The findings that the queued items lead to.
+    /// Removes from the queue, and returns, the findings that the repair of its items should repair.
     pub(crate) fn take_expected_repairs(&mut self) -> ExpectedRepairs {
         std::mem::take(&mut self.expected)
     }
 
-    /// The batches in the order of repair: by stage, kind and location. Each item comes
-    /// once in a stage.
+    /// Groups the queued items into batches in the order of the repair: by stage, kind and location. A batch of a
+    /// stage and location has each item once.
     pub(crate) fn into_batches(self) -> Vec<RepairBatch> {
         let RepairQueue {
             locations,
@@ -225,10 +231,10 @@ impl RepairQueue {
             .filter(|id| withholds_releases && id.may_release_job())
             .collect();
         let large = Rc::new(large);
-        let jobs = Location::new(ItemKind::Job, "");
+        let jobs = ItemLocation::new(ItemKind::Job, "");
         let DependencyGroups { complete, excluded } =
             DependencyGroups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
-        // Dependencies whose group cannot be restored as a whole are left out.
+        // Leave out dependencies whose group one call cannot restore as a whole.
         items.retain(|(stage, at, item)| {
             *stage != RepairStage::Edges
                 || locations[*at as usize] != jobs
@@ -255,7 +261,7 @@ impl RepairQueue {
                 large: large.clone(),
             });
         }
-        // Items with the same excluded findings share batches of their own.
+        // Batches of the items for which the repair leaves out some findings.
         let mut restricted: Vec<RepairBatch> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
@@ -291,10 +297,10 @@ impl RepairQueue {
     }
 }
 
-/// The items of a call that may have led to a verdict: a verdict about a job may be about
-/// its queue, its failure group or its recurring job.
+/// The items of a call that may have led to a verdict. The verdict may name another thing than the item: for a job, its
+/// queue, its failure group or its recurring job. If no item fits the verdict, these are all items of the call.
 fn items_behind_verdict<'a>(
-    location: &Location,
+    location: &ItemLocation,
     call_items: &'a [Name],
     verdict: &Verdict,
 ) -> Vec<&'a Name> {
@@ -309,7 +315,7 @@ fn items_behind_verdict<'a>(
             one == item || either && one == detail.as_bytes()
         }
     };
-    // Among keys, the item of the verdict may be a part of the name of the key that led to it.
+    // The name of a key may contain the item or the detail of the verdict, such as a jid.
     let contains = |one: &Name| {
         let one = one.as_bytes();
         location.kind == ItemKind::Key
@@ -334,11 +340,11 @@ fn contains_bytes(text: &[u8], part: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::verdict::{KeyChange, RepairStatus};
+    use crate::model::verdict::{KeyChange, Repairability};
 
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
-            outcome: RepairStatus::Repairable,
+            outcome: Repairability::Repairable,
             ..Verdict::report_only(id, Name::from(item), Name::from(detail))
         }
     }
@@ -378,7 +384,11 @@ mod tests {
             (ItemKind::Work, "mail", FindingId::InTwoSets, "a"),
             (ItemKind::Job, "", FindingId::JobStub, "c"),
         ] {
-            queue.add_items(&Location::new(kind, name), &items, &verdict(id, item, "x"));
+            queue.queue_items_of_verdict(
+                &ItemLocation::new(kind, name),
+                &items,
+                &verdict(id, item, "x"),
+            );
         }
         assert_eq!(
             describe(queue),
@@ -395,7 +405,7 @@ mod tests {
     fn the_item_that_led_to_a_verdict_is_verified_again() {
         let items = names(&["a", "j:b-dependents", "r-1"]);
         let sources = |kind, id, item, detail| {
-            let location = Location::new(kind, "");
+            let location = ItemLocation::new(kind, "");
             let verdict = verdict(id, item, detail);
             let found = super::items_behind_verdict(&location, &items, &verdict);
             found
@@ -425,12 +435,12 @@ mod tests {
     fn a_large_item_takes_a_call_of_its_own() {
         let mut queue = RepairQueue::default();
         let (location, items) = (
-            Location::new(ItemKind::Job, ""),
+            ItemLocation::new(ItemKind::Job, ""),
             names(&["a", "b", "c", "d", "e"]),
         );
         queue.note_large(&items[2]);
         for item in ["a", "b", "c", "d", "e"] {
-            queue.add_items(
+            queue.queue_items_of_verdict(
                 &location,
                 &items,
                 &verdict(FindingId::InNoSet, item, "mail"),
@@ -461,8 +471,8 @@ mod tests {
                 before: None,
                 after: Some(Name::from("1")),
             });
-            queue.add_items(
-                &Location::new(ItemKind::Job, ""),
+            queue.queue_items_of_verdict(
+                &ItemLocation::new(ItemKind::Job, ""),
                 &names(&["x1", "x2", "x3", "x4"]),
                 &one,
             );
@@ -480,7 +490,7 @@ mod tests {
     #[test]
     fn a_dependency_of_a_job_with_too_many_is_not_repaired() {
         let mut queue = RepairQueue::default();
-        let location = Location::new(ItemKind::Job, "");
+        let location = ItemLocation::new(ItemKind::Job, "");
         for number in 0..=MAX_ITEMS {
             let other = format!("x{number}");
             let mut one = verdict(FindingId::DependencyOneSided, "y", &other);
@@ -490,20 +500,20 @@ mod tests {
                 before: None,
                 after: Some(Name::from("1")),
             });
-            queue.add_items(&location, &names(&[&other]), &one);
+            queue.queue_items_of_verdict(&location, &names(&[&other]), &one);
         }
         let items = names(&["x7", "z"]);
-        queue.add_items(
+        queue.queue_items_of_verdict(
             &location,
             &items,
             &verdict(FindingId::InNoSet, "x7", "mail"),
         );
-        queue.add_items(
+        queue.queue_items_of_verdict(
             &location,
             &items,
             &verdict(FindingId::DependencyOneSided, "a", "x7"),
         );
-        queue.add_items(
+        queue.queue_items_of_verdict(
             &location,
             &items,
             &verdict(FindingId::DependencyOneSided, "a", "z"),
@@ -515,11 +525,11 @@ mod tests {
     #[test]
     fn items_beyond_the_capacity_are_left_to_the_next_scan() {
         let mut queue = RepairQueue::default();
-        let location = Location::new(ItemKind::Work, "mail");
+        let location = ItemLocation::new(ItemKind::Work, "mail");
         for number in 0..=MAX_QUEUED {
             let jid = number.to_string();
             let items = names(&[&jid]);
-            queue.add_items(
+            queue.queue_items_of_verdict(
                 &location,
                 &items,
                 &verdict(FindingId::GhostWaiting, &jid, "mail"),

@@ -1,4 +1,4 @@
-//! One scan with its verdicts, and its report.
+//! Runs one scan with the verification of its candidates, and reports the findings.
 
 use super::diagnosis;
 use super::finding_filter::FindingFilter;
@@ -12,11 +12,11 @@ use crate::core::api::check::ServerRisks;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlags;
 use crate::json::Number;
 use crate::model::check::{CheckReport, ReportedFinding, ScanSummary};
 use crate::model::finding::{FindingId, Severity};
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
@@ -25,7 +25,7 @@ use crate::text::{format_count, with_thousands_separators};
 /// The options of a check: which items are scanned, and which findings are reported.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckOptions {
-    pub queues: Vec<Pattern>,
+    pub queues: Vec<NamePattern>,
     pub filter: FindingFilter,
     /// Maximum number of examples of each finding.
     pub max_examples: u64,
@@ -42,7 +42,7 @@ pub(crate) struct ScanResult {
     pub halted: Option<Error>,
     /// Whether only some queues or findings were scanned.
     pub narrow: bool,
-    /// Findings that were not verified because their requirements are not reported.
+    /// Findings that could not be verified, because a finding that has to be repaired first is not selected.
     pub unverified: Vec<FindingId>,
 }
 
@@ -54,13 +54,13 @@ impl ScanResult {
     }
 }
 
-/// Scans. `for_repair`: a repair follows, so `--only` approves findings, and repairable items are queued.
-/// `title` says which scan it is, before the progress bar.
+/// Scans, and has the core verify the candidates. `for_repair` says that a repair follows: then `--only` approves
+/// repairs, and the scan queues repairable items. `title` is the text before the progress bar.
 pub(crate) fn run_check(
     options: &CheckOptions,
     for_repair: bool,
     title: &str,
-    interrupt: &Interrupt,
+    interrupt: &InterruptFlags,
     session: &mut Session,
 ) -> Result<ScanResult, Error> {
     let scope = resolve_scope(&options.queues, session)?;
@@ -77,11 +77,11 @@ pub(crate) fn run_check(
     };
     let mut moves = 0;
     let (mut verifier, scanned) = loop {
-        let bar = ui.progress(keys.unwrap_or(0)).with_title(title);
+        let bar = ui.start_progress_bar(keys.unwrap_or(0)).with_title(title);
         let progress = VerifyProgress::new(bar, Pace::new(options.rate), interrupt.clone());
         let mut verifier = Verifier::new(verify_options.clone(), progress);
         match verifier.scan_and_verify(core, now, &scope) {
-            // The keys moved to another server of the cluster: the scan begins again, once.
+            // Keys moved to another server of the cluster. Begin the scan again, but only once.
             Err(error) if error.kind() == Kind::SlotMoving && moves == 0 => {
                 moves += 1;
                 ui.note(&format!(
@@ -98,7 +98,7 @@ pub(crate) fn run_check(
     {
         verifier.report_finding(&verdict);
     }
-    let elapsed = stopwatch.seconds();
+    let elapsed = stopwatch.elapsed_seconds();
     let unverified = verifier.findings_not_verified();
     let (items, queue) = verifier.into_findings_and_queue();
     let extent = || extent_text(counts, keys, verified);
@@ -107,9 +107,8 @@ pub(crate) fn run_check(
         Err(error) => {
             let interrupted = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
             let error = incomplete_error(&error, &extent());
-            // After any other error than an interrupt, neither an incomplete JSON document nor an empty report is
-            // printed.
-            if !interrupted && (items.is_empty() || session.ui.format().is_json()) {
+            // Unless a signal ended the scan, print neither an incomplete JSON document nor a report without findings.
+            if !interrupted && (items.is_empty() || session.ui.format().is_json_or_ndjson()) {
                 return Err(error);
             }
             Some(error)
@@ -138,7 +137,7 @@ pub(crate) fn run_check(
     })
 }
 
-/// Reports the findings and returns the exit code. `with_hints`: with the next steps.
+/// Reports the findings and returns the exit code. If `with_hints`, also prints commands for the next steps.
 pub(crate) fn report_findings(
     result: ScanResult,
     with_hints: bool,
@@ -146,8 +145,8 @@ pub(crate) fn report_findings(
 ) -> Result<Exit, Error> {
     let failing = result.is_failing();
     let mut result = result;
-    // With `-q`, as in a cron job, findings below `--fail-on` are left out. A document has all, and names `--fail-on`.
-    if session.ui.is_quiet() && !session.ui.format().is_json() {
+    // With `-q`, as in a cron job, the table leaves out findings below `--fail-on`. A document has all findings.
+    if session.ui.is_quiet() && !session.ui.format().is_json_or_ndjson() {
         let fail_on = result.check.scan.fail_on;
         result.check.items.retain(|found| found.severity >= fail_on);
     }
@@ -172,7 +171,7 @@ pub(crate) fn report_findings(
     for cause in &check.scan.causes {
         ui.note(&format!("likely cause: {cause}"));
     }
-    if with_hints && !ui.format().is_json() {
+    if with_hints && !ui.format().is_json_or_ndjson() {
         for cut in check
             .items
             .iter()
@@ -191,7 +190,9 @@ pub(crate) fn report_findings(
             if !own.has_flag("--dry-run") {
                 plan = plan.with_word("--dry-run");
             }
-            let plan = plan.shell_line().unwrap_or_else(|| plan.shell_line_as_is());
+            let plan = plan
+                .shell_line()
+                .unwrap_or_else(|| plan.shell_line_without_destination());
             let hint = format!("show the plan: {plan}");
             session.ui.hint_even_to_scripts(&hint);
         } else if check.items.iter().any(|found| found.needs_only > 0) {
@@ -208,7 +209,7 @@ pub(crate) fn report_findings(
 }
 
 /// The scanned queues.
-fn resolve_scope(patterns: &[Pattern], session: &mut Session) -> Result<ScanScope, Error> {
+fn resolve_scope(patterns: &[NamePattern], session: &mut Session) -> Result<ScanScope, Error> {
     if patterns.is_empty() {
         return Ok(ScanScope::default());
     }
@@ -273,8 +274,8 @@ fn extent_text(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
     format!("incomplete: {scanned} scanned{verified}")
 }
 
-/// The error of a scan of a replica. A replica may lack changes of its primary: its
-/// scan is never complete, except with `--read-only`, which scans the replica itself.
+/// The error of a scan of a replica. The replica may lack changes of its primary, so its scan counts as incomplete.
+/// With `--read-only`, which checks the replica itself, this is an error only if the replica has lost its primary.
 fn replica_error(
     server: &ServerRisks,
     extent: impl Fn() -> String,

@@ -1,7 +1,7 @@
-//! Failed jobs that are in no failure list. One read of the lists replaces a search for each job.
+//! Finds failed jobs that are in no failure list. One read of all lists replaces a search for each job.
 //!
-//! A list may change after it was read, but only a job that fails is added to one, and then its mark
-//! changes. So a job that still has the mark from before the read is in no list.
+//! A list may change after the read. But the core adds a job to a list only when the job fails, and this changes the
+//! job's mark. So a job that still has the mark from before the read is in no list.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -10,10 +10,10 @@ use crate::core::api::read::{PAGE, ReadCommand, ReadReply, START};
 use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
-use crate::model::verdict::{ItemKind, Location};
+use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
-/// Maximum number of entries that the server searches for one job of a call.
+/// Up to this number of entries in all failure lists, the core searches the lists for each job.
 const MAX_SEARCHED: u64 = 1000;
 
 /// The number of entries that one command reads.
@@ -25,7 +25,7 @@ const READS_PER_ROUND_TRIP: usize = 10;
 /// The number of jobs whose marks are read in one round trip.
 const JOBS_PER_READ: usize = 2000;
 
-/// Failed jobs whose failure list may lack them, by whether the core still has to search the lists.
+/// Failed jobs that their failure list may lack, split by whether the core has to search the lists for them.
 #[derive(Debug, Default)]
 pub(super) struct FailedJobsSplit {
     /// Jobs that are in no list, each with its mark.
@@ -35,8 +35,8 @@ pub(super) struct FailedJobsSplit {
 }
 
 impl FailedJobsSplit {
-    /// Reads the marks of jobs, then all failure lists. Calls `pace` with the numbers of jobs and
-    /// entries read.
+    /// Splits failed jobs of a group. Reads their marks, then all failure lists, and calls `pace` with the numbers of
+    /// jobs and entries read. If the lists are short, leaves all jobs to the core instead.
     pub(super) fn find_unlisted(
         core: &mut Core,
         group: &Name,
@@ -53,7 +53,7 @@ impl FailedJobsSplit {
         }
         let mut marks = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
-            marks.extend(core.job_marks(core.now(), jids)?);
+            marks.extend(core.job_version_marks(core.now(), jids)?);
             pace(jids.len())?;
         }
         let found = lists.find_jobs(core, &jids, pace)?;
@@ -62,7 +62,7 @@ impl FailedJobsSplit {
             match (found, mark) {
                 (JobSearchResult::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
                 (JobSearchResult::Elsewhere, Some(_)) => jobs.to_search.push(jid),
-                // The list of the group has the job by now, or the job was deleted: there is nothing to report.
+                // The list of the group has the job now, or the job does not exist any more: report nothing.
                 (JobSearchResult::InGroup, _) | (_, None) => {}
             }
         }
@@ -70,8 +70,8 @@ impl FailedJobsSplit {
     }
 }
 
-/// Splits a batch of failed jobs into the jobs that are in no list and the jobs to search for. Another batch stays as
-/// it is.
+/// Splits a batch of failed jobs into the jobs that are in no failure list, and the jobs that the core has to search
+/// for. Returns a batch of other items as it is.
 pub(crate) fn split_off_unlisted_jobs(
     core: &mut Core,
     batch: RepairBatch,
@@ -86,7 +86,7 @@ pub(crate) fn split_off_unlisted_jobs(
         unlisted,
         to_search,
     } = FailedJobsSplit::find_unlisted(core, &group, jids, pace)?;
-    let part = |location: Location, groups: VecDeque<Vec<Name>>| RepairBatch {
+    let part = |location: ItemLocation, groups: VecDeque<Vec<Name>>| RepairBatch {
         stage: batch.stage,
         location,
         excluded: batch.excluded.clone(),
@@ -97,7 +97,7 @@ pub(crate) fn split_off_unlisted_jobs(
     let to_search = to_search.into_iter().map(|jid| vec![jid]).collect();
     Ok(vec![
         part(batch.location.clone(), to_search),
-        part(Location::new(ItemKind::Unlisted, group), unlisted),
+        part(ItemLocation::new(ItemKind::Unlisted, group), unlisted),
     ])
 }
 
@@ -128,7 +128,7 @@ impl FailureLists {
         let listed = names.with_prefix(keys::FAILURES).into_bytes();
         let mut cursor = Some(START.to_vec());
         while let Some(from) = cursor {
-            // A key of another type lists no groups: search without them. It is a finding of its own.
+            // If the list of groups is a key of a wrong type, go on without it. Its type is a finding of its own.
             let ReadReply::Page(next, groups) =
                 core.run_read(now, ReadCommand::scan_set(&listed, &from, PAGE))?
             else {
@@ -153,8 +153,8 @@ impl FailureLists {
         Ok(FailureLists { keys, lengths, own })
     }
 
-    /// Where each job is. The pages of a list are counted from its end and read from the
-    /// head on: an entry that others add or remove meanwhile moves no other one past the reader.
+    /// Finds each job in the lists. Counts the pages of a list from its end and reads them from its head: so an entry
+    /// that another client adds or removes meanwhile moves no other entry past the read.
     fn find_jobs(
         &self,
         core: &mut Core,
@@ -191,7 +191,7 @@ impl FailureLists {
                     count += entries.len();
                     let jids = entries.iter().flatten().map(Vec::as_slice);
                     for at in jids.filter_map(|jid| at.get(jid)) {
-                        // An entry in the list of the job's own group counts more than one elsewhere.
+                        // An entry in the list of the job's own group takes precedence over an entry in another list.
                         if found[*at] != JobSearchResult::InGroup {
                             found[*at] = result;
                         }

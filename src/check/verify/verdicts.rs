@@ -1,4 +1,4 @@
-//! Sorts the verdicts of the core: into the findings, and into the queue of a repair.
+//! Adds the verdicts of the core to the findings of the report, and queues their items for a repair.
 
 use std::collections::HashSet;
 
@@ -12,32 +12,32 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
-use crate::model::verdict::{ItemKind, Location, RepairStatus, Verdict};
+use crate::model::verdict::{ItemKind, ItemLocation, Repairability, Verdict};
 use crate::name::Name;
 use crate::text::format_duration;
 
 /// The verdicts of a scan.
-pub(super) struct Verdicts {
+pub(super) struct VerdictSorter {
     pub(super) options: VerifyOptions,
     collector: FindingCollector,
     pub(super) blocking: BlockingFindings,
-    /// Jobs that lost dependencies, with all jobs that list them.
+    /// Jobs that lost their dependencies, each with all jobs that still list it as a dependent.
     lost_dependencies: Vec<(Name, Vec<Name>)>,
-    /// The first job of each queue, read as soon as the severity of a finding depends on it.
+    /// The first waiting job of each queue. `None` until the severity of a finding depends on it.
     heads: Option<HashSet<Name>>,
     pub(super) queue: RepairQueue,
 }
 
-/// The verdicts that belong to the scanned queues.
+/// The verdicts that belong to the queues of `--queue`.
 struct ScopedVerdicts {
     verdicts: Vec<Verdict>,
-    /// Missing jobs with a dependent in another queue, which the same call would repair.
+    /// Missing jobs with a dependent in another queue. The repair skips them, because it would change that dependent.
     shared_jobs: HashSet<Name>,
 }
 
-impl Verdicts {
-    pub(super) fn new(options: VerifyOptions) -> Verdicts {
-        Verdicts {
+impl VerdictSorter {
+    pub(super) fn new(options: VerifyOptions) -> VerdictSorter {
+        VerdictSorter {
             collector: FindingCollector::new(options.max_examples),
             queue: RepairQueue::new(options.scans_some_queues()),
             options,
@@ -69,17 +69,17 @@ impl Verdicts {
         }
     }
 
-    /// Notes a job that lost dependencies, with all jobs that list it.
+    /// Notes a job that lost its dependencies, with all jobs that still list it as a dependent.
     pub(super) fn note_lost_dependencies(&mut self, job: Name, dependencies: Vec<Name>) {
         self.lost_dependencies.push((job, dependencies));
     }
 
-    /// Reports the verdicts about items of a location, and queues the verdicts to repair.
+    /// Counts the verdicts about items of a location as findings, and queues the items that a repair can act on.
     pub(super) fn report_and_queue_verdicts(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
@@ -92,7 +92,8 @@ impl Verdicts {
             }
             self.blocking.note_if_blocking(&verdict);
             let new = self.collector.note_if_new(&verdict);
-            let larger = self.options.repair && self.queue.replaces_earlier(location, &verdict);
+            let larger =
+                self.options.repair && self.queue.note_if_larger_repair(location, &verdict);
             if !self
                 .options
                 .filter
@@ -102,10 +103,10 @@ impl Verdicts {
             }
             if !new {
                 let counts_jobs = finding.id == FindingId::RecurringCount;
-                // A block of a list is queued in any case: a full collector counts none of its findings as new.
+                // Queue a block of list entries in any case: if the collector is full, no finding of the block is new.
                 let is_block = location.kind == ItemKind::Entries;
                 if larger || counts_jobs || is_block {
-                    self.queue_repair(location, items, &verdict);
+                    self.queue_if_repairable(location, items, &verdict);
                 }
                 if counts_jobs {
                     self.collector.keep_example_with_largest_number(&verdict);
@@ -124,8 +125,8 @@ impl Verdicts {
                 verdict.detail = Name::from(detail);
             }
             if !scoped.shared_jobs.contains(&verdict.detail) {
-                self.queue_repair(location, items, &verdict)
-            } else if verdict.outcome == RepairStatus::Repairable {
+                self.queue_if_repairable(location, items, &verdict)
+            } else if verdict.outcome == Repairability::Repairable {
                 self.queue.count_skipped_by_scope()
             }
             self.collector.count_finding(severity, &verdict);
@@ -133,13 +134,13 @@ impl Verdicts {
         Ok(())
     }
 
-    /// The verdicts about keys that belong to the scanned queues. The leftover keys of a
-    /// missing job belong to the queues of its dependents.
+    /// Drops verdicts about keys that do not belong to the queues of `--queue`. The leftover keys of a missing job
+    /// belong to the queues of its dependents.
     fn verdicts_in_scope(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
-        location: &Location,
+        location: &ItemLocation,
         verdicts: Vec<Verdict>,
     ) -> Result<ScopedVerdicts, Error> {
         let mut shared_jobs = HashSet::new();
@@ -156,7 +157,7 @@ impl Verdicts {
             verdict.id == FindingId::NotJudged || !verdict.item.as_bytes().starts_with(b"j:")
         });
         let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
-        progress.keep_pace(jids.len())?;
+        progress.pace_unless_interrupted(jids.len())?;
         let queues = core.stored_job_fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
@@ -172,10 +173,10 @@ impl Verdicts {
         })
     }
 
-    /// Queues the items of a verdict that a repair can act on.
-    fn queue_repair(&mut self, location: &Location, items: &[Name], verdict: &Verdict) {
-        if self.options.repair && verdict.outcome == RepairStatus::Repairable {
-            self.queue.add_items(location, items, verdict);
+    /// Queues the items of a verdict, if a repair follows and can repair the finding.
+    fn queue_if_repairable(&mut self, location: &ItemLocation, items: &[Name], verdict: &Verdict) {
+        if self.options.repair && verdict.outcome == Repairability::Repairable {
+            self.queue.queue_items_of_verdict(location, items, verdict);
         }
     }
 
@@ -186,14 +187,14 @@ impl Verdicts {
     ) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
             let heads = core.first_waiting_jid_per_queue(core.now())?;
-            progress.keep_pace(heads.len())?;
+            progress.pace_unless_interrupted(heads.len())?;
             self.heads = Some(heads);
         }
         Ok(self.heads.get_or_insert_default())
     }
 }
 
-/// The jobs that do not exist, among the items of findings whose severity depends on the existence of the job.
+/// The jobs that do not exist, of the verdicts whose severity depends on whether the job exists.
 fn missing_jobs(
     core: &mut Core,
     progress: &mut VerifyProgress,
@@ -207,13 +208,13 @@ fn missing_jobs(
     if jids.is_empty() {
         return Ok(HashSet::new());
     }
-    progress.keep_pace(jids.len())?;
+    progress.pace_unless_interrupted(jids.len())?;
     let exist = core.jobs_exist(core.now(), &jids)?;
     let missing = jids.into_iter().zip(exist).filter(|(_, exists)| !exists);
     Ok(missing.map(|(jid, _)| jid).collect())
 }
 
-/// The age of a key that a repair set aside: its name begins with the time of the repair.
+/// The age of a key that a repair set aside, from the time in its name. `None` for other findings.
 fn set_aside_age(verdict: &Verdict, now: Moment) -> Option<String> {
     if verdict.id != FindingId::LostKey {
         return None;

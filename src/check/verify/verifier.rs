@@ -1,4 +1,4 @@
-//! Has the candidates of a scan verified by the core in batches. Its memory is bounded.
+//! Has the core verify the candidates of a scan in batches, with bounded memory.
 
 use super::calls::VerifyCalls;
 use super::candidates::{DueCandidates, LocatedCandidates};
@@ -6,7 +6,7 @@ use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
 use super::unlisted::FailedJobsSplit;
-use super::verdicts::Verdicts;
+use super::verdicts::VerdictSorter;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
 use crate::clock::moment::Moment;
@@ -14,14 +14,14 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
-use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict};
+use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
 use crate::name::Name;
 
-/// Takes the candidates of a scan, has them verified, and passes the verdicts on.
+/// Takes the candidates of a scan, has the core verify them, and adds the verdicts to the report.
 pub(crate) struct Verifier {
     candidates: LocatedCandidates,
     calls: VerifyCalls,
-    verdicts: Verdicts,
+    verdicts: VerdictSorter,
     progress: VerifyProgress,
 }
 
@@ -30,7 +30,7 @@ impl Verifier {
         Verifier {
             candidates: LocatedCandidates::default(),
             calls: VerifyCalls::new(&options),
-            verdicts: Verdicts::new(options),
+            verdicts: VerdictSorter::new(options),
             progress,
         }
     }
@@ -44,7 +44,7 @@ impl Verifier {
         self.calls.verified
     }
 
-    /// The findings that could not be verified, because one to repair first is not selected for the report.
+    /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
     pub(crate) fn findings_not_verified(&self) -> Vec<FindingId> {
         self.verdicts.blocking.findings_with_hidden_requirements()
     }
@@ -61,8 +61,7 @@ impl Verifier {
         self.verify_all(core)
     }
 
-    /// Clears the progress and returns the findings, the worst and most frequent first, and the
-    /// queue of a repair.
+    /// Clears the progress bar. Returns the findings, the worst and most frequent first, and the queue of a repair.
     pub(crate) fn into_findings_and_queue(self) -> (Vec<ReportedFinding>, RepairQueue) {
         self.progress.clear_bar();
         self.verdicts.into_findings_and_queue()
@@ -75,37 +74,37 @@ impl Verifier {
 
     /// Has all waiting candidates verified.
     fn verify_all(&mut self, core: &mut Core) -> Result<(), Error> {
-        // A loop, since the verdict about a block of a failure list adds further candidates.
+        // Repeat until no candidate waits: the verdict about a block of a failure list may add further candidates.
         while let Some(location) = self.candidates.any_waiting_location() {
             self.verify_location(core, &location)?;
         }
         Ok(())
     }
 
-    fn verify_location(&mut self, core: &mut Core, location: &Location) -> Result<(), Error> {
+    fn verify_location(&mut self, core: &mut Core, location: &ItemLocation) -> Result<(), Error> {
         if location.kind == ItemKind::Key && self.verdicts.options.scans_some_queues() {
-            // Jobs first: a dependency that the job itself lists is reported for the job, not for the leftover key.
-            self.verify_location(core, &Location::new(ItemKind::Job, ""))?;
+            // Verify jobs first: if a job lists a missing dependency, report it for the job, not for the leftover key.
+            self.verify_location(core, &ItemLocation::new(ItemKind::Job, ""))?;
         }
         let Some(items) = self.candidates.take_candidates_at(location) else {
             return Ok(());
         };
         if location.kind != ItemKind::Failed {
-            return self.verify_items(core, location, &items);
+            return self.verify_in_batches(core, location, &items);
         }
         let group = &location.name;
         let jobs = FailedJobsSplit::find_unlisted(core, group, items, |count| {
-            self.progress.keep_pace(count)
+            self.progress.pace_unless_interrupted(count)
         })?;
-        self.verify_items(core, location, &jobs.to_search)?;
-        let unlisted = Location::new(ItemKind::Unlisted, group.clone());
-        self.verify_items(core, &unlisted, &jobs.unlisted.concat())
+        self.verify_in_batches(core, location, &jobs.to_search)?;
+        let unlisted = ItemLocation::new(ItemKind::Unlisted, group.clone());
+        self.verify_in_batches(core, &unlisted, &jobs.unlisted.concat())
     }
 
-    fn verify_items(
+    fn verify_in_batches(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
     ) -> Result<(), Error> {
         let mut rest = items;
@@ -119,26 +118,26 @@ impl Verifier {
         Ok(())
     }
 
-    /// Has items verified by one call, and returns how many were. `is_typical`: other calls will cost
-    /// as much.
+    /// Has the core verify items in one call, and processes the verdicts. Returns the number of items verified. If
+    /// `is_typical`, the duration of the call adjusts the size of later calls.
     fn verify_in_one_call(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
         is_typical: bool,
     ) -> Result<usize, Error> {
         let Some(findings) = self.calls.findings_for(location.kind) else {
             return Ok(items.len());
         };
-        self.progress.keep_pace(items.len())?;
+        self.progress.pace_unless_interrupted(items.len())?;
         let verified = self
             .calls
             .verify_items(core, &findings, location, items, is_typical);
         let reply = match verified {
-            // One of the items requires a key of a wrong type: verify the halves alone, until it is found.
+            // An item requires a key of a wrong type. Verify both halves separately, until only this item is left out.
             Err(error) if error.kind() == Kind::WrongKeyType => {
-                let words = location.kind.words_per_item();
+                let words = location.kind.call_args_per_item();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {
                     self.note_unverifiable_item(items[0].clone(), error.message_without_effect());
@@ -157,7 +156,7 @@ impl Verifier {
         let progress = &mut self.progress;
         self.verdicts
             .report_and_queue_verdicts(core, progress, location, items, reply.verdicts)?;
-        let group = Location::new(ItemKind::Group, location.name.clone());
+        let group = ItemLocation::new(ItemKind::Group, location.name.clone());
         for jid in reply.misplaced {
             self.take_candidate(core, &group, jid)?;
         }
@@ -169,7 +168,7 @@ impl CandidateSink for Verifier {
     fn take_candidate(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
         match self.candidates.add_candidate(location, item) {
@@ -182,7 +181,7 @@ impl CandidateSink for Verifier {
     fn take_large_candidate(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
         if self.verdicts.options.repair {
@@ -195,7 +194,7 @@ impl CandidateSink for Verifier {
     fn take_candidate_group(
         &mut self,
         core: &mut Core,
-        location: &Location,
+        location: &ItemLocation,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         if let ([item], false) = (items.as_slice(), location.kind == ItemKind::Cycle) {
@@ -208,8 +207,8 @@ impl CandidateSink for Verifier {
         })
     }
 
-    fn note_unlisted_lock(&mut self) {
-        self.verdicts.queue.withhold_releases();
+    fn note_lock_in_unlisted_queue(&mut self) {
+        self.verdicts.queue.withhold_job_releases();
     }
 
     fn note_one_sided_dependency(&mut self, jid: &[u8]) {

@@ -48,7 +48,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.note_to_people(&format!("wrote {name}"));
     session
         .ui
-        .end_with(&CommandResult::new("config dump", vec![name], false))
+        .show_and_exit_ok(&CommandResult::new("config dump", vec![name], false))
 }
 
 fn options_as_object(items: &[ConfigOption]) -> Result<Vec<u8>, Error> {

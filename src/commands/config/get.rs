@@ -34,7 +34,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("config.get").arg(&key))?;
+        let text = core.call_for_raw_output(now, &Call::raw_call("config.get").arg(&key))?;
         out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }

@@ -30,7 +30,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("config.get"))?;
+        let text = core.call_for_raw_output(now, &Call::raw_call("config.get"))?;
         out.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
@@ -39,5 +39,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let used = option_of_key(&item.key).is_some_and(|known| known.spec.used);
         args.all || item.set || used
     });
-    out.end_with(&List::of_all(items))
+    out.show_and_exit_ok(&List::of_all(items))
 }

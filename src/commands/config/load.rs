@@ -17,7 +17,7 @@ use crate::model::config::OptionChange;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::cut;
+use crate::text::cut_with_ellipsis;
 
 /// Set the options that a JSON file names
 ///
@@ -62,7 +62,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let stored = session.core()?.config(now)?;
     for (key, value) in &mut wanted {
-        // A value that the server already has is not checked again.
+        // Do not check a value again that the server already has.
         if stored
             .iter()
             .any(|option| option.set && option.key == *key && option.value == *value)
@@ -89,7 +89,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .map(|change| change.diff_line() + "\n")
             .collect();
         let count = OptionChange::change_counts_text(&changes);
-        // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
+        // The prompt shows the diff. If there is no prompt, show the diff here, even if the change is then refused.
         if dry || !session.ui.needs_question() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
         }
@@ -101,7 +101,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             None
         };
         if dry {
-            session.ui.note_dry_run(&format!("would change {count}"));
+            session
+                .ui
+                .note_dry_run_changes(&format!("would change {count}"));
         } else {
             for (at, change) in changes.iter().enumerate() {
                 let core = session.core()?;
@@ -118,10 +120,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let keys = changes.into_iter().map(|change| change.key).collect();
     session
         .ui
-        .end_with(&CommandResult::new("config load", keys, dry))
+        .show_and_exit_ok(&CommandResult::new("config load", keys, dry))
 }
 
-/// Adds to an error how many options were changed before it.
+/// Adds a hint to the error of a change: how many options were changed before this one.
 fn with_changed_count(error: Error, done: usize, changes: &[OptionChange]) -> Error {
     match done {
         0 => error,
@@ -132,7 +134,8 @@ fn with_changed_count(error: Error, done: usize, changes: &[OptionChange]) -> Er
     }
 }
 
-/// Reads names and values. Checks only that no name occurs twice.
+/// Reads the names and values of options from a file. Fails if the file is not a JSON object, or names an option twice.
+/// Does not check the values.
 fn read_options(
     file: InputArg,
     max_bytes: usize,
@@ -163,7 +166,7 @@ fn read_options(
     Ok(wanted)
 }
 
-/// Names and values of an object, or of the items of a `config` document.
+/// The names and values of options in a JSON object, or in the items of a document of `config dump -o json`.
 fn option_pairs(fields: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
     let Some(items) = items_of_config_document(fields) else {
         let plain = |(key, value): &(Name, Json)| Ok((key.clone(), scalar_text(key, value)?));
@@ -172,8 +175,8 @@ fn option_pairs(fields: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>
     let pair = |item: &Json| {
         let fields = item.object()?;
         Some((
-            read_name_field(&fields, "key")?,
-            read_name_field(&fields, "value")?,
+            text_or_base64_field(&fields, "key")?,
+            text_or_base64_field(&fields, "value")?,
         ))
     };
     let wrong = || Error::usage(format!("an item of {what} has no `key` and `value`"));
@@ -181,7 +184,7 @@ fn option_pairs(fields: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>
     pairs.collect()
 }
 
-/// The items of a document of `config dump -o json`.
+/// The items of a document of `config dump -o json`; `None` for another object.
 fn items_of_config_document(fields: &[(Name, Json)]) -> Option<Vec<Json>> {
     if find_field(fields, "kind")?.text()? == Name::from("config") {
         find_field(fields, "items")?.array()
@@ -190,8 +193,9 @@ fn items_of_config_document(fields: &[(Name, Json)]) -> Option<Vec<Json>> {
     }
 }
 
-/// A name of a document, or its bytes if the name is not UTF-8.
-fn read_name_field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
+/// The text of a field of an item. If the text is not UTF-8, the item has it in base64 in the field `NAME_bytes`
+/// instead.
+fn text_or_base64_field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
     match find_field(fields, &format!("{name}_bytes")) {
         Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
         None => find_field(fields, name)?.text(),
@@ -204,13 +208,13 @@ fn find_field<'a>(fields: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
     found.map(|(_, value)| value)
 }
 
-/// A value as it is stored: a text, or the digits of a number.
+/// The value of an option as the server stores it: a text, or the digits of a number. Refuses other JSON.
 fn scalar_text(key: &Name, value: &Json) -> Result<Name, Error> {
     match (value.text(), value.number()) {
         (Some(text), _) => Ok(text),
         (None, Some(_)) => Ok(value.to_single_line()),
         (None, None) => {
-            let value = cut(&value.to_single_line().to_string(), 40);
+            let value = cut_with_ellipsis(&value.to_single_line().to_string(), 40);
             Err(Error::usage(format!(
                 "`{key}` expects a text or a number, not `{value}`"
             )))

@@ -1,7 +1,7 @@
 //! `qless config`: the options of the core.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, Spec};
+use super::{HelpGroup, Spec};
 
 mod dump;
 mod get;
@@ -20,7 +20,7 @@ mod unset;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: NestedSubcommand,
 }
 
 nested_subcommands! {
@@ -33,7 +33,7 @@ nested_subcommands! {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
-    Group::Operate,
+    HelpGroup::Operate,
     |args| args.command.writes(),
     |args, session| args.command.run(session),
 );

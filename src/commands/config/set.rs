@@ -60,5 +60,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let keys = settings.into_iter().map(|(key, _)| key).collect();
     let done = CommandResult::new("config set", keys, args.dry.dry_run);
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }

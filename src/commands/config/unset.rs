@@ -49,5 +49,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_to_people(&unset);
     }
     let done = CommandResult::new("config unset", args.keys, args.dry.dry_run);
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }

@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use crate::address;
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::args::globals::AddressOrigin;
 use crate::args::plain;
 use crate::args::shared::DryRunFlag;
 use crate::args::tls::TlsFiles;
 use crate::args::value;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::exit::Exit;
 use crate::model::done::CommandResult;
 use crate::name;
@@ -67,7 +67,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.globals.origin != AddressOrigin::Typed {
         return Err(missing_address_error());
     }
-    let target = Target::parse(&address)?;
+    let target = ServerTarget::parse(&address)?;
     if address::holds_password(&address) && io::stderr().is_terminal() {
         session
             .ui
@@ -111,22 +111,22 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             "added context `{shown}` to `{}`",
             source.display_path()
         ));
-        if let Some(warning) = source.read(false)?.warning {
+        if let Some(warning) = source.read_config_file(false)?.warning {
             session.ui.warn(&warning);
         }
     }
     let targets = vec![args.name.as_str().into()];
-    session.ui.end_with(&CommandResult::new(
+    session.ui.show_and_exit_ok(&CommandResult::new(
         "context add",
         targets,
         args.dry.dry_run,
     ))
 }
 
-/// The directory at which relative paths of the command line start.
+/// The current directory, from which relative paths of the command line start.
 fn current_dir() -> Result<PathBuf, Error> {
     env::current_dir().map_err(|error| {
-        let why = io_message(&error);
+        let why = io_message_without_errno(&error);
         Error::new(
             Kind::File,
             format!("cannot find the current directory: {why}"),

@@ -33,5 +33,5 @@ pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .hint("`qless context add NAME --redis URL` makes one");
     }
-    session.ui.end_with(&List::of_all(items))
+    session.ui.show_and_exit_ok(&List::of_all(items))
 }

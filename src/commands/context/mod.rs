@@ -1,7 +1,7 @@
 //! `qless context`: named settings in the config file.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{AppliedConfig, Group, Spec};
+use super::{AppliedConfig, HelpGroup, Spec};
 use crate::error::Error;
 use crate::model::context::Context as Item;
 use crate::session::Session;
@@ -31,7 +31,7 @@ mod validate;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<NestedSubcommand>,
 }
 
 nested_subcommands! {
@@ -43,13 +43,13 @@ nested_subcommands! {
     reads Validate(validate::Args) => validate::run,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, |args: Args, session| {
-    let list = Command::List(list::Args {});
+pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Operate, |args: Args, session| {
+    let list = NestedSubcommand::List(list::Args {});
     args.command.unwrap_or(list).run(session)
 })
 .applied_config(AppliedConfig::Defaults);
 
-/// The config file. A file that was named must exist.
+/// The config file. Fails if a file that the user named does not exist.
 fn config_file(session: &Session) -> Result<&ConfigFile, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
@@ -57,7 +57,7 @@ fn config_file(session: &Session) -> Result<&ConfigFile, Error> {
     Ok(file)
 }
 
-/// The name of the context that other commands with these flags and variables use.
+/// The name of the context that a command uses with the given global flags and environment variables, if any.
 fn used_context_name(session: &Session, file: &ConfigFile) -> Result<Option<String>, Error> {
     let chosen = file.choose_context(&session.globals)?;
     Ok(chosen.map(|context| context.name))

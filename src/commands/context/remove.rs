@@ -56,7 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note(&format!("`{shown}` was the default; there {verb} none now"));
     }
     let targets = vec![name.as_str().into()];
-    session.ui.end_with(&CommandResult::new(
+    session.ui.show_and_exit_ok(&CommandResult::new(
         "context remove",
         targets,
         args.dry.dry_run,

@@ -45,5 +45,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let shown: Context = context_item(session, file, &file.context_by_name(&name)?);
     session
         .ui
-        .end_with(&ContextsInFull(List::of_all(vec![shown])))
+        .show_and_exit_ok(&ContextsInFull(List::of_all(vec![shown])))
 }

@@ -45,7 +45,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_to_people(&format!("`{shown}` is the default context"));
     }
     let targets = vec![name.as_str().into()];
-    session.ui.end_with(&CommandResult::new(
+    session.ui.show_and_exit_ok(&CommandResult::new(
         "context use",
         targets,
         args.dry.dry_run,

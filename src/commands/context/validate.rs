@@ -4,7 +4,7 @@ use super::{config_file, context_item};
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::context::{Context, ValidatedContexts};
+use crate::model::context::{Context, ContextConnectionResults};
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    session.ui.check_columns::<ValidatedContexts>()?;
+    session.ui.check_columns::<ContextConnectionResults>()?;
     let contexts = match &args.name {
         Some(name) => vec![config_file(session)?.context_by_name(name)?],
         None => config_file(session)?.contexts(),
@@ -52,6 +52,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         items.push(shown);
     }
-    session.ui.show(&ValidatedContexts(List::of_all(items)))?;
+    session
+        .ui
+        .show(&ContextConnectionResults(List::of_all(items)))?;
     Ok(exit)
 }

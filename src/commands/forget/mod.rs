@@ -1,7 +1,7 @@
 //! `qless forget`: names that are no longer needed.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 
 mod queue;
 mod worker;
@@ -16,7 +16,7 @@ mod worker;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: NestedSubcommand,
 }
 
 nested_subcommands! {
@@ -24,12 +24,12 @@ nested_subcommands! {
     writes Worker(worker::Args) => worker::run,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, |args: Args, session| {
+pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Operate, |args: Args, session| {
     args.command.run(session)
 })
-.member_dispatch(|args| {
-    MemberDispatch::each_naming(match &args.command {
-        Command::Queue(queue) => queue.queues.len(),
-        Command::Worker(worker) => worker.workers.len(),
+.context_member_dispatch(|args| {
+    MemberDispatch::each_or_each_in_full(match &args.command {
+        NestedSubcommand::Queue(queue) => queue.queues.len(),
+        NestedSubcommand::Worker(worker) => worker.workers.len(),
     })
 });

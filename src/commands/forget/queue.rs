@@ -73,22 +73,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_to_people(&forgot);
     }
     let done = CommandResult::new("forget queue", args.queues, args.dry.dry_run);
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }
 
-/// Describes the jobs in a queue. `None` if it is empty.
+/// The numbers of jobs and recurring jobs in a queue, as a clause; `None` if all these numbers are 0.
 fn describe_queue_jobs(queue: &Queue) -> Option<String> {
-    let counts = [
-        (queue.waiting, "waiting"),
-        (queue.running, "running"),
-        (queue.stalled, "stalled"),
-        (queue.scheduled, "scheduled"),
-        (queue.depends, "depends"),
-        (queue.recurring, "recurring"),
-    ];
-    let some = counts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = some
-        .map(|(count, state)| format!("{count} {state}"))
+    let counts = queue.counts_by_state().into_iter();
+    let parts: Vec<String> = counts
+        .filter(|(_, count)| *count > 0)
+        .map(|(state, count)| format!("{count} {state}"))
         .collect();
     (!parts.is_empty()).then(|| format!("it has {}", parts.join(", ")))
 }

@@ -57,5 +57,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_to_people(&forgot);
     }
     let done = CommandResult::new("forget worker", args.workers, args.dry.dry_run);
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }

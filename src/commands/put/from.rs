@@ -9,13 +9,13 @@ use crate::exit::Exit;
 use crate::session::Session;
 use crate::submit;
 use crate::submit::SubmitOptions;
-use crate::wait::Waiter;
+use crate::wait::SubscribedWait;
 
 pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = session.input();
     let data = args.read_data(&mut source)?;
-    // Stdin is claimed only if its lines were not yet read to share them out to members.
+    // Claim stdin for the jobs, unless its lines were read before, to divide them among the members of the context.
     if *from == FileArg::Stream && session.input_sharing_member_count().is_none() {
         source.claim_stdin_for("jobs")?;
     }
@@ -39,11 +39,11 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
         replicas: args.replicas.wait_replicas,
         keep_jids: args.wait.is_some() && !args.dry_run,
     };
-    let submitted = submit::run(&order, session)?;
+    let submitted = submit::submit_file(&order, session)?;
     if !submitted.jids.is_empty()
         && let Some(options) = args.wait_options(session.now())
     {
-        let waiter = Waiter::subscribe(options, session)?;
+        let waiter = SubscribedWait::subscribe(options, session)?;
         super::wait_for_jobs(waiter, submitted.jids, session)?;
     }
     Ok(submitted.exit)

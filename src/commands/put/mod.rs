@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, OccupiedLaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
@@ -26,12 +26,12 @@ use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit;
-use crate::submit::RecordFile;
+use crate::submit::JournalOrReportPath;
 use crate::submit::jid;
 use crate::submit::jid::LineDefaults;
 use crate::text::{format_count, format_duration};
 use crate::wait;
-use crate::wait::{WaitOptions, Waiter};
+use crate::wait::{SubscribedWait, WaitOptions};
 
 mod from;
 mod one;
@@ -179,10 +179,10 @@ pub(crate) struct Args {
     fail_fast: bool,
     /// Wait until the job is complete, at most for D, such as `10m`; with `--from`, all jobs
     #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
-          value_parser = moment::deadline)]
+          value_parser = moment::parse_deadline)]
     wait: Option<Option<TypedMoment>>,
     /// With `--wait`: the same as the D of `--wait=D`; also a time, such as `06:00`
-    #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
+    #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline, requires = "wait")]
     deadline: Option<TypedMoment>,
     #[command(flatten)]
     coordinated: CoordinationFlags,
@@ -196,7 +196,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    fn member_dispatch(&self) -> MemberDispatch<'_> {
+    fn context_member_dispatch(&self) -> MemberDispatch<'_> {
         if self.existing.existing_queue {
             return MemberDispatch::Refused("`--existing-queue` asks one for its queues");
         }
@@ -223,8 +223,8 @@ impl Args {
         }
     }
 
-    /// Shares the lines of the file out to several members.
-    pub(crate) fn share_lines(
+    /// Divides the lines of the file among the members of the context.
+    pub(crate) fn split_lines_among_members(
         &self,
         members: usize,
         session: &mut Session,
@@ -278,8 +278,9 @@ impl Args {
         }
     }
 
-    /// Refuses flags that need `--from`. clap accepts them with positional data, which conflicts with `--from`.
-    fn require_from(&self) -> Result<(), Error> {
+    /// Refuses flags that need `--from`. clap does not do this if there is positional data, because that conflicts with
+    /// `--from`.
+    fn refuse_flags_needing_from(&self) -> Result<(), Error> {
         let needs_it = self.jid_from.is_some()
             || self.record_file().is_some()
             || self.batch.is_some()
@@ -293,9 +294,9 @@ impl Args {
     }
 
     /// The file that records the lines.
-    fn record_file(&self) -> Option<RecordFile> {
-        let journal = self.journal.clone().map(RecordFile::Journal);
-        journal.or_else(|| self.report.clone().map(RecordFile::Report))
+    fn record_file(&self) -> Option<JournalOrReportPath> {
+        let journal = self.journal.clone().map(JournalOrReportPath::Journal);
+        journal.or_else(|| self.report.clone().map(JournalOrReportPath::Report))
     }
 
     /// The options of `--wait`.
@@ -311,11 +312,15 @@ impl Args {
     }
 }
 
-/// Waits until jobs are complete. Nothing is written to stdout, which has the output of `put`.
-fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Result<(), Error> {
+/// Waits until jobs are complete. Writes nothing to stdout, which already has the output of `put`.
+fn wait_for_jobs(
+    waiter: SubscribedWait,
+    jids: Vec<Name>,
+    session: &mut Session,
+) -> Result<(), Error> {
     let options = waiter.options;
     session.ui.flush_stdout()?;
-    let wait = waiter.run(jids, session, |_, _| Ok(()))?;
+    let wait = waiter.wait_for_jobs(jids, session, |_, _| Ok(()))?;
     wait::require_awaited_state(&wait, &options, session)?;
     let elapsed = format_duration(wait.totals.elapsed_s.0);
     let jobs = format_count(wait.totals.jobs as u64, "job", "jobs");
@@ -326,13 +331,13 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes(Group::Submit, run).member_dispatch(Args::member_dispatch);
+    Spec::writes(HelpGroup::Submit, run).context_member_dispatch(Args::context_member_dispatch);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &args.from {
         Some(from) => from::run(&args, from, session),
         None => {
-            args.require_from()?;
+            args.refuse_flags_needing_from()?;
             one::run(&args, session)
         }
     }

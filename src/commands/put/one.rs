@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit::one::SinglePut;
-use crate::wait::Waiter;
+use crate::wait::SubscribedWait;
 
 use super::Args;
 
@@ -26,7 +26,8 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     if args.allow_missing && args.depends.is_empty() {
         return Err(Error::usage("`--allow-missing` needs `--depends`"));
     }
-    // An option that is absent may come from the defaults of the queue. An empty key counts as given.
+    // Refuse options that need a key only if `--key` is given and empty: if it is absent, the defaults of the queue may
+    // supply a key.
     if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
         coordination::refuse_unmet_requirements(
             &args.lane.lane_and_coordination_options(&args.coordinated),
@@ -54,9 +55,9 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note(&format!("hint: {hint}"));
     }
     let maxima = MaximumChanges::read_changes(&args.coordinated.throttles, now, session)?;
-    // The subscription comes first, so that the wait misses nothing of the job.
+    // Subscribe before the put, so that the wait misses no event of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
-        Some(options) => Some(Waiter::subscribe(options, session)?),
+        Some(options) => Some(SubscribedWait::subscribe(options, session)?),
         None => None,
     };
     if !args.dry_run {
@@ -76,7 +77,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         maxima: maxima.as_put_maxima(),
     };
     let put = job.put_job(now, session)?;
-    let exit = put.show_placed_job(session)?;
+    let exit = put.show_put_result(session)?;
     if args.dry_run {
         if put.has_changed_job() {
             maxima.note_planned_maxima(session);

@@ -39,7 +39,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut missing = Vec::new();
     if out.format() == Format::Raw {
         for jid in given.jids() {
-            let text = core.call_raw(now, &Call::raw_call("recur.get").arg(jid))?;
+            let text = core.call_for_raw_output(now, &Call::raw_call("recur.get").arg(jid))?;
             if text.is_empty() {
                 missing.push(jid)
             } else {

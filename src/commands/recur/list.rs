@@ -5,7 +5,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::recur::Recurring;
 use crate::session::Session;
 
@@ -23,7 +23,7 @@ use crate::session::Session;
 pub(super) struct Args {
     /// Only recurring jobs of these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
-    queues: Vec<Pattern>,
+    queues: Vec<NamePattern>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {

@@ -1,7 +1,7 @@
 //! `qless recur`: recurring jobs.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use std::borrow::Cow;
 
 use crate::clock::moment::Moment;
@@ -40,7 +40,7 @@ mod tag;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: NestedSubcommand,
 }
 
 nested_subcommands! {
@@ -59,28 +59,28 @@ nested_subcommands! {
 const RECURRING: (&str, &str) = ("recurring job", "recurring jobs");
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
-    Group::Submit,
+    HelpGroup::Submit,
     |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
 )
-.member_dispatch(Args::member_dispatch);
+.context_member_dispatch(Args::context_member_dispatch);
 
 impl Args {
-    fn member_dispatch(&self) -> MemberDispatch<'_> {
+    fn context_member_dispatch(&self) -> MemberDispatch<'_> {
         match &self.command {
-            Command::Get(get::Args { jids, .. }) => MemberDispatch::Jobs(jids),
-            Command::Pause(pause::Args { jids, .. })
-            | Command::Resume(resume::Args { jids, .. })
-            | Command::Rm(rm::Args { jids, .. }) => MemberDispatch::AllJobs(jids),
-            Command::Run(run::Args { jid, .. })
-            | Command::Set(set::Args { jid, .. })
-            | Command::Tag(tag::Args { jid, .. }) => MemberDispatch::Job(jid),
-            Command::Put(put::Args { jid, .. }) => {
+            NestedSubcommand::Get(get::Args { jids, .. }) => MemberDispatch::Jobs(jids),
+            NestedSubcommand::Pause(pause::Args { jids, .. })
+            | NestedSubcommand::Resume(resume::Args { jids, .. })
+            | NestedSubcommand::Rm(rm::Args { jids, .. }) => MemberDispatch::AllJobs(jids),
+            NestedSubcommand::Run(run::Args { jid, .. })
+            | NestedSubcommand::Set(set::Args { jid, .. })
+            | NestedSubcommand::Tag(tag::Args { jid, .. }) => MemberDispatch::Job(jid),
+            NestedSubcommand::Put(put::Args { jid, .. }) => {
                 let jid = jid.as_ref();
                 let kept_with = jid.map(|jid| Cow::Borrowed(jid.as_bytes()));
                 MemberDispatch::NewJob { kept_with, jid }
             }
-            Command::List(_) => MemberDispatch::Each,
+            NestedSubcommand::List(_) => MemberDispatch::Each,
         }
     }
 }
@@ -97,7 +97,7 @@ fn read_recurring(
     Ok(found.into_iter().flatten().next())
 }
 
-/// The end of the note about a changed recurring job: that it stays paused, if it is.
+/// The end of the note about a changed recurring job: if it is paused, that it stays paused; otherwise nothing.
 fn stays_paused_note(found: &Recurring) -> &'static str {
     if found.is_paused() {
         ", which stays paused"
@@ -106,13 +106,14 @@ fn stays_paused_note(found: &Recurring) -> &'static str {
     }
 }
 
-/// Adds the options by which a recurring job puts no job while an earlier one has not ended.
+/// Adds the options of `--no-overlap`: all jobs of the recurring job have its jid as key, and a job is not put while an
+/// earlier one has not ended.
 fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
     options.set_option(CoordinationOption::Key, jid.as_bytes().to_vec());
     options.set_option(CoordinationOption::Dup, &b"skip"[..]);
 }
 
-/// Notes the next runs, on a terminal or if a flag has set them.
+/// Prints a note with the next runs: always if the user gave a time or in a dry run, otherwise only on a terminal.
 fn note_next_runs(runs: &[Moment], was_time_given: bool, session: &mut Session) {
     let line = next_runs_text(runs, session.ui.render_options());
     if runs.is_empty() {

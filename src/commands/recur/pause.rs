@@ -56,7 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 match reply.code {
                     OutcomeCode::Ok => {}
                     OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
-                    OutcomeCode::Exists => return Err(reused_jid_error(jid)),
+                    OutcomeCode::Exists => return Err(jid_reused_while_paused_error(jid)),
                     _ => {
                         return Err(invalid_recurring_error(
                             "pause",
@@ -71,11 +71,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_to_people(&paused);
     }
     let done = CommandResult::new("recur pause", jids, args.dry.dry_run);
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }
 
-/// The error about a paused recurring job if another client has made a recurring job with its jid.
-pub(super) fn reused_jid_error(jid: &Name) -> Error {
+/// The error if another client has created a recurring job with the jid of a paused one.
+pub(super) fn jid_reused_while_paused_error(jid: &Name) -> Error {
     Error::conflict(format!(
         "`{jid}` is paused, and another recurring job has its jid now"
     ))

@@ -71,14 +71,14 @@ pub(super) struct Args {
     #[command(flatten)]
     limit: MaxDataFlag,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
-    #[arg(long, value_name = "D", value_parser = moment::typed_recurrence, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = moment::parse_recurrence, allow_hyphen_values = true)]
     every: Option<TypedRecurrence>,
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
     /// Put the first job at this time. Without `--every`, `03:00` means daily, `:30` hourly and
     /// `mon 03:00` weekly; `2026-11-21T06:00:00Z` is a time as well
-    #[arg(long, value_name = "T|:MM", value_parser = moment::run_time, allow_hyphen_values = true,
+    #[arg(long, value_name = "T|:MM", value_parser = moment::parse_run_time, allow_hyphen_values = true,
           conflicts_with = "offset")]
     at: Option<TypedMoment>,
     /// Not there: the hint says what is
@@ -127,7 +127,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let (every, at) = typed_schedule(&args)?;
+    let (every, at) = interval_and_first_run(&args)?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
         Some(given) => data::read_json_data(&mut session.input(), given, args.limit.max_data)?.0,
         None => data::refuse_too_long(data::build_object(&args.arg)?, args.limit.max_data)?,
@@ -216,11 +216,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         note_next_runs(&runs, dry || at.is_some(), session);
         done = done.with_next_runs(&runs);
     }
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }
 
 /// The interval and, if one is given or implied, the time of the first run.
-fn typed_schedule(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
+fn interval_and_first_run(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
     let absent = [
         (args.cron.is_some(), "cron expressions"),
         (args.on.is_some(), "weekdays (`--on`)"),

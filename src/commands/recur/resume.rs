@@ -1,6 +1,6 @@
 //! `qless recur resume`
 
-use super::pause::{SLICE, invalid_recurring_error, reused_jid_error};
+use super::pause::{SLICE, invalid_recurring_error, jid_reused_while_paused_error};
 use super::{RECURRING, missing_recurring_error, note_next_runs, read_existing_recurring};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                         runs = next_runs(found, next);
                     }
                     OutcomeCode::Gone => return Err(missing_recurring_error(jid)),
-                    OutcomeCode::Exists => return Err(reused_jid_error(jid)),
+                    OutcomeCode::Exists => return Err(jid_reused_while_paused_error(jid)),
                     _ => {
                         return Err(invalid_recurring_error(
                             "resume",
@@ -75,7 +75,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         note_next_runs(&runs, false, session);
         done = done.with_next_runs(&runs);
     }
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }
 
 /// The next runs of a resumed job; none if it was not paused, or has no valid time.

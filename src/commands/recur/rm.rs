@@ -37,7 +37,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids = given.jids().to_vec();
     let now = session.connect()?;
     read_existing_recurring(session, now, &jids)?;
-    let asks = AskWhen::if_several(session.min_count_over_members(jids.len()));
+    let asks = AskWhen::if_several(session.min_total_with_other_members(jids.len()));
     let consent = session.consent_for_names(args.dry, asks, "remove", RECURRING, &jids)?;
     if let Some(consent) = consent {
         for jid in &jids {
@@ -53,5 +53,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .end_with(&CommandResult::new("recur rm", jids, dry))
+        .show_and_exit_ok(&CommandResult::new("recur rm", jids, dry))
 }

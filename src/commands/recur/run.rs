@@ -69,15 +69,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let reply = job.send_put(now, session)?;
     if reply.code != OutcomeCode::Ok {
-        let why = reply.refusal_text();
+        let why = reply.core_refusal_text();
         return Err(Error::conflict(format!(
             "cannot put a job in `{queue}`: {why}"
         )));
     }
     let placed = reply.done.unwrap_or_default();
     let exit = job
-        .find_placed_job(&placed, now, session)?
-        .show_placed_job(session)?;
+        .find_put_or_duplicated_job(&placed, now, session)?
+        .show_put_result(session)?;
     if let Some(owed) = owed {
         let note = format!("{owed} beside this: the next pops put them");
         session.ui.note_to_people(&note);

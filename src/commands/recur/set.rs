@@ -40,11 +40,11 @@ pub(super) struct Args {
     pub(super) jid: Name,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
-    #[arg(long, value_name = "D", value_parser = moment::typed_recurrence, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = moment::parse_recurrence, allow_hyphen_values = true)]
     every: Option<TypedRecurrence>,
     /// Time of the next run: `03:00`, `mon 03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half
     /// hour. The interval stays, unless `--every` is given
-    #[arg(long, value_name = "T|:MM", value_parser = moment::run_time,
+    #[arg(long, value_name = "T|:MM", value_parser = moment::parse_run_time,
           allow_hyphen_values = true)]
     at: Option<TypedMoment>,
     /// Queue
@@ -87,7 +87,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let every = args.every.as_ref().map(|every| every.interval);
     let at = args.at.or_else(|| args.every.and_then(|every| every.at));
     if let Some(every) = every {
-        changes.push(("interval", duration::format_seconds(every).into_bytes()));
+        changes.push((
+            "interval",
+            duration::decimal_seconds_text(every).into_bytes(),
+        ));
     }
     if let Some(queue) = &args.queue {
         changes.push(("queue", queue.as_bytes().to_vec()));
@@ -111,8 +114,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut coordination = args.lane.lane_and_coordination_options(&args.coordinated);
     if args.no_overlap {
         super::forbid_overlaps(&args.jid, &mut coordination);
-        // With an older `until` of `start`, a job would be put while the first one runs; with an older
-        // `ttl`, none for a while after it. An empty value removes both.
+        // The recurring job may have these options from before. `until` with the value `start` would allow a put while
+        // the first job runs; `ttl` would forbid puts for a time after the job has ended. An empty value removes an
+        // option.
         for option in [CoordinationOption::Until, CoordinationOption::Ttl] {
             if coordination.option_value(option).is_none() {
                 coordination.set_option(option, &b""[..]);
@@ -154,9 +158,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         // The reply of the core.
         session.ui.print_text("1\n")?;
     }
-    session
-        .ui
-        .end_with(&CommandResult::new("recur set", vec![args.jid], dry).with_next_runs(&runs))
+    session.ui.show_and_exit_ok(
+        &CommandResult::new("recur set", vec![args.jid], dry).with_next_runs(&runs),
+    )
 }
 
 /// The next runs after the change; none if the recurring job is paused, or

@@ -1,6 +1,6 @@
 //! `qless throttle locks` and `qless throttle pending`
 
-use super::note_unused_id;
+use super::note_lane_or_unused_throttle;
 use crate::args::format::Format;
 use crate::args::value;
 use crate::core::api::throttle::ThrottlePart;
@@ -49,7 +49,9 @@ fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> R
     session.ui.check_columns::<JobList>()?;
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.call_raw(now, &part.part_jids_call(id))?;
+        let text = session
+            .core()?
+            .call_for_raw_output(now, &part.part_jids_call(id))?;
         session.ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
@@ -63,7 +65,7 @@ fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> R
         session
             .ui
             .note_to_people(&format!("{what} of throttle {id}"));
-        note_unused_id(id, false, now, session)?;
+        note_lane_or_unused_throttle(id, false, now, session)?;
     }
     Ok(Exit::Ok)
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::args::value;
 use crate::clock::moment::Moment;
-use crate::core::api::throttle::{self, ListedThrottles, UnreadableThrottle};
+use crate::core::api::throttle::{self, ThrottleListing, UnreadableThrottle};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::{Pattern, passes_filter};
+use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::throttle::Throttle;
 use crate::name::Name;
 use crate::session::Session;
@@ -34,7 +34,7 @@ use crate::session::Session;
 pub(super) struct Args {
     /// Only these throttles and lanes (id or glob)
     #[arg(value_name = "ID", value_parser = value::pattern(), add = value::CandidateKind::Throttles)]
-    ids: Vec<Pattern>,
+    ids: Vec<NamePattern>,
     /// Read all queues and the names of all keys, so that no throttle is missing
     #[arg(long)]
     all: bool,
@@ -45,7 +45,7 @@ impl Args {
         passes_filter(&self.ids, Some(id))
     }
 
-    /// Whether throttles are selected that the command line does not name.
+    /// Whether the selection may contain throttles that the command line does not name: it has a glob, or no id at all.
     fn selects_by_glob_or_all(&self) -> bool {
         self.ids.is_empty() || self.ids.iter().any(|id| id.as_plain_name().is_none())
     }
@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, ui) = session.core_and_ui()?;
     let found = read_selected(&args, core, now)?;
     let unlisted = found.unlisted.first().cloned();
-    let omitted = found.omitted.sentence();
+    let omitted = found.omitted.omission_sentence();
     let unreadable: Vec<UnreadableThrottle> = found.unreadable.into_values().collect();
     let none = found.throttles.is_empty() && unreadable.is_empty();
     ui.show(&List::of_all(found.throttles.into_values().collect()))?;
@@ -83,16 +83,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(ui.report_if_incomplete(throttle::partial_result_error(&unreadable)))
 }
 
-/// The selected throttles. Those that the command line names are read by their names, too.
-fn read_selected(args: &Args, core: &mut Core, now: Moment) -> Result<ListedThrottles, Error> {
+/// The selected throttles. Throttles that the command line names are also read by id, because the listing may lack
+/// them.
+fn read_selected(args: &Args, core: &mut Core, now: Moment) -> Result<ThrottleListing, Error> {
     let (mut found, (throttles, unreadable)) = if args.all {
         (core.holding_throttles(now)?, core.all_throttles(now)?)
     } else {
-        let named = args.ids.iter().filter_map(Pattern::as_plain_name);
+        let named = args.ids.iter().filter_map(NamePattern::as_plain_name);
         let named: BTreeSet<Name> = named.cloned().collect();
         let named = named.into_iter().collect();
         (
-            core.listed_throttles(now)?,
+            core.limited_and_holding_throttles(now)?,
             core.existing_throttles(now, named)?,
         )
     };

@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, MemberDispatch, Spec};
+use super::{HelpGroup, MemberDispatch, Spec};
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -23,8 +23,8 @@ mod show;
 ///
 /// A job that was put with `--throttle ID` runs only while it holds a slot of that throttle. It takes
 /// one slot of each of its throttles when it is popped, and gives them back when it ends, is retried or
-/// times out. If a throttle has no free slot, its state is `throttled`: it waits outside the queue and
-/// blocks no other job. A throttle without a maximum limits nothing; one whose id begins with `lock:`
+/// times out. If a throttle has no free slot, the state of the job is `throttled`: the job waits outside the
+/// queue and blocks no other job. A throttle without a maximum limits nothing; one whose id begins with `lock:`
 /// (`--lock`) has one slot. All queues share it.
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle list` · `qless throttle show api`
@@ -36,7 +36,7 @@ mod show;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: NestedSubcommand,
 }
 
 nested_subcommands! {
@@ -50,17 +50,18 @@ nested_subcommands! {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
-    Group::Operate,
+    HelpGroup::Operate,
     |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
 )
-.member_dispatch(|args| match &args.command {
-    Command::Release(release) => MemberDispatch::Jobs(&release.jids),
+.context_member_dispatch(|args| match &args.command {
+    NestedSubcommand::Release(release) => MemberDispatch::Jobs(&release.jids),
     _ => MemberDispatch::Each,
 });
 
-/// Notes that an id belongs to a lane. If notes are read, also that no job uses a throttle.
-fn note_unused_id(
+/// Prints a note if the id belongs to a lane. If people read notes, also prints a note if no job uses the throttle,
+/// with a throttle of similar name.
+fn note_lane_or_unused_throttle(
     id: &Name,
     is_plan_shown: bool,
     now: Moment,
@@ -83,7 +84,7 @@ fn note_unused_id(
     };
     let mut line = format!("note: {what}");
     if !is_lane {
-        let known = session.core()?.listed_throttle_ids(now)?;
+        let known = session.core()?.throttle_ids_to_suggest(now)?;
         if let Some(near) = nearest_spelling(id, &known) {
             line.push_str(&format!("; did you mean `{near}`?"));
         }

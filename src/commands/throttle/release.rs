@@ -59,7 +59,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         && session
             .consent(
                 args.dry,
-                AskWhen::if_several(session.min_count_over_members(jids.len())),
+                AskWhen::if_several(session.min_total_with_other_members(jids.len())),
                 &what,
                 details,
             )?
@@ -78,7 +78,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(session.ui.report_if_incomplete(others))
 }
 
-/// The jobs that hold a slot of a throttle or wait for one, and the error about the others.
+/// Of the given jobs, the ones that hold a slot of the throttle or wait for one, and the error about all others.
 fn filter_throttle_users(
     jids: Vec<Name>,
     id: &Name,
@@ -94,11 +94,12 @@ fn filter_throttle_users(
     for jids in jids.chunks(MAX_JOBS_PER_CALL) {
         let jobs = core.jobs_with_fields(now, "jid,shown,throttles", jids)?;
         for (jid, job) in jids.iter().zip(jobs) {
-            // The core lists a job only for the first of the throttles that hold it back.
+            // The core lists a job only for the first of the throttles that hold it back, so the fields of the job
+            // count, too.
             let waits = |job: &Job| {
                 job.state == Some(State::Throttled) && job.throttles.iter().any(|one| one == id)
             };
-            // A slot may outlive its job, if another client deleted that.
+            // A listed job may not exist: if another client deleted a job, its slot remains.
             match job {
                 _ if listed.contains(jid) => users.push(jid.clone()),
                 Some(job) if waits(&job) => users.push(jid.clone()),
@@ -112,7 +113,7 @@ fn filter_throttle_users(
     }
     let (existing, unreadable) = core.existing_throttles(now, vec![id.clone()])?;
     if users.is_empty() && existing.is_empty() && unreadable.is_empty() {
-        let known = core.listed_throttle_ids(now)?;
+        let known = core.throttle_ids_to_suggest(now)?;
         return Ok((users, Some(Error::unknown_name("throttle", id, &known))));
     }
     let mut clauses = Vec::new();

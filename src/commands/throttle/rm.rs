@@ -33,7 +33,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let throttles = session.core()?.throttles(now, &args.ids)?;
     if let Some(unknown) = throttles.iter().find(|throttle| !throttle.defined) {
-        let known = session.core()?.listed_throttle_ids(now)?;
+        let known = session.core()?.throttle_ids_to_suggest(now)?;
         let error = Error::unknown_name("the maximum of throttle", &unknown.id, &known);
         return Err(error);
     }
@@ -56,5 +56,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_to_people(&what.replacen("remove", "removed", 1));
     }
     let done = CommandResult::new("throttle rm", args.ids, args.dry.dry_run);
-    session.ui.end_with(&done)
+    session.ui.show_and_exit_ok(&done)
 }

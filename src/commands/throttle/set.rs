@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::note_unused_id;
+use super::note_lane_or_unused_throttle;
 use crate::args::coordination::new_throttle_id;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -49,13 +49,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let ttl = args
         .ttl
         .map(|ttl| Duration::from_secs(ttl.as_secs_f64().ceil() as u64));
-    let ttl = ttl.map(duration::format_seconds);
+    let ttl = ttl.map(duration::decimal_seconds_text);
     let now = session.connect()?;
     let what = format!(
         "set the maximum of throttle {id} to {}",
         describe_maximum(*maximum)
     );
-    note_unused_id(id, dry, now, session)?;
+    note_lane_or_unused_throttle(id, dry, now, session)?;
     let consent = session.consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?;
     if consent.is_some() {
         let core = session.core()?;
@@ -71,5 +71,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .end_with(&CommandResult::new("throttle set", vec![args.id], dry))
+        .show_and_exit_ok(&CommandResult::new("throttle set", vec![args.id], dry))
 }

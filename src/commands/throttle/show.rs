@@ -1,6 +1,6 @@
 //! `qless throttle show`
 
-use super::note_unused_id;
+use super::note_lane_or_unused_throttle;
 use crate::args::format::Format;
 use crate::args::value;
 use crate::core::call::Call;
@@ -29,11 +29,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let (core, ui) = session.core_and_ui()?;
     if ui.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("throttle.get").arg(&args.id))?;
+        let text = core.call_for_raw_output(now, &Call::raw_call("throttle.get").arg(&args.id))?;
         ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
     ui.show(&core.readable_throttle_with_jobs(now, &args.id)?)?;
-    note_unused_id(&args.id, false, now, session)?;
+    note_lane_or_unused_throttle(&args.id, false, now, session)?;
     Ok(Exit::Ok)
 }

@@ -1,4 +1,4 @@
-//! Setting options, and forgetting queues and workers.
+//! Sets options of the core, and removes queues and workers from its lists.
 
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -18,14 +18,14 @@ impl Core {
         self.call(now, Call::new(calls::CONFIG_UNSET).arg(key))
     }
 
-    /// Removes queues from the list of known ones. Their jobs stay.
+    /// Removes queues from the list of known queues. Their jobs stay.
     pub fn forget_queues(&mut self, now: Moment, queues: &[Name], _: Consent) -> Result<(), Error> {
         self.call_in_slices(now, &Call::new(calls::QUEUE_FORGET), queues)
             .map(|_: Vec<()>| ())
             .map(drop)
     }
 
-    /// Removes workers from the list of known ones.
+    /// Removes workers from the list of known workers.
     pub fn forget_workers(
         &mut self,
         now: Moment,
@@ -35,7 +35,7 @@ impl Core {
         self.deregister_workers(now, workers)
     }
 
-    /// Removes a worker that ends from the list of known ones.
+    /// Removes a worker process that ends from the list of known workers.
     pub(crate) fn deregister_worker(&mut self, now: Moment, worker: &Name) -> Result<(), Error> {
         self.deregister_workers(now, std::slice::from_ref(worker))
     }

@@ -1,6 +1,6 @@
-//! The Redis command that makes a change, for people to read.
+//! Shows a change of a repair as the Redis command that would make it, for people to read.
 
-use crate::core::script::keys::{Companion, KeyFamily, Keys};
+use crate::core::script::keys::{JobCompanionKey, KeyFamily, Keys};
 use crate::model::verdict::KeyChange;
 use crate::name::Name;
 
@@ -13,9 +13,9 @@ enum KeyType {
 }
 
 impl KeyChange {
-    /// The command that makes this change, word by word. `finding_item` is the item of the finding: a job
-    /// may have the name of another job's companion.
-    pub fn redis_command(&self, keys: &Keys, finding_item: &Name) -> Vec<Name> {
+    /// The words of the Redis command that makes this change. `finding_item` is the item of the finding: if it is a
+    /// job, its key may look like a companion key of another job, such as a history.
+    pub fn equivalent_redis_command(&self, keys: &Keys, finding_item: &Name) -> Vec<Name> {
         let key = self.key.clone();
         let word = |text: &str| Name::from(text);
         let (before, after) = (self.before.clone(), self.after.clone());
@@ -37,7 +37,7 @@ impl KeyChange {
             (KeyType::List, Some(_), Some(text)) => vec![word("LSET"), key, item, text],
             (KeyType::List, None, Some(text)) if first => vec![word("LPUSH"), key, text],
             (KeyType::List, None, Some(text)) => vec![word("RPUSH"), key, text],
-            // LREM removes the element by its value: from the head if it is the first, else from the tail.
+            // LREM finds an element by its value: search from the head for the first element, else from the tail.
             (KeyType::List, before, None) => {
                 let count = if first { "1" } else { "-1" };
                 let text = before.unwrap_or_default();
@@ -57,7 +57,7 @@ fn type_by_key_name(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
         KeyFamily::DayDurations | KeyFamily::DayCounters(_) => KeyType::Hash,
         KeyFamily::Config | KeyFamily::Pauses | KeyFamily::PausedRecurring => KeyType::Hash,
         KeyFamily::IdentifierPatterns => KeyType::Hash,
-        KeyFamily::Companion(Companion::History, _) | KeyFamily::Group(_) => KeyType::List,
+        KeyFamily::Companion(JobCompanionKey::History, _) | KeyFamily::Group(_) => KeyType::List,
         KeyFamily::PriorityPatterns | KeyFamily::Releasing => KeyType::List,
         KeyFamily::Companion(..) | KeyFamily::Failures | KeyFamily::Paused => KeyType::Set,
         _ => KeyType::Zset,
@@ -76,7 +76,7 @@ mod tests {
             before,
             after,
         };
-        let words = change.redis_command(&Keys::new("p:"), &Name::from(of));
+        let words = change.equivalent_redis_command(&Keys::new("p:"), &Name::from(of));
         let words: Vec<&str> = words.iter().filter_map(Name::as_str).collect();
         words.join(" ")
     }

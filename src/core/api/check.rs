@@ -1,6 +1,7 @@
-//! Verifying and repairing: `check.slice` and `check.revert`, and what the server reports about itself.
+//! The calls of `qless check` that verify and repair items (`check.slice`) and revert repairs (`check.revert`). Also
+//! reads what the server reports about itself.
 //!
-//! The scan finds only candidates. One call verifies them at one instant.
+//! The scan of `qless check` finds only candidates, which may be inconsistent. One call verifies them at one instant.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,61 +20,74 @@ use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
 use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::{
-    ItemKind, KeyChange, Location, MAX_ITEMS, RepairReply, RepairStatus, Verdict, VerdictReply,
+    ItemKind, ItemLocation, KeyChange, MAX_ITEMS, RepairReply, Repairability, Verdict, VerdictReply,
 };
 use crate::name::Name;
 
-/// What `check.slice` does with the findings that are still there.
+/// What `check.slice` does with the findings that it confirms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
-enum CheckMode {
-    /// It reports them, with the changes that would repair them.
+enum ReportOrRepair {
+    /// Report the findings, with the changes that would repair them.
     Look,
-    /// It repairs them.
+    /// Repair the findings.
     Mend,
 }
 
 impl Core {
-    /// Verifies items of one location. `finding_filter` is empty for all findings, else ids separated by
-    /// commas. `-id` excludes a finding. An id approves its repair.
+    /// Verifies items of one location. `finding_filter` is empty for all findings, else ids separated by commas. `-id`
+    /// excludes a finding. An id without `-` also approves the repair of this finding.
     pub fn verify_items(
         &mut self,
         now: Moment,
         finding_filter: &str,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
     ) -> Result<VerdictReply, Error> {
         self.plan_item_repairs(now, finding_filter, "", location, items)
     }
 
-    /// Verifies items as [`Core::repair_items`] does, and returns the changes that it would make.
+    /// Verifies items, and plans their repair: the verdicts contain the changes that [`Core::repair_items`] would make.
     pub fn plan_item_repairs(
         &mut self,
         now: Moment,
         finding_filter: &str,
         run: &str,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
     ) -> Result<VerdictReply, Error> {
-        let checked =
-            self.call_check_slice(now, CheckMode::Look, finding_filter, run, location, items)?;
+        let checked = self.call_check_slice(
+            now,
+            ReportOrRepair::Look,
+            finding_filter,
+            run,
+            location,
+            items,
+        )?;
         Ok(checked.reply)
     }
 
-    /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
-    /// the name of the repair, which the names of the keys that it sets aside contain.
+    /// Verifies items again and repairs the findings that are still there, in the same call. `run`, the name of the
+    /// repair, becomes part of the name of each key that the repair sets aside.
     pub fn repair_items(
         &mut self,
         now: Moment,
         finding_filter: &str,
         run: &str,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let CheckedSlice {
+        let CheckSliceReply {
             reply,
             was_repeated,
-        } = self.call_check_slice(now, CheckMode::Mend, finding_filter, run, location, items)?;
+        } = self.call_check_slice(
+            now,
+            ReportOrRepair::Mend,
+            finding_filter,
+            run,
+            location,
+            items,
+        )?;
         let VerdictReply {
             verdicts, verified, ..
         } = reply;
@@ -87,16 +101,16 @@ impl Core {
     fn call_check_slice(
         &mut self,
         now: Moment,
-        mode: CheckMode,
+        mode: ReportOrRepair,
         finding_filter: &str,
         run: &str,
-        location: &Location,
+        location: &ItemLocation,
         items: &[Name],
-    ) -> Result<CheckedSlice, Error> {
-        // A repeated repair needs no reconciliation: it does not find what the first one repaired.
+    ) -> Result<CheckSliceReply, Error> {
+        // A repair may be repeated after a lost reply: the second call no longer finds what the first one repaired.
         let call = match mode {
-            CheckMode::Mend => Call::new(calls::CHECK_SLICE),
-            CheckMode::Look => Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)),
+            ReportOrRepair::Mend => Call::new(calls::CHECK_SLICE),
+            ReportOrRepair::Look => Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)),
         };
         let words = [
             mode.into_str(),
@@ -112,23 +126,24 @@ impl Core {
             verified: items.len(),
             misplaced: Vec::new(),
         };
-        for row in reply.read::<Vec<CheckRow>>()? {
+        for row in reply.read::<Vec<VerdictOrCount>>()? {
             match row {
-                CheckRow::Verdict(id, row) => {
+                VerdictOrCount::Verdict(id, row) => {
                     slice.verdicts.push(row.into_verdict(id, location, items))
                 }
-                CheckRow::Count(verified, jobs) => {
+                VerdictOrCount::Count(verified, jobs) => {
                     (slice.verified, slice.misplaced) = (verified, jobs);
                 }
             }
         }
-        Ok(CheckedSlice {
+        Ok(CheckSliceReply {
             reply: slice,
             was_repeated,
         })
     }
 
-    /// Reverts changes of repairs, newest first, if nothing has changed since.
+    /// Reverts changes of repairs; the newest comes first in `changes`. The core skips a change if the data is no
+    /// longer as the repair left it.
     pub fn revert_changes(
         &mut self,
         now: Moment,
@@ -149,7 +164,7 @@ impl Core {
     }
 }
 
-/// The numbers of changes that a call of `check.revert` has reverted, and that it has left alone.
+/// The reply of `check.revert`: how many changes it reverted, and how many it skipped.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 pub struct RevertCounts {
@@ -157,14 +172,15 @@ pub struct RevertCounts {
     pub skipped: u64,
 }
 
-/// What a server reports that may endanger jobs. A fact that it does not report is absent.
+/// What a server reports about eviction and replication, by which it may lose jobs. A fact that the server does not
+/// report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerRisks {
     /// `maxmemory-policy`.
     pub eviction_policy: Option<String>,
     /// `maxmemory` in bytes. 0 means no limit.
     pub max_memory: Option<u64>,
-    /// The number of keys evicted since the start.
+    /// The number of keys that the server has evicted since its start.
     pub evicted: u64,
     /// The primary, if the server is a replica.
     pub primary: Option<PrimaryLink>,
@@ -176,12 +192,12 @@ pub struct ServerRisks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrimaryLink {
     pub is_up: bool,
-    /// How long the link has been down; 0 while it is up.
+    /// Seconds since the link broke; 0 while it is up.
     pub down_seconds: u64,
 }
 
 impl Core {
-    /// Facts that the server reports about itself. A fact that the user may not ask for is absent.
+    /// Reads from INFO what may endanger jobs. If the user may not read a section of INFO, its facts are absent.
     pub fn server_risks(&mut self, now: Moment) -> ServerRisks {
         let calls = [
             Call::redis_command("INFO").arg("memory"),
@@ -191,13 +207,13 @@ impl Core {
         ];
         let sections: Vec<String> = self.call_all(now, &calls).into_iter().flatten().collect();
         let info = InfoText(sections.concat());
-        // `db0:keys=12,expires=0,…`, and no line for an empty database.
+        // INFO has a line such as `db0:keys=12,expires=0,…` for each database, and none for an empty database.
         let database = info.field(&format!("db{}", self.db_number()));
         let keys = database.unwrap_or("keys=0").strip_prefix("keys=");
         let keys = keys.filter(|_| !sections.is_empty());
         let keys = keys.and_then(|text| text.split(',').next()?.parse().ok());
-        // INFO of a cluster node counts the keys of all prefixes: if possible, take the number of keys in the
-        // prefix's slot.
+        // INFO of a cluster node counts the keys of all prefixes. If the number of keys in the prefix's slot is known,
+        // use that instead.
         let keys = self.count_keys_in_slot(now).or(keys);
         ServerRisks {
             eviction_policy: info.field("maxmemory_policy").map(str::to_owned),
@@ -224,7 +240,7 @@ impl Core {
         least
     }
 
-    /// Whether a job with each jid exists. A key of another type is not a job.
+    /// For each jid, whether its job exists. A key of another type is not a job.
     pub fn jobs_exist(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let keys = Keys::new(self.prefix());
         let mut exist = Vec::with_capacity(jids.len());
@@ -237,8 +253,8 @@ impl Core {
         Ok(exist)
     }
 
-    /// The marks of jobs; `None` for a job that does not exist.
-    pub(crate) fn job_marks(
+    /// The mark of each job, a number that changes whenever the job does; `None` for a job that does not exist.
+    pub(crate) fn job_version_marks(
         &mut self,
         now: Moment,
         jids: &[Name],
@@ -250,16 +266,16 @@ impl Core {
             .collect();
         let mut marks = Vec::with_capacity(jids.len());
         #[derive(Deserialize)]
-        struct MarkRow {
+        struct VersionMarkRow {
             mark: Name,
         }
-        for rows in self.call_all::<Vec<Option<MarkRow>>>(now, &calls) {
+        for rows in self.call_all::<Vec<Option<VersionMarkRow>>>(now, &calls) {
             marks.extend(rows?.into_iter().map(|row| row.map(|row| row.mark)));
         }
         reply::require_row_per_item(calls::LOOK_JOBS.name, marks, jids.len())
     }
 
-    /// The first waiting job of each queue, for up to 500 queues. A key of another type has
+    /// The jid of the first waiting job of each queue, for up to 500 queues. A queue whose key has another type has
     /// none.
     pub fn first_waiting_jid_per_queue(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let keys = Keys::new(self.prefix());
@@ -280,43 +296,44 @@ impl Core {
 }
 
 /// The reply of `check.slice`, and whether the call was repeated after a lost reply.
-struct CheckedSlice {
+struct CheckSliceReply {
     reply: VerdictReply,
     was_repeated: bool,
 }
 
 /// A row of `check.slice`.
-enum CheckRow {
+enum VerdictOrCount {
     Verdict(FindingId, VerdictRow),
-    /// The number of items that the call verified, and the jobs among them that need calls of their own.
+    /// The number of items that the call verified. If these were blocks of a failure list, also jobs in them that must
+    /// be verified again, as items of the location `group`.
     Count(usize, Vec<Name>),
 }
 
 /// Reads a row that begins with the id of a finding (a verdict) or with a number (the count).
-impl<'de> Deserialize<'de> for CheckRow {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CheckRow, D::Error> {
-        struct CheckRowVisitor;
-        impl<'de> Visitor<'de> for CheckRowVisitor {
-            type Value = CheckRow;
+impl<'de> Deserialize<'de> for VerdictOrCount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<VerdictOrCount, D::Error> {
+        struct VerdictOrCountVisitor;
+        impl<'de> Visitor<'de> for VerdictOrCountVisitor {
+            type Value = VerdictOrCount;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a finding or a number of items")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<CheckRow, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<VerdictOrCount, A::Error> {
                 let word: Name = row.next_element()?.unwrap_or_default();
                 let word = word.as_str().unwrap_or_default();
                 if let Some(id) = FindingId::from_name(word) {
                     let verdict = row.next_element()?;
                     let verdict = verdict.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-                    return Ok(CheckRow::Verdict(id, verdict));
+                    return Ok(VerdictOrCount::Verdict(id, verdict));
                 }
                 let count = word.parse().map_err(A::Error::custom)?;
-                Ok(CheckRow::Count(
+                Ok(VerdictOrCount::Count(
                     count,
                     row.next_element()?.unwrap_or_default(),
                 ))
             }
         }
-        deserializer.deserialize_struct("row", &["id", ".."], CheckRowVisitor)
+        deserializer.deserialize_struct("row", &["id", ".."], VerdictOrCountVisitor)
     }
 }
 
@@ -325,7 +342,7 @@ impl<'de> Deserialize<'de> for CheckRow {
 #[serde(rename = "row")]
 struct VerdictRow {
     item: Name,
-    outcome: RepairStatus,
+    outcome: Repairability,
     detail: Name,
     #[serde(rename = "..")]
     changes: Vec<KeyChange>,
@@ -333,10 +350,10 @@ struct VerdictRow {
 
 impl VerdictRow {
     /// The verdict about `items`.
-    fn into_verdict(self, id: FindingId, location: &Location, items: &[Name]) -> Verdict {
+    fn into_verdict(self, id: FindingId, location: &ItemLocation, items: &[Name]) -> Verdict {
         let cycle = match (id, location.kind) {
             (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
-            // At another location, the cycle is a single job that depends on itself.
+            // For other kinds of items, the core reports only a cycle of one job, which depends on itself.
             (FindingId::DependencyCycle, _) => vec![self.item.clone()],
             _ => Vec::new(),
         };

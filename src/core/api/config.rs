@@ -7,14 +7,16 @@ use crate::model::config::{ConfigOption, GENERAL_OPTIONS, option_of_key};
 use crate::name::Name;
 
 impl Core {
-    /// Every option that is set or known, by name. The value of a known one without a default is empty.
+    /// All options that are set and all known options, sorted by name. A known option that is not set and has no
+    /// default has an empty value.
     pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
         let text = self.call(now, Call::new(calls::CONFIG_GET))?;
         let options = reply::read_json_object(calls::CONFIG_GET.name, &text)?;
         let mut items: Vec<ConfigOption> = options
             .into_iter()
             .map(|(key, value)| {
-                // The core returns defaults as numbers and set values as text: an option with a text is set.
+                // The core returns a default as a number, and a value that is set as a text. So an option whose value
+                // is a text is set.
                 let set = value.text();
                 let value = set.clone().unwrap_or_else(|| value.to_single_line());
                 config_option(key, value, set.is_some())
@@ -36,7 +38,7 @@ fn config_option(key: Name, value: Name, is_set: bool) -> ConfigOption {
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.spec.default);
     let default = default.filter(|default| !default.is_empty());
-    // The core returns set values as text, and also this one default: `qless` counts as not set.
+    // One default is a text, too: `qless`. An option with this default and this value counts as not set.
     let is_set = is_set && !(default == Some("qless") && value == Name::from("qless"));
     ConfigOption {
         key,

@@ -1,4 +1,4 @@
-//! Reading what `doctor` reports about a server: a fixed number of reads, whatever the server holds.
+//! Reads what `doctor` reports about a server. The number of reads does not depend on the amount of data.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::model::server::ServerFacts;
 use crate::name::Name;
 
-/// The facts that a server reports about itself.
+/// The facts that a server reports about itself in INFO.
 #[derive(Debug)]
 pub(crate) struct ServerReport {
     pub facts: ServerFacts,
@@ -22,12 +22,12 @@ pub(crate) struct ServerReport {
     pub product: String,
     pub mode: String,
     pub is_loading: bool,
-    /// Whether the server could not write its append-only file.
+    /// Whether the last write to the append-only file failed.
     pub append_failed: bool,
     pub replicas: u64,
-    /// The replicas that are near enough to count, if the server requires some.
+    /// The number of replicas that lag little enough for `min-replicas-to-write`; `None` if the server requires none.
     pub in_sync_replicas: Option<u64>,
-    /// The address of the primary, if this is a replica.
+    /// The address of the primary, if the server is a replica.
     pub primary: Option<String>,
     /// How long the primary has been silent.
     pub lag: Option<Duration>,
@@ -35,7 +35,7 @@ pub(crate) struct ServerReport {
     pub max_connections: Option<u64>,
 }
 
-/// What CONFIG reports and INFO does not.
+/// The settings of a server that CONFIG reports and INFO does not.
 #[derive(Debug, Default)]
 pub(crate) struct ServerConfig {
     pub appendfsync: String,
@@ -71,17 +71,18 @@ const CONFIG_NAMES: [&str; 5] = [
     "lua-time-limit",
 ];
 
-/// How often the server's time is read. The fastest reply counts.
+/// How often the server's time is read to compare the clocks. Only the fastest reply counts, because its error is
+/// smallest.
 const CLOCK_READS: usize = 3;
 
 impl Core {
-    /// The facts that the server reports about itself. An error if it reports none.
+    /// Reads the server's INFO. Fails if the server refuses INFO.
     pub(crate) fn server_report(&mut self, now: Moment) -> Result<ServerReport, Error> {
         let info: InfoText = self.call(now, Call::redis_command("INFO"))?;
         Ok(read_report(&info))
     }
 
-    /// What CONFIG reports and INFO does not; `None` if the server does not report it.
+    /// Reads the settings that only CONFIG reports; `None` if the server refuses CONFIG.
     pub(crate) fn server_config(&mut self, now: Moment) -> Option<ServerConfig> {
         let get = |name: &str| Call::redis_command("CONFIG").args(["GET", name]);
         let pairs = self.call_all::<Vec<Name>>(now, &CONFIG_NAMES.map(get));
@@ -89,8 +90,8 @@ impl Core {
         Some(read_config(&pairs))
     }
 
-    /// Makes a call of the core, which loads the script if the server does not have it. Returns how long a second
-    /// call took.
+    /// How long a call of the core takes. A first call loads the script if the server does not have it; a second one is
+    /// timed.
     pub(crate) fn time_core_call(&mut self, now: Moment) -> Result<Duration, Error> {
         let call = || Call::new(calls::CONFIG_GET).arg("heartbeat");
         let _: Option<Name> = self.call(now, call())?;
@@ -136,7 +137,7 @@ impl Core {
         })
     }
 
-    /// The first of these prefixes under which there are queues in the same database.
+    /// The first of these prefixes that has queues in the current database.
     pub(crate) fn prefix_with_queues(
         &mut self,
         now: Moment,
@@ -178,14 +179,15 @@ fn read_report(info: &InfoText) -> ServerReport {
         replicas: info.number("connected_slaves").unwrap_or(0),
         in_sync_replicas: info.number("min_slaves_good_slaves"),
         primary,
-        lag: info.replica_lag(),
+        lag: info.primary_silence(),
         connections: info.number("connected_clients"),
         max_connections: info.number("maxclients"),
         facts,
     }
 }
 
-/// Reads a name and its value for each option. A server that does not know one replies with neither.
+/// Reads the replies to CONFIG GET, one for each setting: its name and value, or nothing if the server does not know
+/// it.
 fn read_config(pairs: &[Vec<Name>]) -> ServerConfig {
     let value = |name: &str| {
         let mut pairs = pairs.iter();

@@ -1,5 +1,5 @@
-//! Tells whether a server still holds all data that it acknowledged: a restart, a flush or an eviction may have lost
-//! some.
+//! Finds out whether a server still has all data that it acknowledged. A restart, a flush or an eviction may have lost
+//! some of it.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(crate) enum LossCause {
 }
 
 impl LossCause {
-    /// The clause that follows the server's address in a sentence.
+    /// What happened to the server, as a clause that follows the server's address.
     pub(crate) const fn as_clause(self) -> &'static str {
         match self {
             LossCause::Restarted => "restarted, or another one took its place",
@@ -31,9 +31,10 @@ impl LossCause {
     }
 }
 
-/// A run of a server between two losses. If two are equal, nothing was lost in between.
+/// A period in which a server lost no data: it has not restarted, was not flushed and evicted no key. If the epochs of
+/// two moments are equal, the server lost nothing between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ServerEpoch {
+pub(crate) struct LossFreeEpoch {
     pub run_id: String,
     /// The number of calls of FLUSHALL and FLUSHDB, in any database.
     pub flushes: u64,
@@ -41,21 +42,22 @@ pub(crate) struct ServerEpoch {
     /// versions lack this field.
     #[serde(default)]
     pub evicted: u64,
-    /// The history of changes that the server continues: the ids of its replication, the current one first.
+    /// The server's replication ids, the current one first: they name the history of changes that the server continues.
     #[serde(skip)]
     pub histories: Vec<String>,
 }
 
-impl PartialEq for ServerEpoch {
-    fn eq(&self, other: &ServerEpoch) -> bool {
+impl PartialEq for LossFreeEpoch {
+    fn eq(&self, other: &LossFreeEpoch) -> bool {
         (&self.run_id, self.flushes, self.evicted) == (&other.run_id, other.flushes, other.evicted)
     }
 }
 
-impl ServerEpoch {
-    /// Whether `other` has a copy of this server's data, as a replica that took over does: then the last changes may
-    /// be missing. Otherwise the data was moved completely.
-    pub(crate) fn shares_history_with(&self, other: &ServerEpoch) -> bool {
+impl LossFreeEpoch {
+    /// Whether the server of `other` continues this server's history, as a replica that took over does: its last
+    /// changes may then be missing. If not, the cluster moved the data to that server completely. True if this history
+    /// is unknown.
+    pub(crate) fn shares_history_with(&self, other: &LossFreeEpoch) -> bool {
         let mut histories = self.histories.iter();
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
     }
@@ -63,7 +65,7 @@ impl ServerEpoch {
     /// The events between this epoch and `present` by which the server may have lost jobs.
     pub(crate) fn causes_of_loss(
         &self,
-        present: &ServerEpoch,
+        present: &LossFreeEpoch,
     ) -> impl Iterator<Item = LossCause> + use<> {
         [
             (self.run_id != present.run_id, LossCause::Restarted),
@@ -74,8 +76,9 @@ impl ServerEpoch {
         .filter_map(|(happened, cause)| happened.then_some(cause))
     }
 
-    /// Reads the sections `server`, `commandstats`, `stats` and `replication` of INFO.
-    fn from_info(sections: &[String]) -> Option<ServerEpoch> {
+    /// Reads an epoch from the sections `server`, `commandstats`, `stats` and `replication` of INFO. `None` without a
+    /// run id.
+    fn from_info(sections: &[String]) -> Option<LossFreeEpoch> {
         let lines = || sections.iter().flat_map(|section| section.lines());
         let run_id = lines().find_map(|line| line.strip_prefix("run_id:"))?;
         let flushes = lines().filter_map(|line| {
@@ -95,7 +98,7 @@ impl ServerEpoch {
         });
         // An id of zeros stands for none.
         let is_id = |id: &String| id.bytes().any(|byte| byte != b'0');
-        Some(ServerEpoch {
+        Some(LossFreeEpoch {
             histories: histories.into_iter().filter(is_id).collect(),
             run_id: run_id.trim().to_owned(),
             flushes: flushes.sum(),
@@ -105,26 +108,26 @@ impl ServerEpoch {
 }
 
 impl Core {
-    /// The present epoch, if the server reports it and the user may ask.
-    pub(crate) fn server_epoch(&mut self) -> Result<Option<ServerEpoch>, Error> {
+    /// The server's current epoch. `None` if the server does not report its run id, or the user may not run INFO.
+    pub(crate) fn current_loss_free_epoch(&mut self) -> Result<Option<LossFreeEpoch>, Error> {
         let sections = ["server", "commandstats", "stats", "replication"];
         let calls = sections.map(|section| Call::redis_command("INFO").arg(section));
         let mut sections = Vec::new();
         for section in self.call_all(self.now(), &calls) {
             match section {
                 Ok(section) => sections.push(section),
-                // Leave out a section that is refused: some services have no INFO, and some users are not allowed to
-                // run it.
+                // Leave out a section that the server refuses: some services have no INFO, and some users may not run
+                // it.
                 Err(error) if matches!(error.kind(), Kind::NoPerm | Kind::Server) => {}
                 Err(error) if error.exit() == Exit::Server => return Err(error),
                 Err(_) => {}
             }
         }
-        Ok(ServerEpoch::from_info(&sections))
+        Ok(LossFreeEpoch::from_info(&sections))
     }
 
-    /// The moment since which no job was deleted because of its age or number. A job that is
-    /// younger and missing was cancelled or lost.
+    /// The moment since which the core has deleted no ended job because of its age or because there were too many. If a
+    /// younger job is missing, it was cancelled or lost.
     pub(crate) fn retention_start(&mut self, now: Moment) -> Result<Moment, Error> {
         let options = self.config(now)?;
         let number = |key: &str| {
@@ -141,8 +144,8 @@ impl Core {
                 .job_snapshots(now, &oldest.members)?
                 .into_iter()
                 .flatten();
-            // `since` is a whole second: a job deleted because of the number may have ended in the same second as
-            // the oldest one left, so one more second is added.
+            // `since` counts whole seconds. A job that the core deleted because there were too many may have ended in
+            // the same second as the oldest job left, so add one second.
             let ended = oldest.filter_map(|job| job.since).max();
             let ended = ended.map(|ended| ended.plus(Duration::from_secs(1)));
             since = since.max(ended.unwrap_or(now));

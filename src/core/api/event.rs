@@ -22,7 +22,7 @@ pub(crate) struct EventStream {
 pub(crate) enum EventNotice {
     /// The connection was lost. Events may be missed from now on.
     Lost(ConnectionLoss),
-    /// The connection is back. Events may have been missed.
+    /// The server publishes events to this client from now on. Earlier events may have been missed.
     Back(Moment),
     Event(Box<Event>),
 }
@@ -52,12 +52,12 @@ impl Core {
 }
 
 impl EventStream {
-    /// Since when the connection has been broken, if it is.
+    /// When the connection broke; `None` if it works.
     pub(crate) fn broken_since(&self) -> Option<Instant> {
         self.subscription.broken_since()
     }
 
-    /// The next event, or the error that ended the stream; `None` if no event comes until that time.
+    /// The next event, or the error that ended the stream; `None` if no event comes by `until`.
     pub(crate) fn next_event(&self, until: Instant) -> Option<Result<EventNotice, Error>> {
         let notice = self.subscription.next_notice(until)?;
         Some(notice.map(|notice| match notice {
@@ -92,14 +92,15 @@ impl Core {
 }
 
 impl PutNotices {
-    /// The next notice; `None` if no job is put until that time.
+    /// The next notice; `None` if no job is put by `until`, or if the subscription has failed.
     pub(crate) fn next_notice(&self, until: Instant) -> Option<PutNotice> {
         loop {
             match self.0.next_notice(until)?.ok()? {
                 Notice::Lost(_) => {}
                 Notice::Subscribed(_) => return Some(PutNotice::Subscribed),
                 Notice::Message(PublishedMessage { text, .. }) => {
-                    // Most events are of other kinds: search the text first, and decode only puts.
+                    // Most messages are about other events. To save time, search the text first and decode it only if
+                    // it may be a put.
                     let event = br#""event":"put""#;
                     if text.windows(event.len()).any(|part| part == event)
                         && let Some(queue) = event_text_field(&text, "queue")
@@ -137,7 +138,7 @@ fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
     event
 }
 
-/// The kind of the events on a channel of tracked jobs. The channel has the name of the kind.
+/// The kind of the events on a channel of tracked jobs, which has the name of that kind; `None` for other channels.
 fn kind_of_tracked_channel(channel: &[u8]) -> Option<EventKind> {
     let mut kinds = EventChannel::Tracked.kinds().iter();
     kinds
@@ -157,9 +158,9 @@ fn read_event_fields(at: Moment, text: &[u8]) -> Event {
             let kind = kind.filter(|kind| kind.is_published());
             event.event = kind.unwrap_or(EventKind::Unknown);
         } else if let Some(field) = event.field_mut(name.as_bytes())
-            && let Some(text) = event_field_text(&value)
+            && let Some(text) = nullable_scalar_text(&value)
         {
-            // An event about a job that nobody holds names the worker `""`: leave that field out.
+            // If no worker holds the job, the event has the worker `""`: leave that field out.
             let is_nobody = |text: &Name| text.is_empty() && name.as_bytes() == b"worker";
             *field = text.filter(|text| !is_nobody(text));
         } else {
@@ -172,8 +173,9 @@ fn read_event_fields(at: Moment, text: &[u8]) -> Event {
     event
 }
 
-/// The text of a field: `Some(None)` for `false`, which stands for an absent text; `None` for a list or an object.
-fn event_field_text(value: &Json) -> Option<Option<Name>> {
+/// The text of a field that is a text or a number. `Some(None)` for `false` and `null`, which stand for an absent text;
+/// `None` for any other value.
+fn nullable_scalar_text(value: &Json) -> Option<Option<Name>> {
     let line = value.to_single_line();
     match (value.text(), line.as_bytes()) {
         (Some(text), _) => Some(Some(text)),

@@ -1,4 +1,5 @@
-//! Reading what `explain` needs: what a pop of a queue meets, and traces of jobs that do not exist.
+//! Reads what `explain` needs: what decides about the next pop of a queue, and where the data still mentions a job that
+//! does not exist.
 
 use super::queue;
 use crate::clock::moment::Moment;
@@ -8,8 +9,8 @@ use crate::model::explain::{JidTraces, PopFacts};
 use crate::name::Name;
 
 impl Core {
-    /// The facts about pops of queues, in one round trip. If a job is given with a queue, the facts include the
-    /// position of the job in it.
+    /// What decides about the next pop of each queue, read in one round trip. If a jid is given with a queue, the facts
+    /// include the position of its job in that queue.
     pub(crate) fn pop_facts(
         &mut self,
         now: Moment,
@@ -22,7 +23,7 @@ impl Core {
         let facts: Result<Vec<PopFacts>, Error> = self.call_all(now, &calls).into_iter().collect();
         let mut facts = facts?;
         for facts in &mut facts {
-            queue::add_head_waits(now, std::slice::from_mut(&mut facts.queue), false);
+            queue::add_head_job_waits(now, std::slice::from_mut(&mut facts.queue), false);
         }
         Ok(facts)
     }

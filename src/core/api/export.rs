@@ -1,4 +1,4 @@
-//! Reading everything that is stored about jobs, for an export.
+//! Reads everything that is stored about jobs, for an export.
 
 use serde::Deserialize;
 
@@ -17,10 +17,10 @@ use crate::name::Name;
 
 use super::index::Index;
 
-/// Maximum number of jobs that one call returns: each has its history.
+/// Maximum number of jobs that one call returns. It is low, because each job comes with its whole history.
 const MAX_JOBS_PER_EXPORT_CALL: usize = 200;
 
-/// Reads jobs in slices of about equal size.
+/// Reads jobs with all stored fields and their history, in slices of about equal size in bytes.
 #[derive(Debug)]
 pub(crate) struct ExportReader<'a> {
     remaining: &'a [Name],
@@ -58,7 +58,8 @@ impl<'a> ExportReader<'a> {
     }
 }
 
-/// Reads the ids of all `jobs`, or of all `recurring` ones, by their keys: some may be in no set.
+/// Reads the jids of all jobs, or of all recurring jobs, from the names of their keys. So it also finds jobs that are
+/// missing from all indexes.
 #[derive(Debug)]
 pub(crate) struct StoredIdScan {
     kind: &'static str,
@@ -94,7 +95,8 @@ impl StoredIdScan {
         };
         let call = Call::new(calls::LOOK_SCAN).arg(self.kind).arg(cursor);
         let page: IdPage = core.call(now, call.arg("1000"))?;
-        self.cursor.advance(core, "look.scan", page.next)?;
+        self.cursor
+            .advance_or_restart(core, "look.scan", page.next)?;
         Ok(Some(page.ids))
     }
 }
@@ -128,7 +130,7 @@ fn read_saved_job(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
         scheduled,
     } = job::read_job_row(jid, fields)?;
     if let Some(legacy) = legacy {
-        entries.append(&mut migrated_history(&legacy));
+        entries.append(&mut history_entries_from_legacy(&legacy));
     }
     let history = entries.iter().map(Name::as_bytes);
     job.history = Some(history.filter_map(HistoryEntry::from_stored).collect());
@@ -139,7 +141,7 @@ fn read_saved_job(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
 }
 
 /// The entries that the core will make from a history that is still one JSON document, as old versions stored it.
-fn migrated_history(legacy: &Json) -> Vec<Name> {
+fn history_entries_from_legacy(legacy: &Json) -> Vec<Name> {
     let mut entries = Vec::new();
     for item in legacy.array().unwrap_or_default() {
         let fields = item.object().unwrap_or_default();
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn a_history_in_the_old_form_becomes_entries() {
         let old = r#"[{"put":1.7,"q":"a/b","popped":"3","worker":"w","failed":null},{"done":9},7]"#;
-        let entries = migrated_history(&Json::parse(old.as_bytes()).unwrap());
+        let entries = history_entries_from_legacy(&Json::parse(old.as_bytes()).unwrap());
         let texts: Vec<&str> = entries.iter().filter_map(Name::as_str).collect();
         assert_eq!(
             texts,

@@ -11,11 +11,12 @@ use crate::model::failure::FailureGroup;
 use crate::model::job::Job;
 use crate::name::Name;
 
-/// The number of oldest jobs, and of newest ones, whose queues a group shows.
+/// A failure group shows the queues of up to this number of its oldest jobs, and of its newest jobs.
 const EACH_END: u64 = 100;
 
-/// The offsets of the slices of a group's list that are read: the oldest jobs and the newest.
-fn sample_offsets(jobs: u64) -> Vec<u64> {
+/// The offsets at which to read the list of a failure group: that of its oldest jobs and, in a longer list, that of its
+/// newest jobs.
+fn oldest_and_newest_offsets(jobs: u64) -> Vec<u64> {
     match jobs {
         ..=EACH_END => vec![0],
         _ => vec![0, (jobs - EACH_END).max(EACH_END)],
@@ -23,7 +24,7 @@ fn sample_offsets(jobs: u64) -> Vec<u64> {
 }
 
 impl Core {
-    /// The groups with the number of their jobs, largest first.
+    /// The failure groups, each with the number of its jobs, largest first.
     pub fn failed_counts_by_group(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
         const CALL: &str = calls::FAILED.name;
         let text = self.call(now, Call::new(calls::FAILED))?;
@@ -39,11 +40,11 @@ impl Core {
         Ok(groups)
     }
 
-    /// The groups, largest first, each with its newest failure and its queues.
+    /// The failure groups, largest first, each with its newest failure and with the queues of its jobs.
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts_by_group(now)?;
         let wanted = counts.iter().flat_map(|(group, jobs)| {
-            let from = sample_offsets(*jobs).into_iter();
+            let from = oldest_and_newest_offsets(*jobs).into_iter();
             from.map(|from| (Index::Failed(group.clone()), from))
         });
         let wanted: Vec<(Index, u64)> = wanted.collect();
@@ -52,7 +53,7 @@ impl Core {
         let mut read: Vec<Name> = Vec::new();
         for (group, jobs) in counts {
             let (before, mut total) = (read.len(), 0);
-            for part in parts.by_ref().take(sample_offsets(jobs).len()) {
+            for part in parts.by_ref().take(oldest_and_newest_offsets(jobs).len()) {
                 total = part.total;
                 read.extend(part.members);
             }
@@ -84,8 +85,8 @@ impl Core {
         Ok(groups.into_iter().map(|(group, _)| group).collect())
     }
 
-    /// The newest job of each group: the one at the end of its list, which the given number of jobs locates.
-    /// `None` if the group has fewer jobs by now.
+    /// The newest job of each failure group: the last one of its list, which stands at the position of the given number
+    /// of jobs. `None` if the group has fewer jobs by now.
     pub(crate) fn newest_failed_job_per_group(
         &mut self,
         now: Moment,
@@ -104,7 +105,7 @@ impl Core {
         Ok(found.into_iter().map(job).collect())
     }
 
-    /// The newest jobs of a group, the newest first, and the number of all its jobs.
+    /// The newest jobs of a failure group, the newest first, and the number of all its jobs.
     pub(crate) fn newest_jobs_and_total_of_group(
         &mut self,
         now: Moment,
@@ -114,7 +115,7 @@ impl Core {
         let index = Index::Failed(group.clone());
         let total = self.index_range(now, &index, 0, 1)?.total;
         let mut slice = self.index_range(now, &index, total.saturating_sub(limit), limit)?;
-        // The list has the oldest first, the result the newest.
+        // The list begins with the oldest job, the result with the newest.
         slice.members.reverse();
         let jobs = self.jobs(now, JobFields::BriefExcerpt, &slice.members)?;
         Ok((jobs.into_iter().flatten().collect(), slice.total))

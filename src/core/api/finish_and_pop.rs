@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::index::Index;
 use super::popped_jobs;
-use crate::clock::duration::format_seconds;
+use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
@@ -21,23 +21,23 @@ use crate::name::Name;
 /// The reply to a finish-and-pop call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FinishAndPopReply {
-    /// The outcomes of the jobs that ended, in their order.
+    /// The outcome of each requested ending, in the order of the request.
     pub endings: Vec<EndingOutcome>,
-    /// The jobs that the worker holds now, in the order of the queues.
+    /// The jobs that the call popped, in the order of the queues.
     pub jobs: Vec<PoppedJob>,
     /// The queues whose pop the core refused after the endings, and why.
     pub refused: Vec<(Name, String)>,
-    /// In how many seconds the next job of the queues is due, if fewer jobs came than asked for and that is
-    /// known.
+    /// Seconds until the next job of the queues is due. `None` if the core does not know that, or if it popped all jobs
+    /// asked for.
     pub due_in: Option<f64>,
 }
 
-/// Why an ending is invalid: its call, even without other endings, is longer than the server reads.
+/// Why an ending is invalid whose call is longer than the server reads, even without other endings.
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
-    /// Ends jobs of a worker, in order. If a reply is lost, the core is asked which endings it applied: their
-    /// outcome is `Done`.
+    /// Ends jobs of a worker, in order: completes, retries or fails each. After a lost reply, the history of the jobs
+    /// shows which endings the core applied: their outcome is `Done`.
     pub fn finish_jobs(
         &mut self,
         now: Moment,
@@ -80,7 +80,7 @@ impl Core {
             let repeated = reply.repeated;
             match reply.read() {
                 Ok(rows) => {
-                    let mut ended = require_outcome_per_job(rows, jobs)?;
+                    let mut ended = require_outcomes_and_fill_retries(rows, jobs)?;
                     if may_have_ended || repeated {
                         self.reconcile_endings(now, worker, jobs, &mut ended);
                     }
@@ -98,17 +98,17 @@ impl Core {
                     }
                 },
                 Err(error) if none_applied => return Err(error),
-                // Other calls have ended jobs, which an error would hide: only the jobs of this call become unknown.
+                // Other calls have ended jobs, and an error would hide their outcomes. So only the jobs of this call
+                // get the outcome `Unknown`.
                 Err(_) => outcomes.extend(jobs.iter().map(|_| EndingOutcome::Unknown)),
             }
         }
         Ok(outcomes)
     }
 
-    /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its
-    /// count, and up to `total` in all. After a lost reply the error is of the kind `Unknown`: then
-    /// `finish_jobs_again` with the same `now` returns what became of the endings, and `take_over_unknown_jobs` finds the
-    /// jobs that were popped.
+    /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its count, and up to
+    /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs_again`, with this
+    /// `now`, returns the outcomes of the endings, and `take_over_unknown_jobs` finds the popped jobs.
     pub fn finish_and_pop(
         &mut self,
         now: Moment,
@@ -134,7 +134,7 @@ impl Core {
             .call_for_reply(now, add_ending_args(call, last))?
             .result
         {
-            // Send the endings without the pops: `finish_jobs` finds the one that is too long.
+            // Send the endings without the pops, since `finish_jobs` finds the ending that is too long. Then pop.
             Err(error) if error.cause() == Some(&Cause::ArgumentTooLong) && !last.is_empty() => {
                 let ended = self.finish_jobs(now, worker, last);
                 done.endings.append(&mut ended.map_err(partly_ended_error)?);
@@ -148,7 +148,8 @@ impl Core {
             Err(error) if !done.endings.is_empty() => return Err(partly_ended_error(error)),
             rows => rows?,
         };
-        // Not with serde: only the numbers of jobs and of queues tell which items are endings and which are pops.
+        // Do not read this reply with serde: only the numbers of jobs and of queues show which rows are endings and
+        // which are pops.
         let name = calls::GUARD_TURN.name;
         let expected = last.len() + queues.len();
         let Value::Array(mut rows) = rows else {
@@ -166,7 +167,7 @@ impl Core {
         let pops = rows.split_off(last.len());
         let ended = reply::read_reply(name, Value::Array(rows))?;
         done.endings
-            .append(&mut require_outcome_per_job(ended, last)?);
+            .append(&mut require_outcomes_and_fill_retries(ended, last)?);
         for ((queue, _), pop) in queues.iter().zip(pops) {
             if matches!(pop, Value::Array(_)) {
                 let (_, why): (Name, String) = reply::read_reply(name, pop)?;
@@ -215,7 +216,7 @@ impl Core {
     }
 
     /// The jobs that the worker holds without knowing of them, because the reply to their pop was lost. Extends their
-    /// locks, which proves that the worker still holds them.
+    /// locks: success proves that the worker still holds the job.
     pub fn take_over_unknown_jobs(
         &mut self,
         now: Moment,
@@ -237,7 +238,7 @@ impl Core {
     }
 }
 
-/// The error with the kind `OutcomeUnknown`: some of the jobs may have ended before it.
+/// Gives an error the kind `OutcomeUnknown`, because some of the jobs may have ended before the error.
 fn partly_ended_error(error: Error) -> Error {
     Error::new(Kind::OutcomeUnknown, error.message())
 }
@@ -253,7 +254,7 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
                 words.push(data.as_deref().unwrap_or_default().into());
                 if let Some(next) = next {
                     words.extend([b"next".into(), next.queue.as_bytes().into()]);
-                    let delay = format_seconds(next.delay).into_bytes();
+                    let delay = decimal_seconds_text(next.delay).into_bytes();
                     words.extend([b"delay".into(), delay.into()]);
                     let depends = quote_array(next.depends.iter().map(Name::as_bytes));
                     words.extend([b"depends".into(), depends.into()]);
@@ -264,7 +265,7 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
             }
             EndingAction::Retry { delay, why } => {
                 words.push(b"retry".into());
-                words.push(format_seconds(*delay).into_bytes().into());
+                words.push(decimal_seconds_text(*delay).into_bytes().into());
                 if let Some(why) = why {
                     words.extend([why.group.as_bytes().into(), why.message.as_bytes().into()]);
                     words.extend(job.exit.map(|code| code.to_string().into_bytes().into()));
@@ -282,9 +283,9 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
     call
 }
 
-/// The outcomes, or an error if there is not one for each job. For a retry that was done, the core
-/// replies with the remaining retries in place of the state.
-fn require_outcome_per_job(
+/// Refuses a reply without one outcome per job. For a retry, the core replies with the number of remaining retries in
+/// place of the state: derives the new state from it.
+fn require_outcomes_and_fill_retries(
     mut outcomes: Vec<EndingOutcome>,
     jobs: &[EndingRequest],
 ) -> Result<Vec<EndingOutcome>, Error> {
@@ -309,7 +310,7 @@ fn require_outcome_per_job(
     Ok(outcomes)
 }
 
-/// The reply about a lock that was to be extended.
+/// The core's reply to the request to extend one lock.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ExtendReply {

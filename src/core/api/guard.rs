@@ -1,4 +1,4 @@
-//! Guarded writes: a job is changed only if it is still as it was when it was read.
+//! Guarded writes: the core changes a job only if the job has not changed since the client read it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -24,13 +24,14 @@ use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::text::backtick_list;
 
-/// The outcome of a guarded call for one job. `D` has the values of a change that was made.
+/// The outcome of a guarded call for one job. `D` is the type of the values that the core returns if it made the
+/// change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuardReply<D = ()> {
     pub code: OutcomeCode,
     /// The current mark of the job, if the job changed since it was read.
     pub mark: Vec<u8>,
-    /// The values of the change. `None` if it was not made, or if the reply was lost.
+    /// The values that the core returned with the change. `None` if the core did not make it, or if the reply was lost.
     pub done: Option<D>,
     /// Why the change was not made: names, times or a sentence, depending on the outcome.
     pub detail: Vec<Option<Name>>,
@@ -38,16 +39,17 @@ pub struct GuardReply<D = ()> {
 
 /// Why a job was not put, or its dependencies not changed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RefusalReason {
-    /// Alike for all jobs that are refused for it, so that a summary can count them.
+pub(crate) struct PutOrDependencyRefusal {
+    /// The reason without names of jobs. It is one text for all jobs refused for this reason, so that a summary can
+    /// count them.
     pub summary: Cow<'static, str>,
-    /// The reason with the jobs that it is about, if it is about jobs.
+    /// The reason with the names of the jobs that cause it, if jobs cause it.
     pub with_jobs: Option<String>,
 }
 
-impl RefusalReason {
+impl PutOrDependencyRefusal {
     /// The reason as exactly as it is known.
-    pub(crate) fn sentence(&self) -> &str {
+    pub(crate) fn exact_sentence(&self) -> &str {
         self.with_jobs.as_deref().unwrap_or(&self.summary)
     }
 }
@@ -62,7 +64,7 @@ impl<D> GuardReply<D> {
         }
     }
 
-    /// The reply without the values of a change that was done.
+    /// Drops the values of the change, so that replies to different calls have one type.
     pub(crate) fn without_done_value(self) -> GuardReply {
         let GuardReply {
             code, mark, detail, ..
@@ -80,7 +82,7 @@ impl<D> GuardReply<D> {
     }
 
     /// Why a put or a change of dependencies was refused.
-    pub(crate) fn refusal_reason(&self) -> RefusalReason {
+    pub(crate) fn put_or_dependency_refusal(&self) -> PutOrDependencyRefusal {
         let (summary, with_jobs) = match self.code {
             OutcomeCode::Exists => ("a job of this id exists already", None),
             OutcomeCode::MissingDependency => {
@@ -98,20 +100,20 @@ impl<D> GuardReply<D> {
                 ("it would wait for itself", Some(jobs))
             }
             _ => {
-                return RefusalReason {
-                    summary: self.refusal_text().into(),
+                return PutOrDependencyRefusal {
+                    summary: self.core_refusal_text().into(),
                     with_jobs: None,
                 };
             }
         };
-        RefusalReason {
+        PutOrDependencyRefusal {
             summary: summary.into(),
             with_jobs,
         }
     }
 
-    /// The text of the core for a refusal without jobs or times.
-    pub fn refusal_text(&self) -> String {
+    /// The core's sentence for a refusal. If there is none, the name of the outcome.
+    pub fn core_refusal_text(&self) -> String {
         let why = self.detail.first().and_then(Option::as_ref);
         why.map_or_else(|| self.code.into_str().into(), Name::to_string)
     }
@@ -153,7 +155,7 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
 pub struct RequeueResult {
-    /// `merged` if the last job of the lane took the payloads of the job.
+    /// The new state; `merged` if the last job of the lane took the payloads of the job.
     pub state: Option<Name>,
     pub queue: Option<Name>,
 }
@@ -215,7 +217,8 @@ impl Core {
         for jids in jids.chunks(JOBS_PER_READ) {
             for job in self.jobs(now, JobFields::Snapshot, jids)? {
                 snapshots.push(job.map(|job| {
-                    // An older core left jobs in the schedule in state `waiting`.
+                    // An older core stored scheduled jobs in state `waiting`: their score in the schedule is the due
+                    // time.
                     let is_waiting = job.state == Some(State::Waiting);
                     let left_due = job.due_score.filter(|_| is_waiting);
                     let left_due = left_due.and_then(Moment::from_seconds);
@@ -228,7 +231,7 @@ impl Core {
         Ok(snapshots)
     }
 
-    /// The dependents of the jobs that have any, by job.
+    /// The dependents of each job that has any, by its jid.
     pub fn dependents_by_job(
         &mut self,
         now: Moment,
@@ -264,8 +267,8 @@ impl Core {
         reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())
     }
 
-    /// Puts jobs into a queue again, each at its due time, or immediately if it has none: retry,
-    /// promote and move. The mark says in which state a job must be.
+    /// Puts jobs into a queue again, as retry, promote and move do: each at its due time, or immediately if it has
+    /// none. The core refuses a job that has changed since its snapshot.
     pub fn requeue_jobs(
         &mut self,
         now: Moment,
@@ -322,9 +325,9 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Deletes the first of the jobs, at least one and no more than one call can delete. Each of them has an outcome,
-    /// with the further jobs that were deleted or released.
-    pub fn cancel_jobs(
+    /// Cancels jobs in order, at least one, until the limit of one call is reached. Each cancelled job has an outcome,
+    /// which names the dependents that were deleted or released with it.
+    pub fn cancel_leading_jobs(
         &mut self,
         now: Moment,
         dependents: DependentsPolicy,
@@ -349,12 +352,12 @@ impl Core {
         if repeated {
             outcomes
                 .iter_mut()
-                .for_each(GuardReply::reconcile_repeated_cancel);
+                .for_each(GuardReply::treat_gone_as_cancelled);
         }
         Ok(outcomes)
     }
 
-    /// Adds dependencies to a job: all of these, or none. The outcome names the ones that are complete already.
+    /// Adds dependencies to a job: all of these, or none. The outcome names the dependencies that are complete already.
     pub fn add_dependencies(
         &mut self,
         now: Moment,

@@ -1,4 +1,4 @@
-//! The core's indexes: the jobs of a set, and the names that exist.
+//! Reads the core's indexes: the jids in a set or list, and the names of queues, workers, tags and groups.
 
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ const CALLS_PER_ROUND: usize = 200;
 /// A set or list of the core that can be read in ranges: jids or names, each kind in its own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// In the order of the next pops. Jobs whose lock was revoked come first.
+    /// Waiting jobs of a queue, in the order of the next pops. Jobs whose lock was revoked come first.
     Waiting(Name),
     /// Running and stalled, by expiry.
     Locks(Name),
@@ -134,7 +134,7 @@ impl Core {
         Ok(parts.pop().unwrap_or_default())
     }
 
-    /// Up to `count` members of each index, from its own offset on.
+    /// Up to `count` members of each index, beginning at the offset paired with the index.
     pub fn index_ranges(
         &mut self,
         now: Moment,
@@ -175,9 +175,9 @@ impl Core {
 
 /// Reads an index range by range.
 ///
-/// The index changes meanwhile: when members leave at its front, all others move up. So each range overlaps with the
-/// one before, and begins further in front if it does not. A member that is in the index all the time is returned,
-/// and none is returned twice.
+/// Clients change the index meanwhile: when members leave at its front, the others move towards the front. So each
+/// range overlaps the one before; a range that does not is read again, further towards the front. A member that stays
+/// in the index is returned once.
 #[derive(Debug)]
 pub(crate) struct IndexReader {
     index: Index,
@@ -227,13 +227,13 @@ impl IndexReader {
     fn read_next_members(&mut self, read: ReadRange) -> Result<Option<Vec<Name>>, Error> {
         match self.back {
             _ if self.done => Ok(None),
-            Some(end) => self.members_before(read, end).map(Some),
-            None => self.members_after(read).map(Some),
+            Some(end) => self.next_members_backward(read, end).map(Some),
+            None => self.next_members_forward(read).map(Some),
         }
     }
 
-    /// The next members of a reader that reads forward.
-    fn members_after(&mut self, read: ReadRange) -> Result<Vec<Name>, Error> {
+    /// The next members of a forward reader, without the members that it has returned before.
+    fn next_members_forward(&mut self, read: ReadRange) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
         let mut part = loop {
@@ -253,9 +253,9 @@ impl IndexReader {
         Ok(part.members)
     }
 
-    /// The members before `end`, last first. Members that leave cannot move others past
-    /// `end`.
-    fn members_before(&mut self, read: ReadRange, end: u64) -> Result<Vec<Name>, Error> {
+    /// The members before position `end`, last first. When members leave, the others move towards the front, so no
+    /// unread member gets behind `end`.
+    fn next_members_backward(&mut self, read: ReadRange, end: u64) -> Result<Vec<Name>, Error> {
         let total = read(0, 0)?.total;
         let end = end.min(total);
         let offset = end.saturating_sub(self.size);
@@ -269,7 +269,8 @@ impl IndexReader {
     }
 }
 
-/// Reads a range of the index: the offset of its first member, and the number of members.
+/// A function that reads a range of the index. Its arguments are the offset of the first member and the number of
+/// members.
 type ReadRange<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexRange, Error>;
 
 #[cfg(test)]

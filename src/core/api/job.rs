@@ -9,12 +9,12 @@ use crate::core::call::reply::{self, Bytes};
 use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
-use crate::json::data::Data;
+use crate::json::data::JobData;
 use crate::json::{Json, Number};
 use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, MergePayload, Neighbor, State};
 use crate::name::Name;
 
-/// Which fields of a job are read, with their names for the core.
+/// A choice of the fields of a job to read, with the names of these fields in the call of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(const_into_str)]
 pub enum JobFields {
@@ -26,7 +26,8 @@ pub enum JobFields {
     /// [`JobFields::Brief`], with the first 400 bytes of longer data: for a line about each job.
     #[strum(serialize = "brief:400")]
     BriefExcerpt,
-    /// [`JobFields::Full`], with the first 80,000 bytes of longer data: for a page about a job. There are no payloads.
+    /// [`JobFields::Full`], with the first 80,000 bytes of longer data: for a page about a job. The payloads are left
+    /// out.
     #[strum(serialize = "full:80000")]
     FullExcerpt,
     /// The fields that decide whether the job may be changed, and its mark.
@@ -59,7 +60,8 @@ impl Core {
         self.jobs_with_fields(now, detail.into_str(), jids)
     }
 
-    /// Jobs with the fields that [`JobFields::into_str`] or a selection names.
+    /// Jobs with the named fields, in the order of the jids. `fields` comes from [`JobFields::into_str`] or from a
+    /// selection.
     pub fn jobs_with_fields(
         &mut self,
         now: Moment,
@@ -73,7 +75,7 @@ impl Core {
         Ok(jobs)
     }
 
-    /// The next jobs of a list. One call returns a part of them, which is removed from `rest`.
+    /// Reads the first jobs of `rest` in one call, and removes their jids from `rest`.
     pub(crate) fn read_job_slice(
         &mut self,
         now: Moment,
@@ -90,8 +92,9 @@ impl Core {
         jobs.collect()
     }
 
-    /// Reads so few jobs that one call returns them, with the entries of their histories as stored.
-    pub(super) fn job_rows(
+    /// Reads jobs in one call, with the stored entries of their histories. The caller must not pass more jids than one
+    /// call can read.
+    pub(super) fn read_job_rows_in_one_call(
         &mut self,
         now: Moment,
         fields: &str,
@@ -109,8 +112,8 @@ impl Core {
         rows.collect()
     }
 
-    /// Reads the next jobs of a list, up to the size that a reply may have. If a reply is too large, half of
-    /// the jobs are read. The reply ends early if they have very many dependencies and dependents.
+    /// Reads the first jobs of `rest`, up to the maximum size of a reply. If the reply is too large, asks again for
+    /// half of the jobs. The core may return fewer jobs if they have very many dependencies and dependents.
     pub(super) fn read_next_slice<'j>(
         &mut self,
         now: Moment,
@@ -145,8 +148,9 @@ impl Core {
         }
     }
 
-    /// Reads the payloads of merge jobs without them: only [`JobFields::Full`] includes them.
-    pub(crate) fn add_payloads<'j>(
+    /// Adds the payloads to merge jobs that were read without them: of the job fields, only [`JobFields::Full`]
+    /// includes payloads.
+    pub(crate) fn add_missing_merge_payloads<'j>(
         &mut self,
         now: Moment,
         jobs: impl Iterator<Item = &'j mut Job>,
@@ -165,7 +169,7 @@ impl Core {
     }
 
     /// Counts the failed dependencies of each blocked job.
-    pub fn count_failed_dependencies(
+    pub fn set_failed_dependency_counts(
         &mut self,
         now: Moment,
         jobs: Vec<&mut Job>,
@@ -191,16 +195,20 @@ impl Core {
     }
 
     /// A job's dependencies and dependents, `None` if the job does not exist.
-    pub fn dependencies(&mut self, now: Moment, jid: &Name) -> Result<Option<Dependencies>, Error> {
+    pub fn dependencies_and_dependents(
+        &mut self,
+        now: Moment,
+        jid: &Name,
+    ) -> Result<Option<Dependencies>, Error> {
         let found = self.jobs(now, JobFields::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
-        let mut neighbors = self.dependency_neighbors(now, &job)?;
+        let mut neighbors = self.dependencies_then_dependents(now, &job)?;
         let blocked = neighbors
             .iter_mut()
             .filter_map(|other| other.job.as_deref_mut());
-        self.count_failed_dependencies(now, blocked.collect())?;
+        self.set_failed_dependency_counts(now, blocked.collect())?;
         let dependents = neighbors.split_off(job.dependencies.len());
         Ok(Some(Dependencies {
             jid: job.jid,
@@ -212,12 +220,16 @@ impl Core {
     }
 
     /// The job's dependencies, then its dependents.
-    pub fn dependency_neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
-        self.first_neighbors(now, job, usize::MAX)
+    pub fn dependencies_then_dependents(
+        &mut self,
+        now: Moment,
+        job: &Job,
+    ) -> Result<Vec<Neighbor>, Error> {
+        self.first_dependencies_then_dependents(now, job, usize::MAX)
     }
 
     /// Up to `limit` of the job's dependencies, then up to `limit` of its dependents.
-    pub(crate) fn first_neighbors(
+    pub(crate) fn first_dependencies_then_dependents(
         &mut self,
         now: Moment,
         job: &Job,
@@ -239,19 +251,19 @@ impl Core {
     }
 }
 
-/// A row of `look.jobs`: a job, and what only an export or the outcome of a repeated call needs.
+/// A row of `look.jobs`: a job, with fields that only an export or the reconciliation of a repeated call needs.
 pub(super) struct JobRow {
     pub job: Job,
     /// The entries of its history, as stored.
     pub entries: Vec<Name>,
-    /// The job's history as versions before the list stored it: one JSON document.
+    /// The job's history as old versions stored it: one JSON document instead of a list.
     pub legacy: Option<Json>,
     pub due: Option<Moment>,
     pub scheduled: Option<Moment>,
 }
 
-/// Reads a job from the names and values of its row. Not with serde, for speed, and because a row may have a
-/// name twice: a field that another client stored may be called like a fact that the core adds.
+/// Reads a job from the names and values of its row. Does not use serde, which is slower. A name may occur twice,
+/// because another client may have stored a field with the name of a value that the core adds.
 pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     const CALL: &str = calls::LOOK_JOBS.name;
     let mut job = Job {
@@ -309,7 +321,7 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                     .and_then(|tags| tags.names())
                     .unwrap_or_default()
             }
-            b"data" => job.data = Data::from(text),
+            b"data" => job.data = JobData::from(text),
             b"data_length" => {
                 job.data_length = std::str::from_utf8(&text)
                     .ok()
@@ -337,7 +349,7 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     job.state = shown;
     let held = matches!(shown, Some(State::Running | State::Stalled));
     if !held {
-        // After a retry or a revoked lock, the stored field still names the last worker, who no longer holds the job.
+        // After a retry or a revoked lock, the stored field still names the last worker, which no longer holds the job.
         job.worker = None;
     }
     job.expires = lock.or(expires.filter(|expires| held && expires.micros() != 0));
@@ -355,10 +367,10 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     })
 }
 
-/// Reads the payloads of a merge job: payload and score in turn.
+/// Reads the payloads of a merge job from a list of pairs: a payload, then its score.
 fn read_payloads(pairs: Vec<(Vec<u8>, Value)>) -> Vec<MergePayload> {
     let payload = |(data, score)| MergePayload {
-        data: Data::from(data),
+        data: JobData::from(data),
         score: reply::read_reply(calls::LOOK_JOBS.name, score).unwrap_or_default(),
     };
     pairs.into_iter().map(payload).collect()

@@ -1,8 +1,8 @@
-//! Changes of many jobs in one round trip, each by a command of the reference: priority, tags,
-//! tracking, revoked lock. Each job has its own outcome.
+//! Changes many jobs in one round trip, each by one command of qless-core: priority, tags, tracking, timeout,
+//! dependencies. Each job has its own outcome.
 //!
-//! A job is changed only if it is still as its mark says. A job without a mark does not exist, but some
-//! commands change its leftovers.
+//! The core changes a job only if its mark is still the one that the client read. A job without a mark does not exist;
+//! some commands still remove what is left of it, such as its entry among the tracked jobs.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -18,18 +18,18 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
 /// The outcome for each job.
-pub(crate) type PerJob<T> = Vec<Result<CallOutcome<T>, Error>>;
+pub(crate) type PerJob<T> = Vec<Result<DoneOrRefused<T>, Error>>;
 
-/// The outcome of one command of the reference.
+/// The outcome of one command for one job.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CallOutcome<T> {
+pub enum DoneOrRefused<T> {
     /// The command ran. The value is its reply.
     Done(T),
     /// The job changed since it was read.
     Refused(GuardReply),
 }
 
-/// Whether a call changed anything. It did if its reply was lost and it was applied.
+/// Whether a call changed anything. If the reply was lost but the core applied the call, the value is true.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub struct HasChanged(pub bool);
@@ -75,7 +75,7 @@ impl Core {
         })
     }
 
-    /// Starts tracking jobs if `is_tracked`, else stops it.
+    /// Starts tracking jobs if `is_tracked`, else stops tracking them.
     pub fn start_or_stop_tracking(
         &mut self,
         now: Moment,
@@ -98,7 +98,7 @@ impl Core {
         self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
-    /// Removes these dependencies of jobs, or all if none is named.
+    /// Removes these dependencies from jobs, or all their dependencies if the list is empty.
     pub fn remove_dependencies(
         &mut self,
         now: Moment,
@@ -130,8 +130,8 @@ impl Core {
         self.call(now, call)
     }
 
-    /// Makes one call for each job, guarded by its mark. `result_of_job` makes the result from the job's present
-    /// state if the reply was lost.
+    /// Makes one call for each job, guarded by its mark. If a reply was lost but the core applied the call,
+    /// `result_of_job` makes the result from the job as it is now.
     pub(crate) fn call_for_each_job<T: DeserializeOwned>(
         &mut self,
         now: Moment,
@@ -144,7 +144,7 @@ impl Core {
             if job.mark.is_empty() {
                 call(job)
             } else {
-                call(job).guarded(&job.jid, &job.mark, note)
+                call(job).guarded_by_mark(&job.jid, &job.mark, note)
             }
         };
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
@@ -160,7 +160,8 @@ impl Core {
             }
             let done = match reply.read() {
                 Ok(reply) => Some(GuardedCommandReply { reply }),
-                // A repeated call finds no job if the first attempt removed its leftovers: that is its success.
+                // If the first attempt removed what was left of the job, the repeated call finds nothing: count it as
+                // done.
                 Err(error) if repeated && is_job_gone(&error, &job.jid) => None,
                 Err(error) => {
                     outcomes.push(Err(error));
@@ -184,17 +185,17 @@ impl Core {
         let outcomes = outcomes.into_iter().map(|outcome| {
             let mut outcome = outcome?;
             if outcome.code != OutcomeCode::Ok {
-                return Ok(CallOutcome::Refused(outcome.without_done_value()));
+                return Ok(DoneOrRefused::Refused(outcome.without_done_value()));
             }
             let reply = outcome.done.take().and_then(|done| done.reply);
             let reply = reply.unwrap_or_else(|| result_of_job(Job::default()));
-            Ok(CallOutcome::Done(reply))
+            Ok(DoneOrRefused::Done(reply))
         });
         outcomes.collect()
     }
 }
 
-/// The reply of the command that `guard.call` ran.
+/// The reply of `guard.call`: the reply of the command that it ran after it had verified the mark.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct GuardedCommandReply<T> {

@@ -1,5 +1,5 @@
-//! A list that is replaced as a whole. Its replacement grows in slices under another name, and takes the place of the
-//! list only if no client has changed the list since, which `WATCH` notices.
+//! Replaces a whole list. The replacement grows in slices under another key. It takes the place of the list only if no
+//! client has changed the list meanwhile, which `WATCH` detects.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use crate::core::call::connect::PackedCommands;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 
-/// Maximum number of entries that one command adds.
+/// Maximum number of entries that one command adds to the replacement.
 pub(crate) const MAX_ADDED: usize = 500;
 
 /// A list that is being replaced.
@@ -21,8 +21,8 @@ pub(crate) struct ListRewrite {
 }
 
 impl Core {
-    /// Begins to replace a list. The caller reads the entries of the list after this call, so that no change of them
-    /// is overlooked.
+    /// Begins to replace a list, and watches it for changes. The caller must read the list after this call, so that no
+    /// change is overlooked.
     pub(crate) fn begin_list_rewrite(
         &mut self,
         key: &[u8],
@@ -36,8 +36,8 @@ impl Core {
         })
     }
 
-    /// Appends entries to the replacement, at most [`MAX_ADDED`]. Returns false if the connection that watches the
-    /// list is gone, or if the server refused: the rewrite must be abandoned.
+    /// Appends entries to the replacement, at most [`MAX_ADDED`]. Returns false if the connection that watches the list
+    /// is gone, or if the server refused the entries: the caller must then abandon the rewrite.
     pub(crate) fn try_extend_replacement(
         &mut self,
         rewrite: &ListRewrite,
@@ -52,8 +52,8 @@ impl Core {
         matches!(replies.as_slice(), [Value::Int(_)])
     }
 
-    /// Puts the replacement in the place of the list. Returns false if the list has changed, or if the user is not
-    /// allowed to rename keys: then nothing has happened.
+    /// Puts the replacement in the place of the list. Returns false, without a change, if the list has changed
+    /// meanwhile, or if the user may not rename keys.
     pub(crate) fn replace_if_unchanged(&mut self, rewrite: &ListRewrite) -> Result<bool, Error> {
         let mut packed = PackedCommands::default();
         packed.add_command(&["MULTI"]);
@@ -63,7 +63,7 @@ impl Core {
         match replies.last() {
             Some(Value::Array(done)) => Ok(matches!(done.as_slice(), [Value::Okay])),
             Some(_) => Ok(false),
-            // The reply was lost: the replacement is gone if it has its new name.
+            // The reply was lost. If the server renamed the replacement, its old key no longer exists.
             None => {
                 let exists = Call::redis_command("EXISTS").arg(&rewrite.replacement);
                 Ok(self.call::<u64>(self.now(), exists)? == 0)
@@ -79,7 +79,8 @@ impl Core {
         self.exchange_if_watching(rewrite, packed);
     }
 
-    /// Sends commands once, only on the connection that watches the list.
+    /// Sends commands once, only on the connection that watches the list. Returns no replies if that connection is
+    /// gone.
     fn exchange_if_watching(
         &mut self,
         rewrite: &ListRewrite,

@@ -1,5 +1,5 @@
-//! Calls about many names: the names go in slices, so that no call carries more words than the core
-//! takes, or holds up the server for long.
+//! Makes calls about many names, in slices of names. So no call has more arguments than the core accepts, or keeps the
+//! server busy for long.
 
 use serde::de::DeserializeOwned;
 
@@ -10,11 +10,11 @@ use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::name::Name;
 
-/// Maximum number of names of one call: some 10 ms of the server. `guard.pause` takes no more.
+/// Maximum number of names in one call, which takes the server some 10 ms. `guard.pause` accepts no more.
 pub(crate) const NAMES_PER_CALL: usize = 500;
 
 impl Core {
-    /// Makes a call for each slice of the names, which become its last arguments. Returns the replies.
+    /// Makes one call for each slice of the names, with these names as its last arguments. Returns one reply per slice.
     pub(super) fn call_in_slices<T: DeserializeOwned>(
         &mut self,
         now: Moment,
@@ -27,7 +27,7 @@ impl Core {
             .collect()
     }
 
-    /// The rows of a call about names, one for each.
+    /// The rows of a call that replies with one row per name.
     pub(super) fn rows_by_name<T: DeserializeOwned>(
         &mut self,
         now: Moment,
@@ -39,7 +39,7 @@ impl Core {
         reply::require_row_per_item(call.name(), rows, names.len())
     }
 
-    /// The rows of a call about names, or without names about all members of an index.
+    /// The rows of a call that replies with one row per name. If no name is given, the rows of all members of `index`.
     pub(super) fn rows_by_name_or_all<T: DeserializeOwned>(
         &mut self,
         now: Moment,
@@ -54,7 +54,8 @@ impl Core {
         self.rows_by_name(now, call, names)
     }
 
-    /// The rows of a reply about all members of an index. If there were too many for one reply, reads them by name.
+    /// The rows of all members of an index. If they were too many for one reply, reads the members, and then their rows
+    /// by name.
     pub(super) fn all_index_rows<T: DeserializeOwned>(
         &mut self,
         now: Moment,

@@ -22,7 +22,7 @@ pub(crate) fn missing_job_error(jid: &Name) -> Error {
 /// Maximum number of missing jobs that an error names.
 const MISSING_NAMED: usize = 20;
 
-/// Refuses named jobs that do not exist, if there are any.
+/// Fails with an error about these missing jobs, unless the list is empty.
 pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
     match jids {
         [] => Ok(()),
@@ -39,17 +39,18 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
     }
 }
 
-/// The lengths of a text that may be the beginning of a jid. A longer text is a whole jid, as scripts pass it.
+/// The lengths of a text that may be a shortened jid. A longer text is a whole jid, as scripts give it: no search for
+/// others.
 const JID_PREFIX_LENGTHS: RangeInclusive<usize> = 4..=31;
 
-/// Time limit of the search for jids that begin with these characters.
+/// Time limit of the search for jids that begin with a given text.
 const SEARCH_TIME: Duration = Duration::from_millis(200);
 
 /// Maximum number of jids that are named.
 const MAX_NAMED: usize = 5;
 
-/// A hint that names the jids that begin with a given one that does not exist: lists shorten jids, and
-/// a shortened one ends in `…`.
+/// For a given jid that does not exist, a hint with the existing jids that begin with it. Lists shorten jids, and a
+/// shortened jid ends in `…`.
 pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Option<String> {
     let bytes = jid.as_bytes();
     let beginning = bytes.strip_suffix("…".as_bytes()).unwrap_or(bytes);
@@ -81,7 +82,7 @@ pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Opt
     }
 }
 
-/// The error about a queue that does not exist, with the most similar name.
+/// The error about a queue that does not exist, with the most similar name of a queue that does.
 pub(crate) fn missing_queue_error(
     core: &mut Core,
     now: Moment,
@@ -94,8 +95,8 @@ pub(crate) fn missing_queue_error(
     ))
 }
 
-/// Refuses an empty index whose queue or group does not exist.
-pub(crate) fn refuse_missing_index(
+/// Fails if the queue or failure group of an empty index does not exist.
+pub(crate) fn refuse_missing_queue_or_group(
     core: &mut Core,
     now: Moment,
     index: &Index,
@@ -143,8 +144,8 @@ pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<S
     }))
 }
 
-/// The named queues; without names, the queues of an index. A missing queue is an error, unless `allows_missing` is
-/// set.
+/// The named queues; if no names are given, all queues of an index. A named queue that does not exist is an error,
+/// unless `allows_missing` is set.
 pub(crate) fn named_or_all_queues(
     core: &mut Core,
     now: Moment,

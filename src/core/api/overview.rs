@@ -26,7 +26,8 @@ pub(crate) struct SnapshotRequest {
     pub since: Moment,
     /// Whether to read how long jobs waited and ran today.
     pub spreads: bool,
-    /// Groups and queues that are read before all others; of more than [`MAX_READ`], the first.
+    /// The groups to read before all others; `queues` are the queues to read first. Of more than [`MAX_READ`] names,
+    /// only the first are used.
     pub groups: Vec<Name>,
     pub queues: Vec<Name>,
 }
@@ -49,7 +50,7 @@ impl Core {
             .args(&queues);
         let reply: StatusReply = self.call(now, call)?;
         let mut counts = reply.queue_counts;
-        queue::add_head_waits(now, &mut counts, false);
+        queue::add_head_job_waits(now, &mut counts, false);
         let queues = reply.queues.into_iter().zip(counts);
         let group = |(group, jobs, recent)| RecentFailures {
             group,
@@ -95,7 +96,7 @@ impl Core {
 struct StatusReply {
     complete: u64,
     info: Option<InfoText>,
-    /// Completions of the last minutes, and over how many seconds.
+    /// The number of jobs completed in the last minutes, and the length of this period in seconds.
     recent: Vec<f64>,
     group_count: u64,
     queue_count: u64,
@@ -116,7 +117,8 @@ type GroupRow = (Name, u64, u64);
 pub(super) fn read_server_info(info: &InfoText) -> ServerFacts {
     let text = |name: &str| info.field(name).unwrap_or_default().to_owned();
     let number = |name: &str| info.number(name).unwrap_or(0);
-    // INFO gives the start of the server as its last save: only a later time is the time of a snapshot.
+    // Before the first snapshot, INFO reports the start of the server as its last save. So only a later time is that of
+    // a snapshot.
     let time: u64 = number("server_time_usec") / 1_000_000;
     let started = time.saturating_sub(number("uptime_in_seconds"));
     let last_save = number("rdb_last_save_time");

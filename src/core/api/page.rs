@@ -1,8 +1,8 @@
-//! Reading all jobs, page by page, by plain SCAN, and some of their fields by plain HMGET.
+//! Finds the jids of all jobs, page by page, with plain SCAN, and reads some of their fields with plain HMGET.
 //!
-//! Inside a script the same reads cost the server three times as much and block other clients
-//! (`make bench`: `jobs --where`). So these reads find candidates, and `look.jobs` reads what is
-//! shown of a job and decides about it. Key names come from `lua/keys.lua`.
+//! Inside a script these reads would cost the server three times as much, and block other clients (`make bench`: `jobs
+//! --where`). So they only find candidates. `look.jobs` reads each candidate again, and its reply decides whether the
+//! job matches. Key names come from `lua/keys.lua`.
 
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{Bytes, unexpected_reply};
@@ -12,12 +12,12 @@ use crate::error::{Error, Kind};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 
-/// The number of keys in a page of SCAN: less than a millisecond of the server.
+/// The number of keys that one SCAN examines, which takes the server less than a millisecond.
 const KEYS: &str = "500";
 
-/// The cursor of a scan, and the server on which it has a meaning.
+/// The cursor of a scan, and the server that issued it: another server cannot continue from it.
 ///
-/// When the data goes to another server, the scan begins again, once.
+/// If the data moves to another server, the scan begins again, at most once.
 #[derive(Debug)]
 pub(crate) struct ScanCursor {
     /// `None` at the end.
@@ -41,8 +41,9 @@ impl ScanCursor {
         self.next.clone()
     }
 
-    /// Stores the cursor that the server replied to `call`, for the next call.
-    pub(crate) fn advance(
+    /// Stores the cursor from the reply to `call`. If the data has moved to another server, begins the scan again, or
+    /// fails if it had begun again before.
+    pub(crate) fn advance_or_restart(
         &mut self,
         core: &mut Core,
         call: &str,
@@ -121,14 +122,14 @@ impl JobScan {
             .arg("TYPE")
             .arg("hash");
         let (cursor, keys): (Bytes, Vec<Bytes>) = core.call(now, call)?;
-        self.cursor.advance(core, "SCAN", cursor)?;
+        self.cursor.advance_or_restart(core, "SCAN", cursor)?;
         let jid = |Bytes(key): Bytes| Name::from(key.get(prefix.len()..).unwrap_or_default());
         Ok(Some(keys.into_iter().map(jid).collect()))
     }
 }
 
 impl Core {
-    /// Stored fields of jobs in the order of the jids. Missing and unreadable ones are absent.
+    /// The stored values of the named fields of each job, in the order of the jids. A missing field is `None`.
     pub fn stored_job_fields(
         &mut self,
         now: Moment,

@@ -1,4 +1,4 @@
-//! Reading the stored patterns of queue names.
+//! Reads the stored patterns of queue names.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,15 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::queue_patterns::{IdentifierPatterns, PriorityPattern};
+use crate::model::queue_patterns::{PriorityPattern, QueueIdentifierPatterns};
 use crate::name::Name;
 
 impl Core {
     /// The stored identifier patterns by name. Patterns that cannot be read are left out.
-    pub fn identifier_patterns(&mut self, now: Moment) -> Result<IdentifierPatterns, Error> {
+    pub fn queue_identifier_patterns(
+        &mut self,
+        now: Moment,
+    ) -> Result<QueueIdentifierPatterns, Error> {
         let call = Call::new(calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL);
         let text = self.call(now, call)?;
         let name = calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL.name;
@@ -21,11 +24,11 @@ impl Core {
             Some((name, list))
         });
         let patterns: BTreeMap<Name, Vec<Name>> = patterns.collect();
-        Ok(IdentifierPatterns::new(patterns))
+        Ok(QueueIdentifierPatterns::new(patterns))
     }
 
     /// The stored priority patterns in their order. Patterns that cannot be read are left out.
-    pub fn priority_patterns(&mut self, now: Moment) -> Result<Vec<PriorityPattern>, Error> {
+    pub fn queue_priority_patterns(&mut self, now: Moment) -> Result<Vec<PriorityPattern>, Error> {
         let call = Call::new(calls::QUEUE_PRIORITY_PATTERNS_GET_ALL);
         let text = self.call(now, call)?;
         let name = calls::QUEUE_PRIORITY_PATTERNS_GET_ALL.name;

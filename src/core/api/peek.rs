@@ -18,8 +18,8 @@ pub(crate) enum PausedQueuePolicy {
 }
 
 impl Core {
-    /// The jobs that pops of queues would get now, one queue after the other, by the core's dry run
-    /// of `pop`. Nothing is written: a job that a recurring one would put has a jid and no state yet.
+    /// The jobs that pops of queues would get now, one queue after the other, by the core's dry run of `pop`. Writes
+    /// nothing. A job that a recurring job would put first has a jid, but no state yet.
     pub(crate) fn next_jobs(
         &mut self,
         now: Moment,

@@ -1,4 +1,4 @@
-//! Reading the jobs that a worker receives from a pop, and the jobs that it already holds.
+//! Reads the jobs that a worker receives from a pop, and the jobs that it already holds.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::model::job::{Job, MergePayload};
 use crate::model::popped_job::PoppedJob;
 use crate::name::{Name, lossless_text};
 
-/// Reads what pop replies, as a part of the reply to `call`. The history is skipped.
+/// Reads the JSON text of popped jobs, a part of the reply to `call`, which errors name. Skips the history of the jobs.
 pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
     if bytes == b"{}" {
         return Ok(Vec::new());
@@ -24,7 +24,8 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     let text = lossless_text(bytes);
     let jobs: Vec<PopReplyJob> =
         serde_json::from_str(&text).map_err(|why| reply::unexpected_reply(call, why))?;
-    // If the whole reply is UTF-8, a character that would stand for an invalid byte is an ordinary character.
+    // The lossless text stands for an invalid byte by a special character. If the whole reply is UTF-8, such a
+    // character is an ordinary one.
     let is_exact = matches!(text, Cow::Borrowed(_));
     let bytes = |text: OptionalText| match (is_exact, text.0) {
         (true, Cow::Borrowed(text)) => text.as_bytes().to_vec(),
@@ -65,7 +66,7 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     Ok(read)
 }
 
-/// A job as pop writes it. Other fields are skipped.
+/// A job in the reply of a pop. Fields that are not listed here are skipped.
 #[derive(Deserialize)]
 struct PopReplyJob<'t> {
     #[serde(borrow)]
@@ -79,13 +80,13 @@ struct PopReplyJob<'t> {
     #[serde(borrow, default)]
     tags: TextList<'t>,
     #[serde(default)]
-    priority: OptionalNumber,
+    priority: NumberOrZero,
     #[serde(default)]
-    retries: OptionalNumber,
+    retries: NumberOrZero,
     #[serde(default)]
-    remaining: OptionalNumber,
+    remaining: NumberOrZero,
     #[serde(default)]
-    expires: OptionalNumber,
+    expires: NumberOrZero,
     #[serde(borrow, default)]
     spawned_from_jid: OptionalText<'t>,
     #[serde(borrow, default)]
@@ -93,7 +94,7 @@ struct PopReplyJob<'t> {
     #[serde(borrow, default)]
     key: Option<OptionalText<'t>>,
     #[serde(default)]
-    fence: Option<OptionalNumber>,
+    fence: Option<NumberOrZero>,
     #[serde(borrow, default)]
     payloads: Vec<(OptionalText<'t>, &'t RawValue)>,
 }
@@ -157,16 +158,16 @@ impl<'de: 't, 't> Deserialize<'de> for TextList<'t> {
 
 /// A number, whole or not.
 #[derive(Default)]
-struct OptionalNumber(f64);
+struct NumberOrZero(f64);
 
-impl<'de> Deserialize<'de> for OptionalNumber {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OptionalNumber, D::Error> {
-        f64::deserialize(deserializer).map(OptionalNumber)
+impl<'de> Deserialize<'de> for NumberOrZero {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NumberOrZero, D::Error> {
+        f64::deserialize(deserializer).map(NumberOrZero)
     }
 }
 
 impl Core {
-    /// Reads jobs of a worker, except the ones that it holds no longer.
+    /// Reads these jobs, and keeps only the ones that the worker still holds.
     pub(super) fn jobs_still_held(
         &mut self,
         now: Moment,

@@ -1,4 +1,4 @@
-//! Putting jobs, one or many in a call, and pausing queues.
+//! Puts jobs, one or many in a call, and pauses queues.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::json::quote::quote_string;
 use crate::model::bulk::OutcomeCode;
 use crate::name::Name;
 
-/// The treatment of jobs that exist, and of dependencies that do not.
+/// How a put treats a job that exists already and a dependency that does not exist, and what it reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PutPolicy {
     /// Put an existing job again.
@@ -33,12 +33,12 @@ pub struct PutPolicy {
 pub struct PutResult {
     /// `merged`, `skipped` or `replaced` if the job was a duplicate of another one, else the state of the job.
     pub state: Option<Name>,
-    /// The job that this one duplicates, if [`PutPolicy::tell_lanes`] asks for it.
+    /// The job that this one duplicates, if [`PutPolicy::tell_lanes`] is set.
     pub jid: Option<Name>,
-    /// The job before this one in its lane, if [`PutPolicy::tell_lanes`] asks for it.
+    /// The job before this one in its lane, if [`PutPolicy::tell_lanes`] is set.
     #[serde(deserialize_with = "reply::name_unless_empty")]
     pub behind: Option<Name>,
-    /// Dependencies that are complete or missing.
+    /// The given dependencies for which the job does not wait, because they are complete or missing.
     #[serde(rename = "..")]
     pub no_dependencies: Vec<Name>,
 }
@@ -64,7 +64,8 @@ impl PutPolicy {
         text
     }
 
-    /// The spec of the call. With `replace` it may not be repeated: a second put would replace the job again.
+    /// The spec of the call. With `replace`, the call must not be repeated after a lost reply: a second put would
+    /// replace the job again.
     fn call_spec(self) -> CallSpec {
         if self.dry_run {
             calls::GUARD_PUT.as_dry_run()
@@ -76,7 +77,7 @@ impl PutPolicy {
     }
 }
 
-/// The maxima that the first job of a call sets for its throttles, as JSON fields of the policy.
+/// The maxima of throttles that a call sets if it puts at least one job, as JSON fields of the policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThrottleMaxima(Arc<[u8]>);
 
@@ -103,7 +104,7 @@ impl ThrottleMaxima {
 pub struct PutCall {
     pub policy: PutPolicy,
     pub maxima: Option<ThrottleMaxima>,
-    /// The time at which the call puts its jobs, if that is not the time of all calls in the round trip.
+    /// The time of the put, if it differs from the time of the other calls in the round trip.
     at: Option<Moment>,
     words: connect::PackedWords,
     /// Whether each job has its history.
@@ -112,7 +113,7 @@ pub struct PutCall {
     links: usize,
 }
 
-/// The number of tags and dependencies at which a call is full. The core takes 50,000.
+/// The number of tags and dependencies at which a call is full. The core accepts up to 50,000.
 const FULL_OF_LINKS: usize = 20_000;
 
 /// The size in bytes at which a call is full, so that it does not block the server for long.
@@ -126,7 +127,8 @@ impl PutCall {
         }
     }
 
-    /// Sets the call's own time: jobs that are put at the same time have no order.
+    /// Gives the call a time of its own, so that its jobs run after the jobs of an earlier call: jobs put at one and
+    /// the same time have no order.
     pub fn at_moment(self, moment: Moment) -> PutCall {
         let at = Some(moment);
         PutCall { at, ..self }
@@ -150,7 +152,7 @@ impl PutCall {
         self.restored.push(restored);
     }
 
-    /// Whether the call has reached its size limit, so that the next job belongs into another call.
+    /// Whether the call has reached its size limit, so that the next job needs another call.
     pub fn is_full(&self) -> bool {
         self.byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
@@ -160,7 +162,8 @@ impl PutCall {
         self.words.byte_len()
     }
 
-    /// The call. Errors speak of jobs in general, because packed words name no job as an argument.
+    /// The call that puts the added jobs. Its errors speak of jobs in general, because errors cannot read jids from
+    /// packed words.
     fn put_call(self) -> Call {
         let head = Call::new(self.policy.call_spec().with_subject(SubjectArgs::Jobs))
             .arg(self.policy_json());
@@ -176,7 +179,7 @@ impl PutCall {
 }
 
 impl Core {
-    /// Makes a call that puts one job. Errors name the job by `jid`.
+    /// Makes a call that puts one job, which has the id `jid`. Errors name the job.
     pub fn put_one(
         &mut self,
         now: Moment,
@@ -188,9 +191,10 @@ impl Core {
         let repeated = reply.repeated;
         let (mut outcome,): (GuardReply<PutResult>,) = reply.read()?;
         if repeated && outcome.code == OutcomeCode::Exists {
-            outcome.reconcile_repeated_put(now, false);
+            outcome.treat_existing_as_put_if_newer(now, false);
             if outcome.code == OutcomeCode::Ok {
-                // The put was applied: if the job cannot be read now, only its state is missing from the result.
+                // The first attempt put the job. If the job cannot be read now, only its state is missing from the
+                // result.
                 let found = self.job_snapshots(now, std::slice::from_ref(jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
                 let state = found.map(|job| job.state.clone());
@@ -223,7 +227,7 @@ impl Core {
             let mut outcomes = reply::require_row_per_item(call, outcomes, restored.len())?;
             if repeated {
                 for (outcome, restored) in outcomes.iter_mut().zip(restored) {
-                    outcome.reconcile_repeated_put(now, restored);
+                    outcome.treat_existing_as_put_if_newer(now, restored);
                 }
             }
             Ok(outcomes)
@@ -231,7 +235,7 @@ impl Core {
         results.collect()
     }
 
-    /// Pauses queues, until a moment if one is given.
+    /// Pauses queues: until the moment `until`, or without an end if none is given.
     pub fn pause_queues(
         &mut self,
         now: Moment,

@@ -18,17 +18,17 @@ use crate::json::Json;
 use crate::lenient;
 use crate::model::lag::{LagCause, QueueLag};
 use crate::model::length::Length;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::NamePattern;
 use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
 use crate::name::Name;
 
-/// Maximum number of names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
-/// in one round trip.
+/// Maximum number of names in one call of `look.ready`, which takes the server a microsecond per name. It is high,
+/// because a worker calls often and needs one round trip.
 const READY_PER_CALL: usize = 10_000;
 
-/// The queues that match patterns, by whether they can be read.
+/// The queues that match patterns, divided into readable ones and ones with a key of a wrong type.
 #[derive(Debug)]
-pub struct MatchedQueues {
+pub struct QueuesByReadability {
     pub readable: Vec<Queue>,
     /// The queues with a key of another type.
     pub unreadable: Vec<Queue>,
@@ -43,9 +43,9 @@ impl Core {
         })
     }
 
-    /// For how many seconds each named queue, in their order, has had a job that a pop would consider: a job that no
-    /// throttle or lane holds.
-    pub(crate) fn seconds_with_poppable_jobs(
+    /// For each named queue, in the given order, the seconds for which its oldest due job has waited for a pop; 0
+    /// without one. A job that a throttle or lane holds back is not due.
+    pub(crate) fn seconds_since_poppable(
         &mut self,
         now: Moment,
         names: &[Name],
@@ -62,7 +62,7 @@ impl Core {
             .collect())
     }
 
-    /// The lag of each named queue, in their order.
+    /// The lag of each named queue, in the given order.
     pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<QueueLag>, Error> {
         let rows: Vec<Option<LagRow>> =
             self.rows_by_name(now, &Call::new(calls::LOOK_LAG), names)?;
@@ -71,7 +71,8 @@ impl Core {
         Ok(lags.collect())
     }
 
-    /// The queues, of the named ones or of all known ones, from which a pop may bring a job now.
+    /// The queues from which a pop may get a job now: among the named queues, or among all known queues if none is
+    /// named.
     pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<ReadyQueues, Error> {
         let call = Call::new(calls::LOOK_READY);
         let mut ready = ReadyQueues::default();
@@ -84,7 +85,7 @@ impl Core {
         Ok(ready)
     }
 
-    /// The named queues in their order, or all known ones by name. A queue that cannot be read
+    /// The named queues in the given order, or all known queues by name if none is named. A queue that cannot be read
     /// is an error.
     pub fn queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
         let queues = self.queues_with_unreadable(now, names)?;
@@ -92,7 +93,8 @@ impl Core {
         Ok(queues)
     }
 
-    /// The named queues in their order, or all known ones by name, even the queues that cannot be read.
+    /// The named queues in the given order, or all known queues by name if none is named. Includes queues that cannot
+    /// be read.
     pub fn queues_with_unreadable(
         &mut self,
         now: Moment,
@@ -106,12 +108,12 @@ impl Core {
             }
             Err(error) => return Err(error),
         };
-        add_head_waits(now, &mut queues, names.is_empty());
+        add_head_job_waits(now, &mut queues, names.is_empty());
         Ok(queues)
     }
 
-    /// Reads each named queue, or each known one, in a call of its own, so that a key of a wrong type in one does not
-    /// hide the others.
+    /// Reads each named queue, or each known queue, in a call of its own. So a key of a wrong type in one queue hides
+    /// no other queue.
     fn queues_one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
         let names = if names.is_empty() {
             self.index_members(now, &Index::Queues)?
@@ -156,9 +158,13 @@ impl Core {
     }
 
     /// The queues that match patterns, in the order of the patterns. The matches of a glob are in the order of their
-    /// names. Without a pattern, all known queues match. A plain name of no queue is an error, and so is a queue that
-    /// cannot be read.
-    pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
+    /// names. Without a pattern, all known queues match. A plain name that no queue has is an error, and so is a queue
+    /// that cannot be read.
+    pub fn queues_like(
+        &mut self,
+        now: Moment,
+        patterns: &[NamePattern],
+    ) -> Result<Vec<Queue>, Error> {
         let matched = self.queues_like_and_unreadable(now, patterns)?;
         require_readable(&matched.unreadable)?;
         Ok(matched.readable)
@@ -168,17 +174,21 @@ impl Core {
     pub fn queues_like_and_unreadable(
         &mut self,
         now: Moment,
-        patterns: &[Pattern],
-    ) -> Result<MatchedQueues, Error> {
+        patterns: &[NamePattern],
+    ) -> Result<QueuesByReadability, Error> {
         let queues = self.matching_queues(now, patterns)?.into_iter();
         let (readable, unreadable) = queues.partition(|queue| queue.wrong_keys.is_empty());
-        Ok(MatchedQueues {
+        Ok(QueuesByReadability {
             readable,
             unreadable,
         })
     }
 
-    fn matching_queues(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
+    fn matching_queues(
+        &mut self,
+        now: Moment,
+        patterns: &[NamePattern],
+    ) -> Result<Vec<Queue>, Error> {
         let plain: Vec<Name> = patterns
             .iter()
             .filter_map(|pattern| pattern.as_plain_name().cloned())
@@ -232,8 +242,8 @@ impl Core {
     }
 }
 
-/// Adds how long the head of each queue has waited. With `sorts_by_name`, also sorts the queues by name.
-pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], sorts_by_name: bool) {
+/// Adds to each queue how long its first job has waited. With `sorts_by_name`, also sorts the queues by name.
+pub(super) fn add_head_job_waits(now: Moment, queues: &mut [Queue], sorts_by_name: bool) {
     for queue in queues.iter_mut() {
         let wait = queue.head_since.map(|since| now.since(since).max(0.0));
         queue.head_wait_s = wait.map(RoundedSeconds);
@@ -243,7 +253,7 @@ pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], sorts_by_name: b
     }
 }
 
-/// Refuses a list with a queue that cannot be read.
+/// Fails if one of these queues cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     match unreadable_sentence(queues) {
         Some(message) => Err(Error::new(Kind::WrongKeyType, message).hint(CHECK)),
@@ -251,7 +261,7 @@ pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     }
 }
 
-/// The error about queues that a result lacks because they cannot be read.
+/// The error that a result lacks queues because they cannot be read; `None` if all can be read.
 pub(crate) fn partial_result_error(queues: &[Queue]) -> Option<Error> {
     unreadable_sentence(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
 }

@@ -1,6 +1,6 @@
-//! Plain reads for `qless check`, many in one round trip.
+//! Plain Redis reads, many in one round trip, mainly for `qless check`.
 //!
-//! A key of another type is a reply here, not an error.
+//! If a key has another type than the command reads, that is a reply here ([`ReadReply::WrongType`]), not an error.
 
 use crate::clock::moment::Moment;
 use crate::core::call::ahead::CallsAhead;
@@ -9,11 +9,10 @@ use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value};
 use crate::error::{Error, Kind};
 
-/// The number of members in a page of a set: about a millisecond of the server.
+/// The number of members in one page of a set, which takes the server about a millisecond.
 pub(crate) const PAGE: usize = 500;
 
-/// Maximum number of fields of a hash that is read whole: what the core writes has fewer than half of
-/// them.
+/// Maximum number of fields of a hash that is read whole. No hash of a job that the core writes has half of that.
 const MAX_WHOLE: usize = 64;
 
 /// The name of a read in errors.
@@ -38,7 +37,7 @@ enum ReplyForm {
 #[derive(Debug)]
 pub enum ReadReply {
     Texts(Vec<Option<Vec<u8>>>),
-    /// The cursor of the next page, if there is one, and this page.
+    /// The cursor of the next page, if there is one, and the items of this page.
     Page(Option<Vec<u8>>, Vec<Vec<u8>>),
     Text(Option<Vec<u8>>),
     Number(i64),
@@ -133,7 +132,7 @@ impl ReadCommand {
     }
 
     /// Members of a sorted set by rank, each followed by its score.
-    pub fn members_with_scores(key: &[u8], from: i64, to: i64) -> ReadCommand {
+    pub fn members_and_scores_from_highest(key: &[u8], from: i64, to: i64) -> ReadCommand {
         ReadCommand::members_from_highest(key, from, to).arg("WITHSCORES")
     }
 
@@ -167,9 +166,9 @@ impl ReadCommand {
         ReadCommand { call, ..read }
     }
 
-    /// Fields of a hash that is read whole, unless it has very many: for most fields of a hash this
-    /// takes the server half as long, since it looks up no names. HRANDFIELD is the one command that
-    /// reads a hash whole and has a limit.
+    /// Reads a whole hash and keeps the named fields. If most fields are wanted, this takes the server half as long as
+    /// HMGET, since it looks up no names. HRANDFIELD is the only such command with a limit: a hash with very many
+    /// fields gives [`ReadReply::Large`].
     pub fn fields_of_whole_hash(key: &[u8], names: &PackedFields) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Whole(names.names), "HRANDFIELD").arg(key);
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
@@ -204,7 +203,7 @@ impl ReadCommand {
         ReadCommand::new(ReplyForm::Number, "EXISTS").arg(key)
     }
 
-    /// The seconds until a key expires, negative if it does not.
+    /// The seconds until a key expires; negative if it has no expiry or does not exist.
     pub fn seconds_to_expiry(key: &[u8]) -> ReadCommand {
         ReadCommand::new(ReplyForm::Number, "TTL").arg(key)
     }
@@ -237,8 +236,8 @@ impl ReplyForm {
     }
 }
 
-/// The values of some fields, out of all names and values of a hash. Every job of a check comes this way,
-/// so that nothing is copied.
+/// Picks the values of some fields from all names and values of a hash. It moves the values and copies none, because a
+/// check reads every job this way.
 fn pick_fields(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
     let Value::Array(words) = whole else {
         return Err(reply::unexpected_reply(READ, "no list"));
@@ -288,7 +287,7 @@ impl Core {
         ReadsAhead { calls, forms }
     }
 
-    /// The replies to reads that were sent ahead.
+    /// The replies to reads that [`Core::send_reads`] sent.
     pub(crate) fn receive_reads(
         &mut self,
         now: Moment,
@@ -307,9 +306,9 @@ impl Core {
         reply.ok_or_else(|| Error::internal("a read without outcome"))
     }
 
-    /// Whether the user may read hashes whole. One whose rights were written before this program needed
-    /// HRANDFIELD may not.
-    pub(crate) fn may_read_whole_hashes(&mut self, now: Moment) -> Result<bool, Error> {
+    /// Whether the user may run HRANDFIELD, which reads whole hashes. A user whose rights were written for an earlier
+    /// version may not.
+    pub(crate) fn may_user_read_whole_hashes(&mut self, now: Moment) -> Result<bool, Error> {
         let key = [self.prefix().as_bytes(), b"x"].concat();
         match self.run_read(
             now,
@@ -320,11 +319,11 @@ impl Core {
         }
     }
 
-    /// Whether no key of this database has an expiry, if the server reports it.
+    /// Whether the server reports that no key of this database has an expiry.
     pub fn no_key_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::redis_command("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {
-            // Without this right, say no: the caller then reads the expiry of each key.
+            // If the user may not run INFO, the result is false: the caller then reads the expiry of each key.
             Err(error) if error.kind() == Kind::NoPerm => return Ok(false),
             info => info?,
         };

@@ -1,7 +1,8 @@
-//! The meaning of a second reply if the first one was lost: the call was applied, or another client was faster.
+//! Finds out what the reply to a repeated call means after the first reply was lost. A refusal means that the first
+//! call was applied, or that another client changed the job.
 //!
-//! The call has a note and is repeated with the same `now`. So a job that it changed has the note in its history,
-//! at the whole second of that `now`.
+//! Both calls carry one note and one `now`. So a job that the first call changed has the note in its history, at the
+//! whole second of that `now`.
 
 use std::collections::HashMap;
 
@@ -21,7 +22,7 @@ const LOST_AND_GONE: &str =
     "the reply was lost, and the job no longer exists; the change may or may not have happened";
 
 impl Core {
-    /// The jobs that a call with this note changed at this moment.
+    /// The jobs whose history shows that a call with this note changed them at `now`.
     pub(crate) fn jobs_with_note(
         &mut self,
         now: Moment,
@@ -38,7 +39,11 @@ impl Core {
         let mut noted = HashMap::new();
         for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let fields = "history,shown,queue,tags,remaining";
-            for row in self.job_rows(now, fields, jids)?.into_iter().flatten() {
+            for row in self
+                .read_job_rows_in_one_call(now, fields, jids)?
+                .into_iter()
+                .flatten()
+            {
                 if row.entries.contains(&entry) {
                     noted.insert(row.job.jid.clone(), row.job);
                 }
@@ -84,16 +89,16 @@ impl Core {
 }
 
 impl<D> GuardReply<D> {
-    /// Counts a job that a repeated cancel does not find as cancelled by the first attempt.
-    pub(crate) fn reconcile_repeated_cancel(&mut self) {
+    /// If a repeated cancel does not find the job, counts the job as cancelled by the first attempt.
+    pub(crate) fn treat_gone_as_cancelled(&mut self) {
         if self.code == OutcomeCode::Gone {
             self.code = OutcomeCode::Ok;
         }
     }
 
-    /// Counts an existing job as put by the first attempt of a repeated put if it is not
-    /// older than the put. For a job that was restored with its history, the newest put counts.
-    pub(crate) fn reconcile_repeated_put(&mut self, put_at: Moment, was_restored: bool) {
+    /// If a repeated put finds that the job exists and is not older than the put, counts the job as put by the first
+    /// attempt. The age of a job that was restored with its history is that of its newest put.
+    pub(crate) fn treat_existing_as_put_if_newer(&mut self, put_at: Moment, was_restored: bool) {
         if self.code != OutcomeCode::Exists {
             return;
         }
@@ -104,7 +109,7 @@ impl<D> GuardReply<D> {
     }
 }
 
-/// The whole second of a moment, as in histories.
+/// The whole second of a moment: histories have no fractions.
 pub(super) fn whole_second(moment: Moment) -> i64 {
     moment.micros().div_euclid(1_000_000)
 }
@@ -133,7 +138,7 @@ mod tests {
             (None, None, true, OutcomeCode::Exists),
         ] {
             let mut put = outcome(OutcomeCode::Exists, &[first, newest]);
-            put.reconcile_repeated_put(now, restored);
+            put.treat_existing_as_put_if_newer(now, restored);
             assert_eq!(put.code, code, "{first:?} {newest:?} {restored}");
         }
     }
@@ -146,7 +151,7 @@ mod tests {
             (OutcomeCode::HasDependents, OutcomeCode::HasDependents),
         ] {
             let mut cancel = outcome(code, &[]);
-            cancel.reconcile_repeated_cancel();
+            cancel.treat_gone_as_cancelled();
             assert_eq!(cancel.code, corrected);
         }
     }

@@ -5,10 +5,10 @@ use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
-use crate::json::data::Data;
+use crate::json::data::JobData;
 use crate::json::{Json, Number};
 use crate::model::coordination::Coordination;
-use crate::model::pattern::{Pattern, passes_filter};
+use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -18,18 +18,19 @@ const CALL: &str = calls::LOOK_RECURS.name;
 const MAX_TEMPLATES_PER_CALL: usize = 500;
 
 /// The first templates of a list.
-pub(crate) struct FirstRecurring {
+pub(crate) struct FirstRecurringAndPausedTotal {
     pub templates: Vec<Recurring>,
     /// The number of all paused templates.
     pub paused_total: u64,
 }
 
 impl Core {
-    /// The recurring jobs of these queues, or of all: by queue, then by next run, paused ones last.
+    /// The recurring jobs of the queues that match the patterns, or of all queues without patterns: by queue, then by
+    /// next run, with paused ones last in each queue.
     pub(crate) fn recurring_like(
         &mut self,
         now: Moment,
-        queues: &[Pattern],
+        queues: &[NamePattern],
     ) -> Result<Vec<Recurring>, Error> {
         let found = self.queues_like(now, queues)?;
         let holding = found.into_iter().filter(|queue| queue.recurring > 0);
@@ -67,7 +68,7 @@ impl Core {
         Ok(recurs)
     }
 
-    /// Whether each jid is in use, by a job or by a recurring job.
+    /// For each jid, whether a job or a recurring job has it.
     pub fn jids_in_use(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let mut found = self.jobs_exist(now, jids)?;
         let missing = jids.iter().zip(&found);
@@ -99,14 +100,14 @@ impl Core {
             .collect())
     }
 
-    /// At most `limit` templates, the active ones before the paused ones.
-    /// `active_counts` holds the number of active templates of each queue.
+    /// The first `limit` templates, the active ones before the paused ones. `active_counts` gives the number of active
+    /// templates of each queue.
     pub(crate) fn first_recurring(
         &mut self,
         now: Moment,
         active_counts: &[(Name, u64)],
         limit: u64,
-    ) -> Result<FirstRecurring, Error> {
+    ) -> Result<FirstRecurringAndPausedTotal, Error> {
         let mut left = limit;
         let holding = active_counts.iter().take_while(|(_, count)| {
             let fits = left > 0;
@@ -123,7 +124,7 @@ impl Core {
             .take(usize::try_from(limit).unwrap_or(usize::MAX))
             .collect();
         let templates = self.recurring_jobs(now, &jids)?;
-        Ok(FirstRecurring {
+        Ok(FirstRecurringAndPausedTotal {
             templates: templates.into_iter().flatten().collect(),
             paused_total: paused,
         })
@@ -137,7 +138,7 @@ impl Core {
     }
 }
 
-/// Reads a template from its fields, without serde as jobs are.
+/// Reads a template from the names and values of its fields. For speed, this does not use serde.
 fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
     let mut recurring = Recurring {
         jid: jid.clone(),
@@ -161,7 +162,7 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
                     .and_then(|tags| tags.names())
                     .unwrap_or_default();
             }
-            b"data" => recurring.data = Data::from(text),
+            b"data" => recurring.data = JobData::from(text),
             b"opts" => recurring.options = read_options(&text),
             b"paused" => recurring.paused_since = Moment::from_decimal(&text),
             b"by" => recurring.paused_by = Some(Name::from(text)),

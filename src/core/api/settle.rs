@@ -1,5 +1,5 @@
-//! The meaning of the outcomes of endings if an earlier attempt of the same call may have ended the jobs: the job's
-//! history shows it.
+//! Corrects the outcomes of endings if an earlier attempt of the call may have ended the jobs: the history of each job
+//! shows whether it did.
 
 use super::guard::JOBS_PER_READ;
 use super::reconcile::whole_second;
@@ -11,7 +11,8 @@ use crate::model::job::Job;
 use crate::name::Name;
 
 impl Core {
-    /// Corrects the outcomes of jobs that the worker did not hold at the last attempt.
+    /// Corrects the outcomes of jobs that the worker no longer held at the last attempt: an earlier attempt may have
+    /// ended them.
     pub(super) fn reconcile_endings(
         &mut self,
         now: Moment,
@@ -30,7 +31,8 @@ impl Core {
         }
         for open in open.chunks_mut(JOBS_PER_READ) {
             let jids: Vec<&Name> = open.iter().map(|(job, _)| &job.jid).collect();
-            let Ok(present) = self.job_rows(now, "state,remaining,history", &jids) else {
+            let Ok(present) = self.read_job_rows_in_one_call(now, "state,remaining,history", &jids)
+            else {
                 for (_, outcome) in open {
                     **outcome = EndingOutcome::Unknown;
                 }
@@ -56,7 +58,8 @@ impl Core {
     }
 }
 
-/// The outcome for a job if the ending was applied at this second; `None` if the lock was lost before.
+/// The outcome of an ending, if the history of the job shows that the core applied it at this second. Otherwise `None`:
+/// the worker had lost the lock before.
 fn outcome_if_applied(
     job: &Job,
     second: i64,
@@ -70,7 +73,8 @@ fn outcome_if_applied(
     let wrote = |what| has_history_entry(job, second, worker, what);
     match action {
         EndingAction::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
-        // The state right after is unknown, as other workers may have moved the job on since: report the present one.
+        // Report the current state: other workers may have changed it since, and the state right after the ending is
+        // unknown.
         EndingAction::Complete { next: Some(_), .. } => {
             let state = job.state_stored.clone().unwrap_or_default();
             let remaining = None;
@@ -90,9 +94,10 @@ fn outcome_if_applied(
     }
 }
 
-/// Whether the history has this entry of this second, written while the worker held the job.
+/// Whether the history has an entry of this name and this second that was written while the worker held the job.
 fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) -> bool {
-    // The entry of the worker's pop may have been trimmed: the worker counts as holder until another pop.
+    // The core may have trimmed the entry of the worker's pop: the worker counts as the holder until the entry of
+    // another pop.
     let mut is_holder = true;
     job.history.iter().flatten().any(|entry| {
         let entry_worker = entry.note_text("worker");

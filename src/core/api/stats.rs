@@ -12,7 +12,7 @@ use crate::name::Name;
 const CALLS_PER_ROUND: usize = 500;
 
 impl Core {
-    /// The statistics of each queue and day. A day is its name and its first moment.
+    /// The statistics of each queue on each day. A day is given by its name and its first moment.
     pub fn stats(
         &mut self,
         now: Moment,

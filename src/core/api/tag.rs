@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::tag::Tag;
 
 impl Core {
-    /// The tags of jobs with the number of their jobs, most used first.
+    /// All tags, each with the number of jobs that have it, most used first.
     pub fn tags(&mut self, now: Moment) -> Result<Vec<Tag>, Error> {
         let names = self.index_members(now, &Index::Tags)?;
         let indexes: Vec<(Index, u64)> = names

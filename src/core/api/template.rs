@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::guard::GuardReply;
 use super::read::ReadCommand;
-use crate::clock::duration::format_seconds;
+use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::{RetryClass, SubjectArgs};
@@ -36,7 +36,7 @@ pub struct Template {
     pub coordination: Coordination<'static>,
 }
 
-/// A recurring job from an export, with its numbers digit by digit.
+/// A recurring job from an export. Its numbers are kept as texts, so that no digit changes.
 #[derive(Clone, Copy, Debug)]
 pub struct ExportedTemplate<'t> {
     pub jid: &'t Name,
@@ -50,13 +50,13 @@ pub struct ExportedTemplate<'t> {
     pub backlog: &'t str,
     pub tags: &'t [Name],
     pub coordination: &'t Coordination<'t>,
-    /// The note about the pause of the stored or the exported template, which the job gets, too. `None` if neither is
-    /// paused.
+    /// The note about the pause of the stored or the exported template: the imported template is then paused, too.
+    /// `None` if neither is paused.
     pub pause: Option<&'t [u8]>,
 }
 
-/// A change of the field that has the count of a template.
-struct CountChange {
+/// A change of the stored text that contains the count of a template.
+struct TemplateCountChange {
     key: Name,
     field: Name,
     before: Name,
@@ -89,11 +89,11 @@ impl Core {
         self.call(now, call)
     }
 
-    /// Raises the number of jobs that a recurring job has put to `count`. The next job gets the next
-    /// number, so that no two jobs of a template have had the same jid.
+    /// Raises the count of a recurring job, which is the number of jobs that it has put, to `count`. The next job gets
+    /// the next number as the end of its jid, so no jid is used twice.
     ///
-    /// The core has no call that sets the number. The call that reverts repairs does it: it changes one
-    /// field if the field still has the value that was read.
+    /// The core has no call that sets the count. `check.revert`, the call that reverts repairs, serves instead: it
+    /// changes a field only if the field still has the value that was read.
     pub(crate) fn raise_template_count(
         &mut self,
         now: Moment,
@@ -117,13 +117,14 @@ impl Core {
         Err(Error::conflict(format!("the count of `{jid}` changes all the time")).about_jid(jid))
     }
 
-    /// The change that sets a template's count. `None` if the count is not lower, or cannot be read.
+    /// The change that raises a template's count to `count`. `None` if the stored count is not lower, or cannot be
+    /// read.
     fn template_count_change(
         &mut self,
         now: Moment,
         jid: &Name,
         count: u64,
-    ) -> Result<Option<CountChange>, Error> {
+    ) -> Result<Option<TemplateCountChange>, Error> {
         let keys = Keys::new(self.prefix());
         let live = keys.recurring_key(jid.as_bytes());
         let paused = keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
@@ -147,36 +148,43 @@ impl Core {
         };
         if let Some(stored) = stored.filter(|stored| lower(stored)) {
             let (before, after) = (Name::from(stored), Name::from(count.to_string()));
-            return Ok(Some(CountChange {
+            return Ok(Some(TemplateCountChange {
                 key: Name::from(live),
                 field: Name::from("count"),
                 before,
                 after,
             }));
         }
-        // The document of a paused template lists names and values of its fields. So `"count","` is found by text: no
-        // other place can look like it, since quotes in texts are escaped, and no field is called a number.
+        // A paused template is stored as one JSON list of the names and values of its fields. Find the count by the
+        // text `"count","` and a number: quotes inside texts are escaped, and a value `count` stands before the name of
+        // a field, which is not a number.
+        const NAME: &str = "\"count\",\"";
         let raised = document.as_ref().and_then(|document| {
-            let (head, rest) = document.split_once("\"count\",\"")?;
-            let (stored, tail) = rest.split_once('"')?;
-            lower(stored).then(|| format!("{head}\"count\",\"{count}\"{tail}"))
+            let mut places = document.match_indices(NAME).map(|(at, _)| at + NAME.len());
+            places.find_map(|from| {
+                let (head, rest) = document.split_at(from);
+                let (stored, tail) = rest.split_once('"')?;
+                lower(stored).then(|| format!("{head}{count}\"{tail}"))
+            })
         });
-        Ok(document.zip(raised).map(|(before, after)| CountChange {
-            key: Name::from(paused),
-            field: jid.clone(),
-            before: Name::from(before),
-            after: Name::from(after),
-        }))
+        Ok(document
+            .zip(raised)
+            .map(|(before, after)| TemplateCountChange {
+                key: Name::from(paused),
+                field: jid.clone(),
+                before: Name::from(before),
+                after: Name::from(after),
+            }))
     }
 
-    /// Puts a recurring job. If it exists, only its count stays.
+    /// Puts a recurring job. If it exists already, replaces everything except its count.
     pub fn put_recurring(
         &mut self,
         now: Moment,
         job: &Template,
         pause_note: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let every = format_seconds(job.every);
+        let every = decimal_seconds_text(job.every);
         let offset = job.offset.to_string();
         let tags = quote_array(job.tags.iter().map(Name::as_bytes));
         let priority = job.priority.to_string();
@@ -198,8 +206,8 @@ impl Core {
             b"backlog",
             backlog.as_bytes(),
         ];
-        // Do not repeat the call, which could put a second job: after a lost reply, the stored template shows whether
-        // it was applied.
+        // After a lost reply, read the template, which shows whether the call was applied: a blind repetition could put
+        // a second job. Repeat the call only if it was not applied.
         let deadline = Instant::now() + self.call_timeout();
         loop {
             let lost = match self.call(
@@ -251,10 +259,11 @@ impl Core {
             OutcomeCode::Gone => Err(Error::not_found(format!(
                 "recurring job `{jid}` does not exist"
             ))),
-            _ => Err(
-                Error::conflict(format!("cannot change `{jid}`: {}", reply.refusal_text()))
-                    .about_jid(jid),
-            ),
+            _ => Err(Error::conflict(format!(
+                "cannot change `{jid}`: {}",
+                reply.core_refusal_text()
+            ))
+            .about_jid(jid)),
         }
     }
 
@@ -279,7 +288,7 @@ impl Core {
         self.call(now, call)
     }
 
-    /// Adds or removes tags of a recurring job. The reply is the core's own, a JSON array.
+    /// Adds tags to a recurring job or removes them. The result is the core's JSON array of all its tags.
     pub fn tag_recurring(
         &mut self,
         now: Moment,
@@ -303,8 +312,8 @@ impl Core {
     }
 }
 
-/// The call that puts a recurring job: its queue and jid come first. With a note
-/// ([`pause_note`]) it becomes a paused one, or replaces one.
+/// The call that puts a recurring job; `words` begins with its queue and jid. With a note ([`pause_note`]), the
+/// recurring job is stored as a paused one, and replaces a paused one.
 fn put_recurring_call(
     words: &[&[u8]],
     coordination: &Coordination,
@@ -335,7 +344,7 @@ pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>
     note
 }
 
-/// Adds the options that the jobs of a recurring job are put with.
+/// Adds to a call the options with which a recurring job puts its jobs.
 fn add_coordination_options(call: Call, coordination: &Coordination) -> Call {
     let words = coordination.option_pairs();
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))

@@ -19,7 +19,7 @@ use crate::json::Json;
 use crate::lenient;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::job::Neighbor;
-use crate::model::overview::Omitted;
+use crate::model::overview::OmittedCounts;
 use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::name::{Name, reserved_throttle_suffix};
 
@@ -34,25 +34,25 @@ const MAX_JOBS_SHOWN: usize = 100;
 /// Maximum number of held jobs that one call returns to their queues.
 const WOKEN_PER_CALL: u64 = 1000;
 
-/// The cursor of `look.throttles` after the last throttle that only has a maximum.
+/// The cursor of `look.throttles` that skips the rest of the index of maxima and goes on with what holds jobs back.
 const HOLDING: &str = "queues -inf 0";
 
-/// The throttles with a maximum that the core has set, and the throttles and lanes that hold a job back now.
+/// The throttles whose maximum a client has set with this core, and the throttles and lanes that hold a job back now.
 #[derive(Debug, Default)]
-pub(crate) struct ListedThrottles {
+pub(crate) struct ThrottleListing {
     /// By id, the lanes last.
     pub throttles: BTreeMap<(bool, Name), Throttle>,
     /// The throttles whose maximum was set by a client with another core, or by an earlier version.
     pub unlisted: BTreeSet<Name>,
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
-    /// The parts of the data that were not read. Throttles and lanes that hold a job back only there are missing.
-    pub omitted: Omitted,
-    /// Whether the index of maxima was not read to its end.
+    /// The number of queues that were not read. Throttles and lanes that hold a job back only there are missing.
+    pub omitted: OmittedCounts,
+    /// Whether reading stopped before the end of the index of maxima.
     pub is_cut: bool,
 }
 
-impl ListedThrottles {
-    /// Adds throttles, or replaces throttles with the same ids.
+impl ThrottleListing {
+    /// Adds throttles to the listing. A throttle replaces a listed one that has its id.
     pub(crate) fn add_throttles(
         &mut self,
         throttles: Vec<Throttle>,
@@ -64,9 +64,9 @@ impl ListedThrottles {
         self.unreadable.extend(unreadable.into_iter().map(by_id));
     }
 
-    fn add_item(&mut self, item: ListedItem) {
+    fn add_item(&mut self, item: ThrottleListItem) {
         match item {
-            ListedItem::Limit {
+            ThrottleListItem::Limit {
                 id,
                 maximum,
                 ttl,
@@ -84,10 +84,10 @@ impl ListedThrottles {
                 }
                 self.add_throttles(vec![throttle], Vec::new());
             }
-            ListedItem::Lane { id, jobs } => {
+            ThrottleListItem::Lane { id, jobs } => {
                 self.add_throttles(vec![Throttle::from_lane(id, jobs)], Vec::new());
             }
-            ListedItem::Wrong { key, throttle } => {
+            ThrottleListItem::Wrong { key, throttle } => {
                 let wrong = self.unreadable.entry(throttle.clone());
                 let wrong = wrong.or_insert(UnreadableThrottle {
                     id: throttle,
@@ -97,7 +97,7 @@ impl ListedThrottles {
                     wrong.keys.push(key);
                 }
             }
-            ListedItem::Omitted { queues } => self.omitted.queues = queues,
+            ThrottleListItem::Omitted { queues } => self.omitted.queues = queues,
         }
     }
 }
@@ -105,7 +105,7 @@ impl ListedThrottles {
 /// Which throttles `look.throttles` lists.
 #[derive(Clone, Copy, Debug, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
-enum ThrottleList {
+enum ThrottleListScope {
     /// The throttles whose maximum the core has set, then the throttles and lanes that hold a job back.
     All,
     /// Only the throttles and lanes that hold a job back.
@@ -115,11 +115,11 @@ enum ThrottleList {
 /// An item of `look.throttles`.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ListedItem {
+enum ThrottleListItem {
     Limit {
         id: Name,
         maximum: f64,
-        /// Seconds until the maximum expires: -1 is never, -2 means that none is set.
+        /// Seconds until the maximum expires; -1 if it never expires, -2 if no maximum is set.
         ttl: f64,
         locks: u64,
         pending: u64,
@@ -139,10 +139,10 @@ enum ListedItem {
     },
 }
 
-/// The counts after a call that returned held jobs of a throttle to their queues.
+/// The reply of `throttle.wake`, which returns held jobs of a throttle to their queues.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct ReturnedJobCounts {
+struct ReturnedAndHeldCounts {
     returned: u64,
     /// The jobs that still wait.
     held: u64,
@@ -158,9 +158,9 @@ struct ThrottleWithJids {
 }
 
 impl Core {
-    /// Sets the maximum of a throttle, for some seconds if they are given, in the name of an operator. One
-    /// call returns a bounded number of held jobs to their queues: further calls follow until each that has a
-    /// slot is back. Returns how many are.
+    /// Sets the maximum of a throttle in the name of the operator `by`; with `seconds`, only for that time. Then
+    /// returns held jobs to their queues, call by call, until each job that now has a slot is back. The result is the
+    /// number of these jobs.
     pub(crate) fn set_maximum_and_wake(
         &mut self,
         now: Moment,
@@ -169,18 +169,18 @@ impl Core {
         seconds: Option<&str>,
         by: &str,
     ) -> Result<u64, Error> {
-        let before = self.return_held_jobs(now, id, 0)?;
+        let before = self.return_held_jobs_to_queues(now, id, 0)?;
         let call = Call::new(calls::THROTTLE_SET);
         let call = call.arg(id).arg(maximum.to_string());
         let call = call.arg(seconds.unwrap_or("0")).arg(by);
         self.call::<()>(now, call)?;
-        let after = self.return_held_jobs(now, id, 0)?;
+        let after = self.return_held_jobs_to_queues(now, id, 0)?;
         let mut returned = before.held.saturating_sub(after.held);
         loop {
-            // A returned job takes its slot only when it is popped: subtract the jobs that are on their way.
+            // A returned job takes its slot only when it is popped: subtract the returned jobs from the free slots.
             let free = u64::try_from(after.free);
             let free = free.map_or(u64::MAX, |free| free.saturating_sub(returned));
-            let woken = self.return_held_jobs(now, id, free.min(WOKEN_PER_CALL))?;
+            let woken = self.return_held_jobs_to_queues(now, id, free.min(WOKEN_PER_CALL))?;
             returned += woken.returned;
             if woken.returned == 0 || woken.held == 0 {
                 return Ok(returned);
@@ -188,23 +188,25 @@ impl Core {
         }
     }
 
-    /// Returns up to `limit` held jobs of a throttle to the waiting jobs of their queues.
-    fn return_held_jobs(
+    /// Moves up to `limit` held jobs of a throttle back to the waiting jobs of their queues.
+    fn return_held_jobs_to_queues(
         &mut self,
         now: Moment,
         id: &Name,
         limit: u64,
-    ) -> Result<ReturnedJobCounts, Error> {
+    ) -> Result<ReturnedAndHeldCounts, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
         self.call(now, call.arg(id).arg(limit.to_string()))
     }
 
-    /// Deletes the maximum of a throttle. Its jobs can then run without a limit.
+    /// Deletes the maximum of a throttle. Its jobs then run without a limit; if the id begins with `lock:`, one at a
+    /// time.
     pub(crate) fn delete_throttle_maximum(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
         self.call(now, Call::new(calls::THROTTLE_DELETE).arg(id))
     }
 
-    /// Frees the slots that running jobs hold, and lets jobs that wait for one run without it.
+    /// Frees the slots that these jobs hold, if they run. Removes the throttle from the jobs that wait for a slot, so
+    /// that they can run.
     pub(crate) fn release_throttle_jobs(
         &mut self,
         now: Moment,
@@ -287,38 +289,42 @@ impl Core {
         Ok(throttles)
     }
 
-    /// The throttles that the core lists, and what holds a job back now in the oldest and the newest queues. Takes
-    /// one call, or a few if there are many.
-    pub(crate) fn listed_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.read_listed_throttles(now, ThrottleList::All, usize::MAX)
+    /// The throttles whose maximum a client has set with this core, and the throttles and lanes that hold a job back
+    /// now in the oldest and the newest queues. Makes one call, or a few if there are many.
+    pub(crate) fn limited_and_holding_throttles(
+        &mut self,
+        now: Moment,
+    ) -> Result<ThrottleListing, Error> {
+        self.read_throttle_listing(now, ThrottleListScope::All, usize::MAX)
     }
 
-    /// Like [`Core::listed_throttles`], but stops reading the index of maxima once at least `limit` throttles are found.
+    /// Like [`Core::limited_and_holding_throttles`], but stops reading the index of maxima once at least `limit`
+    /// throttles are found.
     pub(crate) fn first_throttles(
         &mut self,
         now: Moment,
         limit: usize,
-    ) -> Result<ListedThrottles, Error> {
-        self.read_listed_throttles(now, ThrottleList::All, limit)
+    ) -> Result<ThrottleListing, Error> {
+        self.read_throttle_listing(now, ThrottleListScope::All, limit)
     }
 
     /// The throttles and lanes that hold a job back now, in any queue.
-    pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.read_listed_throttles(now, ThrottleList::Holding, usize::MAX)
+    pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ThrottleListing, Error> {
+        self.read_throttle_listing(now, ThrottleListScope::Holding, usize::MAX)
     }
 
-    fn read_listed_throttles(
+    fn read_throttle_listing(
         &mut self,
         now: Moment,
-        list: ThrottleList,
+        list: ThrottleListScope,
         limit: usize,
-    ) -> Result<ListedThrottles, Error> {
-        let mut found = ListedThrottles::default();
+    ) -> Result<ThrottleListing, Error> {
+        let mut found = ThrottleListing::default();
         let mut cursor = Name::default();
         loop {
             let call = Call::new(calls::LOOK_THROTTLES).arg(list.into_str());
             let call = call.args(Some(&cursor).filter(|cursor| !cursor.is_empty()));
-            let (next, items): (Name, Vec<ListedItem>) = self.call(now, call)?;
+            let (next, items): (Name, Vec<ThrottleListItem>) = self.call(now, call)?;
             items.into_iter().for_each(|item| found.add_item(item));
             if next.is_empty() {
                 return Ok(found);
@@ -335,9 +341,13 @@ impl Core {
         }
     }
 
-    /// The ids of [`Core::listed_throttles`], to suggest one.
-    pub(crate) fn listed_throttle_ids(&mut self, now: Moment) -> Result<Vec<Name>, Error> {
-        let listed = self.listed_throttles(now)?.throttles.into_keys();
+    /// The ids of the throttles in [`Core::limited_and_holding_throttles`], without lanes: an error or note suggests
+    /// the most similar one.
+    pub(crate) fn throttle_ids_to_suggest(&mut self, now: Moment) -> Result<Vec<Name>, Error> {
+        let listed = self
+            .limited_and_holding_throttles(now)?
+            .throttles
+            .into_keys();
         let throttles = listed.filter(|(is_lane, _)| !is_lane);
         Ok(throttles.map(|(_, id)| id).collect())
     }
@@ -381,7 +391,7 @@ impl Core {
         let mut wrong: Vec<Name> = Vec::new();
         ids.retain(|id| {
             let is_wrong = matches!(replies.next(), Some(ReadReply::WrongType));
-            // A key of another type is no fault if it is the list of another throttle, as its suffix says.
+            // A key of another type is right if the suffix of its name shows that it is the list of another throttle.
             if is_wrong && reserved_throttle_suffix(id.as_bytes()).is_none() {
                 wrong.push(id.clone());
             }
@@ -414,15 +424,15 @@ impl Core {
         let keys = Keys::new(self.prefix());
         let maximum = keys.throttle_key(id.as_bytes());
         let (locks, pending) = (
-            keys.slots_key(id.as_bytes()),
-            keys.pending_key(id.as_bytes()),
+            keys.throttle_slots_key(id.as_bytes()),
+            keys.throttle_pending_key(id.as_bytes()),
         );
         let reads = vec![
             ReadCommand::hash_field(&maximum, "maximum"),
             ReadCommand::sorted_set_size(&locks),
             ReadCommand::sorted_set_size(&pending),
-            // The key of a list may hold the maximum of another throttle, whose id ends like a list: that is
-            // no wrong type.
+            // Under the key of a list, another throttle whose id ends like a list may store its maximum: then the type
+            // is right.
             ReadCommand::hash_field(&locks, "maximum"),
             ReadCommand::hash_field(&pending, "maximum"),
         ];
@@ -443,7 +453,8 @@ impl Core {
         Ok((!keys.is_empty()).then_some(UnreadableThrottle { id, keys }))
     }
 
-    /// A throttle with its first jobs. Refuses keys of a wrong type, which the core would read as no maximum.
+    /// A throttle with its first jobs; for the id of a lane, the lane with its first jobs. Refuses keys of a wrong
+    /// type, which the core would read as no maximum.
     pub(crate) fn readable_throttle_with_jobs(
         &mut self,
         now: Moment,
@@ -533,14 +544,15 @@ impl Core {
     }
 
     /// The lane of each job and its time.
-    pub(crate) fn lane_times(
+    pub(crate) fn lanes_with_put_or_start_times(
         &mut self,
         now: Moment,
         jids: &[Name],
-    ) -> Result<Vec<LaneTime>, Error> {
+    ) -> Result<Vec<LaneAndPutOrStartTime>, Error> {
         let mut times = Vec::with_capacity(jids.len());
         for jids in jids.chunks(MAX_JOBS_PER_CALL) {
-            let found: Vec<Option<LaneTime>> = self.read_job_fields(now, "key,time", jids)?;
+            let found: Vec<Option<LaneAndPutOrStartTime>> =
+                self.read_job_fields(now, "key,time", jids)?;
             times.extend(found.into_iter().map(Option::unwrap_or_default));
         }
         Ok(times)
@@ -556,7 +568,7 @@ impl Core {
 /// The lane of a job, and when the job was last put or started.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(crate) struct LaneTime {
+pub(crate) struct LaneAndPutOrStartTime {
     #[serde(rename = "key", deserialize_with = "reply::name_unless_empty")]
     pub lane: Option<Name>,
     /// When the job was last put or started.
@@ -586,13 +598,13 @@ impl ThrottlePart {
 /// A throttle that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnreadableThrottle {
-    /// The id. `None` if a key that lists throttles cannot be read: then any throttle may hold a job back.
+    /// The id of the throttle. `None` if a key that lists throttles cannot be read: then any throttle may be missing.
     pub id: Option<Name>,
     /// The keys of a wrong type.
     pub keys: Vec<Name>,
 }
 
-/// The error about throttles that a result lacks because they cannot be read.
+/// The error that a result lacks throttles because they cannot be read; `None` if all can be read.
 pub(crate) fn partial_result_error(throttles: &[UnreadableThrottle]) -> Option<Error> {
     let clauses = throttles.iter().map(|UnreadableThrottle { id, keys }| {
         let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
@@ -627,7 +639,7 @@ fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
     names.ok_or_else(|| reply::unexpected_reply("throttle.*", "not a list of jids"))
 }
 
-/// Reads `{"id","maximum","ttl"}`: ttl -1 is no expiry, -2 no maximum of its own.
+/// Reads a throttle from `{"id","maximum","ttl"}`: a ttl of -1 means no expiry, -2 that no maximum is set.
 fn read_throttle(id: &Name, text: Bytes) -> Result<Throttle, Error> {
     let members = reply::read_json_object(calls::THROTTLE_GET.name, &text)?;
     let number = |name: &str| {
@@ -647,7 +659,7 @@ fn read_throttle(id: &Name, text: Bytes) -> Result<Throttle, Error> {
     ))
 }
 
-/// Reads `{"key","jobs":[{"jid","state","queue"}]}`.
+/// Reads the jobs of a lane from `{"key","jobs":[{"jid","state","queue"}]}`.
 fn read_lane(text: Bytes) -> Result<Vec<Neighbor>, Error> {
     let lane = reply::read_json_object(calls::KEY_GET.name, &text)?;
     let jobs = lane.into_iter().find(|(key, _)| key.as_bytes() == b"jobs");

@@ -11,13 +11,14 @@ use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
 /// A worker with the first of its jobs.
-pub(crate) struct FirstWorkerJobs {
+pub(crate) struct WorkerWithFirstJobs {
     pub worker: WorkerJobs,
     pub omitted_jobs: u64,
 }
 
 impl Core {
-    /// The named workers in their order, or all known ones: the workers that need attention, then the last seen first.
+    /// The named workers in the given order, or all known workers: first the ones that need attention, then the last
+    /// seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
@@ -40,11 +41,11 @@ impl Core {
         now: Moment,
         name: &Name,
         limit: u64,
-    ) -> Result<Option<FirstWorkerJobs>, Error> {
+    ) -> Result<Option<WorkerWithFirstJobs>, Error> {
         let slice = self.index_range(now, &Index::Worker(name.clone()), 0, limit)?;
         let omitted_jobs = slice.total.saturating_sub(slice.members.len() as u64);
         let worker = self.read_worker(now, name, &slice.members)?;
-        Ok(worker.map(|worker| FirstWorkerJobs {
+        Ok(worker.map(|worker| WorkerWithFirstJobs {
             worker,
             omitted_jobs,
         }))
@@ -90,8 +91,8 @@ impl Core {
     }
 }
 
-/// Adds to each worker the process that its name tells. `are_all_known`: the list has all known workers, so it is
-/// sorted, and workers that were not seen for long are dropped.
+/// Adds to each worker the facts about its process that its name contains. If `are_all_known`, the list has all known
+/// workers: sorts it, and drops workers that were not seen for long.
 pub(super) fn add_processes_and_sort(
     mut workers: Vec<Worker>,
     are_all_known: bool,
@@ -103,7 +104,9 @@ pub(super) fn add_processes_and_sort(
     if are_all_known {
         workers.retain(|worker| worker.recent);
         workers.sort_by(|one, other| {
-            let urgency = other.urgency(now).cmp(&one.urgency(now));
+            let urgency = other
+                .stalled_jobs_and_overdue(now)
+                .cmp(&one.stalled_jobs_and_overdue(now));
             urgency
                 .then_with(|| other.last_seen.cmp(&one.last_seen))
                 .then_with(|| one.name.cmp(&other.name))

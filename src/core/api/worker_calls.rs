@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::job::JobFields;
-use super::job_calls::{CallOutcome, PerJob};
-use crate::clock::duration::format_seconds;
+use super::job_calls::{DoneOrRefused, PerJob};
+use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::reply::Bytes;
@@ -31,8 +31,8 @@ impl Core {
         Ok(jobs)
     }
 
-    /// Completes running jobs, each in the name that `worker` gives. The result of a job is the name
-    /// of its new state. Without new data a job keeps its data, byte for byte.
+    /// Completes running jobs, each in the name of the worker that `worker` returns. The result of a job is the name of
+    /// its new state. Without new data a job keeps its data, byte for byte.
     pub fn complete(
         &mut self,
         now: Moment,
@@ -51,7 +51,7 @@ impl Core {
                 .arg(data.unwrap_or_default());
             if let Some(next) = next {
                 call = call.arg("next").arg(next.queue.as_bytes());
-                call = call.arg("delay").arg(format_seconds(next.delay));
+                call = call.arg("delay").arg(decimal_seconds_text(next.delay));
                 let depends = quote_array(next.depends.iter().map(Name::as_bytes));
                 call = call.arg("depends").arg(depends);
                 for (name, value) in next.coordination.option_pairs() {
@@ -82,7 +82,7 @@ impl Core {
         };
         let calls: Vec<Call> = jobs.iter().map(call).collect();
         let results = self.call_all(now, &calls).into_iter();
-        let results = results.map(|result| result.map(CallOutcome::Done));
+        let results = results.map(|result| result.map(DoneOrRefused::Done));
         results.collect()
     }
 
@@ -124,8 +124,8 @@ impl Core {
         self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
-    /// Releases running jobs, each in the name of a worker, which uses one retry. Returns how many
-    /// each job has remaining.
+    /// Retries running jobs, each in the name of a worker: the job returns to its queue and uses one retry. The result
+    /// is the number of remaining retries, -1 if the job failed because it had none.
     pub fn retry(
         &mut self,
         now: Moment,
@@ -141,7 +141,7 @@ impl Core {
                 .arg(&job.jid)
                 .arg(queue.as_bytes())
                 .arg(worker(job).as_bytes())
-                .arg(format_seconds(delay));
+                .arg(decimal_seconds_text(delay));
             match why {
                 Some(why) => call.arg(why.group.as_bytes()).arg(why.message.as_bytes()),
                 None => call,
@@ -188,10 +188,10 @@ impl Core {
             .map(|job| JobSnapshot::from_job(job, &mut interner))
             .collect();
         for (job, reply) in jobs.iter().zip(self.revoke_locks(now, note, &jobs)) {
-            // A refusal means that the job has changed, so that the worker no longer holds it.
+            // A refusal means that the job has changed: the worker no longer holds it.
             match reply {
-                Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),
-                Ok(CallOutcome::Refused(_)) => {}
+                Ok(DoneOrRefused::Done(())) => released.push(job.jid.clone()),
+                Ok(DoneOrRefused::Refused(_)) => {}
                 Err(error) if error.cause().is_some() => {}
                 Err(error) => return Err(error),
             }

@@ -1,6 +1,6 @@
-//! Reads that are sent before their replies are needed: the server works on them while the caller
-//! examines earlier replies. Replies come in the order of the requests, so another call first takes
-//! the replies that are still on their way.
+//! Reads that are sent before their replies are needed: the server works on them while the caller examines earlier
+//! replies. Replies come in the order of the requests, so the replies that are still on their way are received before
+//! any other call.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::error::Error;
 #[derive(Debug)]
 pub(crate) struct CallsAhead {
     calls: Vec<Call>,
-    /// The number of the request, if it was sent.
+    /// The number of the request; `None` if the calls were not sent ahead.
     request: Option<u64>,
 }
 
@@ -35,7 +35,8 @@ struct AheadRequest {
 }
 
 impl Core {
-    /// Sends calls that only read, and does not wait for their replies.
+    /// Sends calls that only read, and does not wait for their replies. Sends nothing without an open connection or
+    /// while calls are traced: the calls are then made when their replies are taken.
     pub(crate) fn send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> CallsAhead {
         let only_reads = calls
             .iter()
@@ -61,8 +62,8 @@ impl Core {
         CallsAhead { calls, request }
     }
 
-    /// The replies to calls that were sent ahead. If they did not come, or if the server
-    /// refused any of the calls, all of them are made again.
+    /// The replies to calls that were sent ahead. If replies are missing, or if the server refused a call, makes all
+    /// calls again.
     pub(crate) fn take_ahead_or_repeat(
         &mut self,
         now: Moment,
@@ -108,13 +109,13 @@ impl Core {
             if request.number > last_request {
                 break;
             }
-            // Wait only for requests on the present connection: one that had a fault brings no further replies.
+            // Wait only for requests on the current connection: a connection that broke brings no further replies.
             if request.received.is_none() && request.connection == self.connections {
                 let deadline = request.deadline;
                 let connection = self.connection.as_ref();
                 let received = connection.map(|connection| connection.receive_replies(deadline));
                 if received.as_ref().is_some_and(|one| one.fault.is_some()) {
-                    self.drop_broken_connection();
+                    self.drop_connection_and_count_loss();
                 }
                 self.ahead.open[at].received = received;
             }

@@ -1,5 +1,5 @@
-//! The facts about a call that the core needs besides its name and arguments: what may be done if
-//! its reply is lost, and how errors speak of it.
+//! What must be known about a call besides its name and arguments: whether it may be repeated if its reply is lost, and
+//! how errors name it.
 //!
 //! [`calls`](super::calls) has the spec of each command.
 
@@ -14,8 +14,8 @@ pub(crate) enum RetryClass {
     Read,
     /// A second call has no further effect: repeat it, with the same `now`.
     Idempotent,
-    /// The core refuses a second call: repeat it. The caller finds out whether a refusal means that the first
-    /// was applied.
+    /// The core refuses a second call after a first one was applied: repeat it. The caller finds out whether a refusal
+    /// means that the first call was applied.
     Guarded,
     /// A second call would have a second effect: do not repeat it.
     Never,
@@ -30,7 +30,7 @@ pub(crate) struct ErrorWording {
     pub doing: &'static str,
 }
 
-/// The subject of a call, as the indexes of its arguments after `now`.
+/// What a call is about: the kind of thing, and the index of the argument that names it, counted after `now`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubjectArgs {
     Nothing,
@@ -50,7 +50,7 @@ pub(crate) enum SubjectArgs {
 
 impl SubjectArgs {
     /// The number of arguments up to and including the last one that names the subject.
-    pub(super) fn leading_arg_count(self) -> usize {
+    pub(super) fn arg_count_through_subject(self) -> usize {
         match self {
             SubjectArgs::Nothing | SubjectArgs::Jobs => 0,
             SubjectArgs::Jid(at) | SubjectArgs::Queue(at) | SubjectArgs::Key(at) => at + 1,
@@ -66,8 +66,8 @@ pub(crate) struct CallSpec {
     /// The call's name on the wire.
     pub name: &'static str,
     pub class: RetryClass,
-    /// Whether the call may change something, if only in passing: some reads of the reference move due jobs, put
-    /// recurring ones, or forget workers.
+    /// Whether the call may change data, even as a side effect: some reads of qless-core promote due jobs, put the jobs
+    /// of templates, or forget workers.
     pub may_write: bool,
     pub wording: ErrorWording,
     pub subject: SubjectArgs,
@@ -132,7 +132,8 @@ impl CallSpec {
         }
     }
 
-    /// The subject of the call, for a sentence: the name in backticks, else the name of the call.
+    /// What the call is about, for a sentence: the name of the job, queue or worker in backticks, else the name of the
+    /// call.
     pub(crate) fn subject_text(&self, call_name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.subject {
             SubjectArgs::Nothing if self.only_reads() => return "the reply".into(),
@@ -147,7 +148,7 @@ impl CallSpec {
         format!("`{}`", text::Sanitized(named))
     }
 
-    /// The hint with the command that shows whether a lost call was applied.
+    /// The hint with the command that shows whether a call was applied whose reply was lost.
     pub(crate) fn hint_for_lost_reply(&self, args: &[Vec<u8>]) -> Option<String> {
         let named = |at: usize| args.get(at).map(|name| Name::from(name.as_slice()));
         let command = |words: &str, at| Some(CommandLine::new(words).with_name(named(at)?));

@@ -5,7 +5,7 @@ use super::call_spec::RetryClass::{self, Guarded, Idempotent, Never};
 use super::call_spec::SubjectArgs::{Group, Jid, Jobs, Key, Pop, Queue, Worker};
 use super::call_spec::{CallSpec, ErrorWording};
 
-/// Defines each command as a constant, and all of them as a list.
+/// Defines each command of the core as a constant, and `ALL` as the list of all commands.
 macro_rules! commands {
     ($($name:ident = $spec:expr;)*) => {
         $(pub(crate) const $name: CallSpec = $spec;)*
@@ -35,7 +35,7 @@ commands! {
             .with_subject(Worker(0));
     GUARD_PAUSE = write_spec("guard.pause", Idempotent, "pause", "pausing").with_subject(Queue(2));
     GUARD_PUT = write_spec("guard.put", Never, "put", "putting").with_subject(Jid(3));
-    // `Never` holds only until the call's verb is known, which decides whether the call may be repeated.
+    // `Never` is only the default: the verb of the call decides whether the call may be repeated, and replaces it.
     GUARD_RECUR = write_spec("guard.recur", Never, "change", "changing").with_subject(Jobs);
     GUARD_REQUEUE = write_spec("guard.requeue", Guarded, "requeue", "requeueing").with_subject(Jid(2));
     GUARD_TURN =
@@ -100,7 +100,7 @@ commands! {
     THROTTLE_PENDING = read_spec("throttle.pending");
     THROTTLE_RELEASE = write_spec("throttle.release", Idempotent, "release", "releasing");
     THROTTLE_SET = write_spec("throttle.set", Idempotent, "set", "setting");
-    THROTTLE_WAKE = write_spec("throttle.wake", Idempotent, "wake the jobs of", "waking");
+    THROTTLE_WAKE = write_spec("throttle.wake", Idempotent, "wake the jobs of", "waking the jobs of");
     TIMEOUT = write_spec("timeout", Guarded, "time out", "timing out").with_subject(Jid(0));
     TRACK = write_spec("track", Idempotent, "track", "tracking").with_subject(Jid(1));
     TRACKED = read_spec("tracked");

@@ -1,8 +1,8 @@
 //! Redis Cluster: the node that has the keys of the prefix.
 //!
-//! One prefix is one slot, so there is one connection, to the node of that slot. Each call names two
-//! keys that never exist: a node without the slot refuses it, and so do both nodes while the slot
-//! moves between them. `ASKING` would run the call on the keys that have moved already.
+//! The keys of one prefix are in one slot, so there is one connection, to the node that has the slot. Each call also
+//! names two keys that never exist. So a node without the slot refuses the call; while the slot moves, both of its
+//! nodes refuse it. `ASKING` is not used: it would run the call with only the keys that have moved already.
 
 use std::time::{Duration, Instant};
 
@@ -22,26 +22,26 @@ use crate::name::Name;
 /// The number of slots of a cluster.
 const SLOT_COUNT: i64 = 16_384;
 
-/// The number of steps of SCAN that look for prefixes on one node, and the keys of each step.
+/// The search for prefixes on one node: the maximum number of SCAN calls, and the number of keys that each examines.
 const PREFIX_SEARCH: (usize, &str) = (20, "1000");
 
 /// Maximum duration of this search.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
-/// How long nodes of the address that are not in the map may take to reply, together.
+/// How long the nodes of the address that the map of the cluster does not name may take to reply, all together.
 const STRANGER_PATIENCE: Duration = Duration::from_millis(300);
 
-/// The map of the cluster that a node reports.
+/// The nodes of a cluster, as one of its nodes reports them.
 struct ClusterMap {
     primaries: Vec<Node>,
     replicas: Vec<Node>,
-    /// The ids of all nodes, which stay when an address changes.
+    /// The ids of all nodes. A node keeps its id when its address changes.
     ids: Vec<Vec<u8>>,
     /// Whether the primaries have all slots.
     complete: bool,
 }
 
-/// Slots in a row, and the nodes that have them: the primary first.
+/// A range of slots, and the nodes that have these slots: the primary first.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct SlotRange {
@@ -60,7 +60,7 @@ struct NodeRow {
     id: Option<Name>,
 }
 
-/// The place of the keys of the prefix, as a node reports it.
+/// Where the keys of the prefix are, as a node reports it.
 enum KeysLocation {
     Here,
     Elsewhere(MovedReply),
@@ -114,7 +114,8 @@ impl Core {
                         owner = Some(next);
                         continue;
                     }
-                    // The owner does not serve calls yet: that another node names it, too, is no circle.
+                    // The named owner of the keys was tried and does not serve calls yet. If another node names it
+                    // again, that is no circular redirection.
                     if down.contains(&next) {
                         continue;
                     }
@@ -129,7 +130,8 @@ impl Core {
             }
         }
         self.route.next = None;
-        // The owner of the keys comes first: the cluster may be about to replace it, which the error says.
+        // If the owner of the keys is unreachable, report that before all else: the error says that the cluster may be
+        // about to replace the owner.
         Err(match (owner, foreign, last) {
             (Some(owner), ..) => error::owner_lost(&self.target, self.prefix(), &owner),
             (None, Some(foreign), _) => error::other_cluster(&self.target, &[foreign]),
@@ -138,7 +140,8 @@ impl Core {
         })
     }
 
-    /// Asks a node where the keys are, and refuses one that is in no cluster.
+    /// Asks a node where the keys of the prefix are, and adopts its map of the cluster. Fails if the node is in no
+    /// cluster.
     fn examine_node(
         &mut self,
         connection: Connection,
@@ -151,8 +154,8 @@ impl Core {
         }
         let (map, mut place) = self.locate_keys(&connection, node, deadline);
         match map {
-            // A node that was reset or lost its configuration has a map without nodes, which cannot say where
-            // keys are.
+            // A node that was reset or lost its configuration has a map without nodes, which does not show where keys
+            // are.
             Some(map) if map.ids.is_empty() => place = KeysLocation::Down,
             // The node's map shares no node with the cluster in use: the address names nodes of two clusters.
             Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
@@ -170,8 +173,8 @@ impl Core {
         Ok((arrival, place))
     }
 
-    /// At the first connection, refuses an address that names nodes of two clusters. Asks only the nodes that
-    /// the map does not name: such a node may also be lost, or have another name there.
+    /// At the first connection, fails if the address names nodes of two clusters. Asks only the nodes that the map of
+    /// the cluster does not name: such a node may also be down, or the map may name it differently.
     fn require_one_cluster(
         &self,
         seeds: &[Node],
@@ -212,12 +215,13 @@ impl Core {
             self.route.primaries = map.primaries;
             self.route.ids = map.ids;
             if self.has_untagged_prefix_in_cluster() {
-                self.script = Script::for_one_primary(self.prefix());
+                self.script = Script::for_one_primary_cluster(self.prefix());
             }
         }
     }
 
-    /// Refuses a prefix whose keys would be on many nodes, unless there is one primary for all.
+    /// Refuses a prefix without a hash tag, because its keys would be on many nodes, unless the cluster has one primary
+    /// for all slots.
     fn require_hash_tag(&self, deadline: Instant) -> Result<(), Error> {
         if self.script.has_tagged_prefix() || self.route.one_primary {
             return Ok(());
@@ -232,7 +236,7 @@ impl Core {
 
     /// Refuses a node of a cluster at the address of one server, unless the cluster has one primary and
     /// this node has the keys.
-    pub(super) fn require_one_primary(
+    pub(super) fn require_sole_primary_with_keys(
         &mut self,
         connection: &Connection,
         deadline: Instant,
@@ -250,8 +254,8 @@ impl Core {
         }
     }
 
-    /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. Some users are not
-    /// allowed to ask for the map.
+    /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. The map is `None` if the user
+    /// may not ask for it.
     fn locate_keys(
         &self,
         connection: &Connection,
@@ -286,8 +290,8 @@ impl Core {
         (map, place)
     }
 
-    /// Makes a call that waits while the keys of the prefix move, and follows them. If they
-    /// moved, [`Core::route_version`] is another one afterwards. Does nothing outside a cluster.
+    /// Makes a call that waits while the keys of the prefix move, and follows them. If they moved,
+    /// [`Core::route_version`] has changed afterwards. Does nothing outside a cluster.
     pub(crate) fn follow_moving_keys(&mut self) -> Result<(), Error> {
         if !self.is_in_cluster() || !self.script.has_tagged_prefix() {
             return Ok(());
@@ -368,7 +372,7 @@ impl Core {
     }
 }
 
-/// Whether the next node is worth an attempt after this error.
+/// Whether to try the next node after this error, because another node may reply.
 fn is_next_node_worth_trying(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -387,7 +391,8 @@ impl KeysLocation {
         match (MovedReply::from_reply(reply), server_error(reply)) {
             (Some(moved), _) => KeysLocation::Elsewhere(moved),
             (None, Some(error)) if error.code == "CLUSTERDOWN" => KeysLocation::Down,
-            // Any other reply means that the node has the keys, even if they are about to move.
+            // Any reply that neither redirects nor reports CLUSTERDOWN means that the node has the keys, even if they
+            // are about to move.
             _ => KeysLocation::Here,
         }
     }
@@ -399,7 +404,7 @@ impl ClusterMap {
         self.primaries.iter().chain(&self.replicas)
     }
 
-    /// Reads the reply to `CLUSTER SLOT_COUNT`: ranges, each with its primary and its replicas.
+    /// Reads the reply to `CLUSTER SLOTS`: ranges of slots, each with its primary and its replicas.
     fn from_reply(reply: Value, asked_node: &Node) -> Option<ClusterMap> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();

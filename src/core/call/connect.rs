@@ -1,11 +1,11 @@
-//! The connection to a server: resolving, connecting, sending and reading, each with a deadline.
+//! The connection to a server: resolves the address, connects, sends commands and reads replies, each with a deadline.
 //!
 //! The stream lives in its own thread, which is abandoned when the deadline passes: name lookup,
 //! Unix sockets and the handshake of TLS have no timeout of their own, and a server that sends byte
 //! by byte never runs into a read timeout. After any fault the connection is dropped.
 //!
 //! A caller that makes one call after the other can take the stream over once it is open
-//! ([`Connection::without_thread`]): each call then saves two changes of threads.
+//! ([`Connection::take_stream_from_thread`]): each call then saves two changes of threads.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -41,13 +41,13 @@ pub(crate) struct ReceivedReplies {
 }
 
 struct ConnectRequest {
-    /// The commands to send. They are wiped afterwards if they hold a password.
+    /// The commands to send. If they contain a password, their bytes are wiped after sending.
     bytes: PackedCommands,
     deadline: Instant,
     then: AfterRequest,
 }
 
-/// The next task of the thread after it has sent a request.
+/// What the thread of the connection does after it has sent a request.
 enum AfterRequest {
     /// The thread reads the replies.
     Reply,
@@ -90,7 +90,7 @@ impl PackedCommands {
         self.bytes.extend_from_slice(&words.bytes);
     }
 
-    /// Wipes the bytes when these commands are dropped, since one of them has a password.
+    /// Marks these commands as containing a password, so that their bytes are wiped when they are dropped.
     pub(crate) fn wipe_after_sending(&mut self) {
         self.secret = true;
     }
@@ -155,7 +155,8 @@ fn pack_word(bytes: &mut Vec<u8>, word: &[u8]) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// Writes the head of a command or a word. This is the hot path: it makes no `String`.
+/// Writes the line before a command or a word: a type byte and a length. It runs for every word, so it creates no
+/// `String`.
 fn write_length_line(bytes: &mut Vec<u8>, type_byte: u8, mut number: usize) {
     let mut digits = [0; 24];
     let mut at = digits.len();
@@ -172,10 +173,10 @@ fn write_length_line(bytes: &mut Vec<u8>, type_byte: u8, mut number: usize) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// The number of sets of replies that the thread keeps for a busy caller before it stops reading.
+/// The number of requests whose replies the thread keeps for a busy caller before it stops reading.
 const BACKLOG: usize = 64;
 
-/// How long after the deadline the thread may still report the timeout itself.
+/// How long a caller waits after the deadline for the thread to report the timeout itself.
 const TIME_TO_REPORT_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl Connection {
@@ -213,9 +214,9 @@ impl Connection {
         }
     }
 
-    /// Takes the stream over from the thread. No replies may be on their way. From now on there is
-    /// only [`Connection::exchange`].
-    pub(crate) fn without_thread(mut self) -> Connection {
+    /// Takes the stream over from the thread. No replies may be on their way. Afterwards only [`Connection::exchange`]
+    /// may be used.
+    pub(crate) fn take_stream_from_thread(mut self) -> Connection {
         let (sender, stream) = mpsc::channel();
         let request = ConnectRequest {
             bytes: PackedCommands::default(),
@@ -257,8 +258,9 @@ impl Connection {
         self.requests.send(request).is_ok()
     }
 
-    /// Sends packed commands. [`Connection::next_message`] returns what arrives from now on. The server is asked
-    /// for a reply if it is silent, and the connection counts as broken if none comes within `timeout`.
+    /// Sends packed commands. [`Connection::next_message`] returns what arrives from now on. If the server is silent
+    /// for half of `timeout`, the thread sends PING; if the server stays silent for the other half, the connection
+    /// counts as broken.
     pub(crate) fn send_and_listen(
         &self,
         commands: PackedCommands,
@@ -287,7 +289,7 @@ impl Connection {
         }
     }
 
-    /// Waits for the replies to the oldest commands without replies.
+    /// Waits for the replies to the oldest request whose replies were not received yet.
     pub(crate) fn receive_replies(&self, deadline: Instant) -> ReceivedReplies {
         let timeout = deadline.saturating_duration_since(Instant::now()) + TIME_TO_REPORT_TIMEOUT;
         match self.received.recv_timeout(timeout) {
@@ -307,7 +309,7 @@ impl ReceivedReplies {
     }
 }
 
-/// Opens a connection, and passes on each step that is done.
+/// Opens a connection, and reports each finished step to `on_step`.
 pub(super) fn connect_stream(
     address: &Address,
     tls: Option<&TlsClient>,
@@ -340,7 +342,7 @@ pub(super) fn connect_stream(
     }
     let mut fault = Fault::Unresolved;
     for (at, address) in addresses.iter().enumerate() {
-        // Divide the time that is left among the addresses that are left.
+        // Divide the remaining time among the addresses that were not tried yet.
         let remaining = deadline.saturating_duration_since(Instant::now());
         let share = Instant::now() + remaining / (addresses.len() - at) as u32;
         let address = match address.ip() {
@@ -388,7 +390,7 @@ fn serve_requests(
                     return pass_on_messages(&mut stream, &bytes, timeout, outbox);
                 }
                 AfterRequest::HandOver(receiver) => {
-                    // This does not fail: the caller waits for the stream.
+                    // Sending cannot fail, because the caller waits for the stream.
                     _ = receiver.send(stream);
                     return;
                 }
@@ -436,7 +438,7 @@ fn read_replies(stream: &mut Stream, sent: SentRequest) -> ReceivedReplies {
     ReceivedReplies { replies, fault }
 }
 
-/// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
+/// Sends the commands and passes on each message, until the connection breaks or the caller drops it.
 fn pass_on_messages(
     stream: &mut Stream,
     packed: &PackedCommands,

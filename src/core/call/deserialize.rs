@@ -153,7 +153,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
         visitor.visit_newtype_struct(self)
     }
 
-    /// Accepts any reply: the caller does not need it.
+    /// Accepts any reply, because the caller does not use it.
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         visitor.visit_unit()
     }
@@ -225,7 +225,7 @@ impl<'de> MapAccess<'de> for PairAccess {
             let Some(name) = self.items.next() else {
                 return Ok(None);
             };
-            // Of several values of a name, as in the hash of a damaged job, the last counts.
+            // If a name occurs several times, as in the row of a damaged job, its last value counts.
             if self
                 .items
                 .as_slice()

@@ -1,35 +1,35 @@
-//! Opening a connection: connect, log in, and wait for a server that is not ready yet.
+//! Opens a connection: connects, logs in, and waits for a server that is not ready yet.
 
 use std::time::{Duration, Instant};
 
 use super::connect::Connection;
 use super::error;
 use super::fault::Fault;
-use super::handshake::{self, LoginFailure, LoginQuestions, ServerInfo, ServerMode};
+use super::handshake::{self, LoginFailure, OptionalLoginQueries, ServerInfo, ServerMode};
 use super::local::LocalServer;
 use super::retry_policy::Backoff;
 use super::route::ReachedServer;
 use super::tls::TlsClient;
 use super::{Core, RUN_READ_ONLY};
-use crate::address::{Address, AppendFsync, Node, Target};
+use crate::address::{Address, AppendFsync, Node, ServerTarget};
 use crate::error::{Cause, Error, Kind};
 
-/// How long a first connection gives the nodes of a cluster to agree where a slot is: while slots move fast, their maps
-/// differ for a moment.
+/// How long opening a connection waits for the nodes of a cluster to agree where a slot is: while slots move fast, the
+/// maps of the nodes differ for a moment.
 const DISAGREEMENT_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Core {
-    /// Opens a connection, and waits for a server that is not ready. The first attempt of a process does not
-    /// wait for a server that is not there: its address is probably wrong. If the time runs out during a
-    /// later attempt, the error of the attempt before it counts.
-    pub(super) fn dial_with_retries(
+    /// Opens a connection, and tries again while the server is not ready. A process that was never connected does not
+    /// wait for an unreachable server, because the address is probably wrong. If a later attempt times out, the error
+    /// of the attempt before it is reported.
+    pub(super) fn open_connection_with_retries(
         &mut self,
         deadline: Instant,
         backoff: &mut Backoff,
     ) -> Result<(), Error> {
         let (begun, mut reason) = (Instant::now(), None);
         loop {
-            let error = match self.dial_once(deadline) {
+            let error = match self.open_connection_once(deadline) {
                 Ok(()) => return Ok(()),
                 Err(error) => match (error.kind(), reason.take()) {
                     (Kind::Timeout, Some(reason)) => return Err(reason),
@@ -42,7 +42,7 @@ impl Core {
             let may_agree = error.cause() == Some(&Cause::CircularRedirection)
                 && begun.elapsed() < DISAGREEMENT_PATIENCE;
             if is_lost && is_reported
-                || !(may_agree || error::is_temporary(&error, was_there))
+                || !(may_agree || error::may_connect_soon(&error, was_there))
                 || !backoff.wait_for_next_attempt(deadline)
             {
                 return Err(error);
@@ -51,7 +51,7 @@ impl Core {
         }
     }
 
-    pub(super) fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
+    pub(super) fn open_connection_once(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
         let ReachedServer {
             connection,
@@ -76,7 +76,7 @@ impl Core {
         self.eviction = server.eviction;
         self.lag = server.lag;
         self.connection = Some(if self.stays_in_thread {
-            connection.without_thread()
+            connection.take_stream_from_thread()
         } else {
             connection
         });
@@ -94,7 +94,7 @@ impl Core {
                 let target = self.target.clone();
                 let (connection, server) = self.log_in(&target, self.tls.clone(), deadline)?;
                 if server.mode == ServerMode::Cluster {
-                    self.require_one_primary(&connection, deadline)?;
+                    self.require_sole_primary_with_keys(&connection, deadline)?;
                 }
                 Ok(ReachedServer {
                     connection,
@@ -105,7 +105,7 @@ impl Core {
         }
     }
 
-    /// Connects to one of several servers, and logs in.
+    /// Connects to one node of a cluster, or to one of the servers of a Sentinel, and logs in.
     pub(super) fn log_in_at(
         &self,
         node: &Node,
@@ -118,7 +118,8 @@ impl Core {
         )
     }
 
-    /// The settings for a connection with TLS to this server: the certificate must have the server's name.
+    /// The TLS settings for a connection to this node, whose certificate must have the node's host name; `None` without
+    /// TLS.
     pub(super) fn tls_client_for(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
         let named = |tls: &TlsClient| tls.for_host(&node.host);
         self.tls.as_ref().map(named).transpose()
@@ -127,12 +128,12 @@ impl Core {
     /// Connects and logs in. `local:` starts its server first if it does not run.
     fn log_in(
         &self,
-        target: &Target,
+        target: &ServerTarget,
         tls: Option<TlsClient>,
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
         let failure = |fault| error::not_connected(fault, target, self.timeout);
-        let questions = LoginQuestions {
+        let questions = OptionalLoginQueries {
             rights: self.writes.then_some(self.script.prefix()),
             eviction: self.asks_for_eviction,
             lag: self.read_only,
@@ -144,7 +145,10 @@ impl Core {
                     // A server that syncs each change stops when its disk is full. Do not start it again
                     // before there is room.
                     let may_end = self.was_connected || *fsync == Some(AppendFsync::Always);
-                    if self.writes && may_end && !local.has_disk_space(self.was_connected) {
+                    if self.writes
+                        && may_end
+                        && !local.has_disk_space_for_change(self.was_connected)
+                    {
                         return Err(error::server_disk_full(target));
                     }
                     local.connect(*starts, *fsync, deadline, failure)?

@@ -3,16 +3,16 @@
 use std::io;
 
 use super::tls::fault::TlsFault;
-use crate::error::{Error, connection_limit_error, io_message};
+use crate::error::{Error, connection_limit_error, io_message_without_errno};
 
 /// Why a connection could not be opened, or can no longer be used.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// The name has no address.
     Unresolved,
-    /// The server is not there. The text is the system's message.
+    /// The system could not connect to the server. The text is the system's message.
     Unreachable(io::ErrorKind, String),
-    /// A limit of this process, user or machine keeps it from connecting.
+    /// A limit of this process, user or machine, such as the number of open files, prevents the connection.
     ProcessLimit(Box<Error>),
     /// The deadline passed.
     TimedOut,
@@ -22,15 +22,15 @@ pub(crate) enum Fault {
     MalformedReply,
     /// A reply is longer than any of Redis.
     TooLong,
-    /// The replies to one request take more memory than they may.
+    /// The replies to one request take more memory than this program allows.
     TooMuch,
     /// This process has too little memory for the replies to one request.
     OutOfMemory,
-    /// The server's error message is not UTF-8, so the crate cannot read it.
+    /// The server's error message is not UTF-8, so the `redis` crate cannot read it.
     InvalidUtf8,
     /// A process of another user listens on the socket of a private server.
     ForeignServer,
-    /// The server speaks TLS, and this end does not.
+    /// The server requires TLS, and this connection does not use it.
     RequiresTls,
     /// There is no encrypted connection.
     Tls(TlsFault),
@@ -45,7 +45,7 @@ impl Fault {
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
             io::ErrorKind::UnexpectedEof => Fault::Closed,
-            kind => Fault::Unreachable(kind, io_message(error)),
+            kind => Fault::Unreachable(kind, io_message_without_errno(error)),
         }
     }
 }

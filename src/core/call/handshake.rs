@@ -1,6 +1,7 @@
-//! The handshake: user, database, the server's version and time. One round trip.
+//! The handshake of a new connection: logs in, selects the database, and reads the server's version and time, in one
+//! round trip.
 //!
-//! Any error of a login ends the connection: the server would continue as its user `default`.
+//! Any error of a login ends the connection, because the server would let it continue as the user `default`.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use super::error;
 use super::fault::Fault;
 use super::info::InfoText;
 use super::{Value, reply, rights, server_error};
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::model::server::evicts_jobs;
@@ -30,7 +31,7 @@ pub(crate) struct ServerInfo {
     pub time: Moment,
     /// The commands that the user is not allowed to run, if the login asked for them.
     pub missing_rights: Vec<String>,
-    /// `maxmemory-policy`, if the login asked for it and the server deletes any key by it when its memory
+    /// `maxmemory-policy`, if the login asked for it and if the server may delete jobs by this policy when its memory
     /// is full.
     pub eviction: Option<String>,
 }
@@ -57,14 +58,14 @@ impl ServerInfo {
         }
     }
 
-    /// Whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
-    /// whose versions continue from there.
+    /// Whether the server has EVALSHA_RO and EVAL_RO. Redis 7 and later have them, and so has Valkey, whose versions
+    /// begin at 7.
     pub(crate) fn has_read_only_scripts(&self) -> bool {
         is_redis_7(&self.version)
     }
 }
 
-/// Whether a version is that of Redis 7 or later, or of Valkey.
+/// Whether a version is 7 or higher: that of Redis 7 or later, or of Valkey.
 pub(super) fn is_redis_7(version: &str) -> bool {
     let major = version.split('.').next();
     major.is_some_and(|major| major.parse::<u32>().is_ok_and(|major| major >= 7))
@@ -90,7 +91,7 @@ pub(crate) enum LoginFailure {
 }
 
 impl LoginFailure {
-    /// The error for a failed login. `error_of_fault` makes it if the connection broke.
+    /// The error for a failed login. If the connection broke, `error_of_fault` makes the error.
     pub(crate) fn into_error(self, error_of_fault: impl FnOnce(Fault) -> Error) -> Error {
         match self {
             LoginFailure::Fault(fault) => error_of_fault(fault),
@@ -101,8 +102,8 @@ impl LoginFailure {
 
 /// Optional questions of a login: about rights, eviction and replication.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LoginQuestions<'a> {
-    /// The prefix of the keys, if it asks for the user's rights on them.
+pub(crate) struct OptionalLoginQueries<'a> {
+    /// The prefix of the keys, if the login asks which commands the user may run on these keys.
     pub rights: Option<&'a str>,
     /// Whether the login asks if the server evicts jobs.
     pub eviction: bool,
@@ -113,9 +114,9 @@ pub(crate) struct LoginQuestions<'a> {
 /// Logs in.
 pub(crate) fn login(
     connection: &Connection,
-    target: &Target,
+    target: &ServerTarget,
     client_name: &str,
-    questions: LoginQuestions,
+    questions: OptionalLoginQueries,
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
     let first = handshake_steps(target, client_name, questions);
@@ -144,14 +145,14 @@ pub(crate) fn login(
 /// Logs in to a Sentinel.
 pub(crate) fn login_to_sentinel(
     connection: &Connection,
-    target: &Target,
+    target: &ServerTarget,
     client_name: &str,
     deadline: Instant,
 ) -> Result<(), LoginFailure> {
     let login = login_steps(target, client_name);
     let replies = run_handshake_steps(connection, &login, deadline)?;
     for (step, reply) in login.iter().zip(&replies) {
-        // A refused HELLO is no failure: a Sentinel that does not know it has no users either.
+        // A refused HELLO is no failure: a Sentinel without HELLO has no users to log in as, either.
         if let Some(refused) = server_error(reply)
             && !is_hello_refused(*step, reply)
         {
@@ -178,7 +179,7 @@ pub(super) fn read_master_names(reply: Option<Value>) -> Vec<Name> {
 /// One command of the handshake.
 #[derive(Clone, Copy)]
 enum HandshakeStep<'a> {
-    /// A password alone or with its user. A server without a password refuses only this form.
+    /// AUTH with a password alone, or with its user. A server that has no password refuses only AUTH without a user.
     Auth(Option<&'a str>, &'a [u8]),
     Hello(Option<(&'a str, &'a [u8])>, &'a str),
     Select(u32),
@@ -192,9 +193,9 @@ enum HandshakeStep<'a> {
 }
 
 fn handshake_steps<'a>(
-    target: &'a Target,
+    target: &'a ServerTarget,
     client_name: &'a str,
-    questions: LoginQuestions<'a>,
+    questions: OptionalLoginQueries<'a>,
 ) -> Vec<HandshakeStep<'a>> {
     let mut steps = login_steps(target, client_name);
     add_steps_after_login(target, questions, &mut steps);
@@ -202,7 +203,7 @@ fn handshake_steps<'a>(
 }
 
 /// The steps that say who this client is.
-fn login_steps<'a>(target: &'a Target, client_name: &'a str) -> Vec<HandshakeStep<'a>> {
+fn login_steps<'a>(target: &'a ServerTarget, client_name: &'a str) -> Vec<HandshakeStep<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     match (&target.user, password) {
@@ -221,10 +222,10 @@ fn login_steps<'a>(target: &'a Target, client_name: &'a str) -> Vec<HandshakeSte
     steps
 }
 
-/// Adds the steps after the login: the database, and the questions about the server.
+/// Adds the steps after the login: selecting the database, and the optional questions about the server.
 fn add_steps_after_login<'a>(
-    target: &'a Target,
-    questions: LoginQuestions<'a>,
+    target: &'a ServerTarget,
+    questions: OptionalLoginQueries<'a>,
     steps: &mut Vec<HandshakeStep<'a>>,
 ) {
     if target.db != 0 {
@@ -246,8 +247,8 @@ fn add_steps_after_login<'a>(
 /// name, and the version comes from INFO if the user may run that.
 fn login_without_hello(
     connection: &Connection,
-    target: &Target,
-    questions: LoginQuestions,
+    target: &ServerTarget,
+    questions: OptionalLoginQueries,
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
     let password = target.password.as_ref().map(|password| password.reveal());
@@ -309,7 +310,7 @@ fn pack_handshake_step(step: HandshakeStep, packed: &mut PackedCommands) {
         HandshakeStep::Info => packed.add_command(&["INFO", "server"]),
         HandshakeStep::Memory => packed.add_command(&["INFO", "memory"]),
         HandshakeStep::Replication => packed.add_command(&["INFO", "replication"]),
-        HandshakeStep::Rights(prefix) => rights::add_rights_test(prefix, packed),
+        HandshakeStep::Rights(prefix) => rights::add_handshake_rights_test(prefix, packed),
         HandshakeStep::Time => packed.add_command(&["TIME"]),
     }
 }
@@ -326,11 +327,12 @@ fn is_hello_refused(step: HandshakeStep, reply: &Value) -> bool {
     }
 }
 
-/// Adds the content of a reply to what is known about the server.
+/// Stores in `server` what the reply to a step says. Fails if the server refused a step that must succeed, or is too
+/// old.
 fn read_step_reply(
     step: HandshakeStep,
     reply: Value,
-    target: &Target,
+    target: &ServerTarget,
     server: &mut ServerInfo,
 ) -> Result<(), LoginFailure> {
     if let Some(refused) = server_error(&reply) {
@@ -353,7 +355,10 @@ fn read_step_reply(
     match (step, reply) {
         (HandshakeStep::Hello(..), Value::Array(parts)) => {
             for pair in parts.chunks_exact(2) {
-                match (value_text(&pair[0]).as_str(), value_text(&pair[1])) {
+                match (
+                    scalar_text_or_empty(&pair[0]).as_str(),
+                    scalar_text_or_empty(&pair[1]),
+                ) {
                     ("version", version) => server.version = version,
                     ("mode", mode) => server.mode = ServerMode::from_name(&mode),
                     ("role", role) => server.is_replica = role != "master",
@@ -363,7 +368,7 @@ fn read_step_reply(
             require_supported_version(&server.version)
         }
         (HandshakeStep::Info, reply) => {
-            let info = InfoText(value_text(&reply));
+            let info = InfoText(scalar_text_or_empty(&reply));
             server.mode = ServerMode::from_name(info.server_mode().unwrap_or_default());
             server.version = info.field("redis_version").unwrap_or_default().to_string();
             require_supported_version(&server.version)
@@ -375,7 +380,7 @@ fn read_step_reply(
             Ok(())
         }
         (HandshakeStep::Memory, reply) => {
-            let info = InfoText(value_text(&reply));
+            let info = InfoText(scalar_text_or_empty(&reply));
             let limit = info.number("maxmemory").unwrap_or(0);
             let policy = info.field("maxmemory_policy");
             let policy = policy.filter(|policy| evicts_jobs(policy, limit));
@@ -383,7 +388,7 @@ fn read_step_reply(
             Ok(())
         }
         (HandshakeStep::Replication, reply) => {
-            server.lag = InfoText(value_text(&reply)).replica_lag();
+            server.lag = InfoText(scalar_text_or_empty(&reply)).primary_silence();
             Ok(())
         }
         (HandshakeStep::Rights(_), reply) => {
@@ -410,7 +415,7 @@ fn require_supported_version(version: &str) -> Result<(), LoginFailure> {
     }
 }
 
-fn value_text(value: &Value) -> String {
+fn scalar_text_or_empty(value: &Value) -> String {
     match value {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Value::SimpleString(text) => text.clone(),

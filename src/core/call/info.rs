@@ -22,15 +22,17 @@ impl InfoText {
         self.field(name)?.parse().ok()
     }
 
-    /// `standalone`, `cluster` or `sentinel`. Valkey has a name of its own for the field.
+    /// The mode in which the server runs: `standalone`, `cluster` or `sentinel`. INFO names the field `redis_mode`, or
+    /// `server_mode` on a Valkey.
     pub(crate) fn server_mode(&self) -> Option<&str> {
         let names = ["redis_mode", "server_mode"];
         names.iter().find_map(|name| self.field(name))
     }
 
-    /// How long the primary of a replica has been silent.
-    pub(crate) fn replica_lag(&self) -> Option<Duration> {
-        // The server reports the first field while the link to the primary is up, the second while it is down.
+    /// How long ago the replica that sent this text last heard from its primary; `None` if the server is no replica.
+    pub(crate) fn primary_silence(&self) -> Option<Duration> {
+        // The server counts in `master_last_io_seconds_ago` while the link to its primary is up, and in
+        // `master_link_down_since_seconds` while that link is down.
         let fields = [
             "master_last_io_seconds_ago",
             "master_link_down_since_seconds",

@@ -1,8 +1,9 @@
-//! `local:`: a private Redis for this machine, started on first use and left running.
+//! The address `local:`: a private Redis server on this machine. The first command starts the server and leaves it
+//! running.
 //!
-//! A Unix socket in a directory of mode 0700, no TCP port, an append-only file, no eviction. A lock
-//! file lets two first commands at the same time start only one server. A server that died is
-//! started again on its data.
+//! The server listens on a Unix socket in a directory of mode 0700 and on no TCP port. It writes an append-only file
+//! and evicts no keys. A lock file keeps two commands from starting two servers. If the server died, the next command
+//! starts it again on its data.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, DirEntry, File, OpenOptions, TryLockError, read_dir, read_to_string};
@@ -18,17 +19,18 @@ use rustix::io::Errno;
 use super::connect::Connection;
 use super::fault::Fault;
 use super::local_socket;
-use crate::address::{Address, AppendFsync, Target, variables};
+use crate::address::{Address, AppendFsync, ServerTarget, variables};
 use crate::command_line::chmod_command;
 use crate::env;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, trust};
 use crate::text::Sanitized;
 
-/// The longest path of a socket: `sun_path` without the NUL at its end.
+/// Maximum length of the path of a Unix socket: the size of `sun_path` in the system's socket address, without the NUL
+/// at its end.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// Maximum number of bytes that are read of the reply to the command that stops the server.
+/// Maximum number of bytes that `qless` reads of the reply to `SHUTDOWN`.
 const LONGEST_REPLY: u64 = 64 * 1024;
 
 /// The private server of one directory.
@@ -38,7 +40,8 @@ pub(crate) struct LocalServer {
 }
 
 impl LocalServer {
-    /// The server of a directory. The default directory is `$XDG_STATE_HOME/qless/local`.
+    /// The private server whose socket and data are in this directory, running or not. The default directory is
+    /// `$XDG_STATE_HOME/qless/local`.
     pub(crate) fn new(dir: Option<&Path>) -> Result<LocalServer, Error> {
         let dir = match dir {
             Some(dir) => dir.to_path_buf(),
@@ -69,12 +72,12 @@ impl LocalServer {
     }
 
     /// The address for other clients.
-    pub(crate) fn url(&self) -> String {
+    pub(crate) fn unix_socket_url(&self) -> String {
         target_without_login(Address::Unix(self.socket_path())).to_string()
     }
 
-    /// The address of the server. To connect there starts nothing.
-    pub(crate) fn target(&self) -> Target {
+    /// The `local:` address of the server, with the flag that a connection to it does not start a missing server.
+    pub(crate) fn target_without_start(&self) -> ServerTarget {
         target_without_login(Address::Local {
             dir: Some(self.dir.clone()),
             fsync: None,
@@ -89,12 +92,13 @@ impl LocalServer {
         }
         match local_socket::connect_to_own_server(&self.dir) {
             Ok(_) => Ok(true),
-            Err(Fault::ForeignServer) => Err(foreign_server_error(&sanitized_path(&self.dir))),
+            Err(Fault::ForeignServer) => Err(other_users_server_error(&sanitized_path(&self.dir))),
             Err(_) => Ok(false),
         }
     }
 
-    /// Connects to the server. If it does not run, that is an error, or it is started first.
+    /// Connects to the private server. If no server runs, this starts one first if `may_start` is set, and returns an
+    /// error otherwise.
     pub(crate) fn connect(
         &self,
         may_start: bool,
@@ -102,7 +106,7 @@ impl LocalServer {
         deadline: Instant,
         failure: impl Fn(Fault) -> Error,
     ) -> Result<Connection, Error> {
-        let address = self.target().address;
+        let address = self.target_without_start().address;
         if self.safe_dir_exists()? {
             match Connection::open(&address, None, deadline) {
                 Ok(connection) => return Ok(connection),
@@ -118,12 +122,14 @@ impl LocalServer {
         Connection::open(&address, None, deadline).map_err(failure)
     }
 
-    /// Whether the disk has room for a change; after a loss of the server, for a large one.
-    pub(crate) fn has_disk_space(&self, is_after_loss: bool) -> bool {
-        let room = if is_after_loss { 1 << 20 } else { 1 << 16 };
+    /// Whether the disk of the server's directory has room for a small change (64 KiB) or a large one (1 MiB). The test
+    /// writes that many bytes to a temporary file.
+    pub(crate) fn has_disk_space_for_change(&self, is_large_change: bool) -> bool {
+        let room = if is_large_change { 1 << 20 } else { 1 << 16 };
         let opened = tempfile::tempfile_in(&self.dir);
         let written = opened.and_then(|mut file| file.write_all(&vec![0; room]));
-        // Any other error, such as a directory that does not exist yet, says nothing about space.
+        // Only a full disk and a used-up quota count as missing room: any other error, such as a missing directory,
+        // says nothing about the disk.
         !written.is_err_and(|error| {
             matches!(
                 error.kind(),
@@ -141,15 +147,15 @@ impl LocalServer {
         if self.is_running()? {
             return Ok(false);
         }
-        self.make_dir()?;
-        let _lock = self.take_start_lock(deadline)?;
+        self.make_private_dir()?;
+        let _lock = self.take_start_stop_lock(deadline)?;
         if self.is_running()? {
             return Ok(false);
         }
         let log = self.open_log()?;
         let log_size = log.metadata().map_or(0, |found| found.len());
         let fsync = fsync.unwrap_or(AppendFsync::Everysec);
-        if self.start_by(fsync, log, deadline)? && self.becomes_ready_by(deadline) {
+        if self.start_and_await_detach(fsync, log, deadline)? && self.becomes_ready_by(deadline) {
             Ok(true)
         } else {
             Err(self.not_started_error(log_size))
@@ -161,24 +167,27 @@ impl LocalServer {
         if !self.safe_dir_exists()? {
             return Ok(false);
         }
-        let _lock = self.take_start_lock(deadline)?;
+        let _lock = self.take_start_stop_lock(deadline)?;
         let mut stream = match local_socket::connect_to_own_server(&self.dir) {
             Ok(stream) => stream,
             Err(Fault::ForeignServer) => {
-                return Err(foreign_server_error(&sanitized_path(&self.dir)));
+                return Err(other_users_server_error(&sanitized_path(&self.dir)));
             }
             Err(_) => return Ok(false),
         };
         let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.timed_out_error(),
-            _ => unreachable_error(format!("cannot stop the server: {}", io_message(&error))),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.no_reply_error(),
+            _ => unreachable_error(format!(
+                "cannot stop the server: {}",
+                io_message_without_errno(&error)
+            )),
         };
         let timeout = deadline.saturating_duration_since(Instant::now());
         let timeout = timeout.max(Duration::from_millis(1));
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         let log_size = std::fs::metadata(self.dir.join(LOG)).map_or(0, |found| found.len());
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
-        // A server that stops closes the connection. One that continues sends an error reply, which is read here.
+        // If the server stops, it closes the connection without a reply. If it cannot stop, it sends an error reply.
         let mut reply = Vec::new();
         match BufReader::new(stream.take(LONGEST_REPLY)).read_until(b'\n', &mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
@@ -199,7 +208,7 @@ impl LocalServer {
         Ok(true)
     }
 
-    /// The pid that the server wrote to its file.
+    /// The process id of the server, from its pid file; `None` if that file is missing.
     pub(crate) fn pid(&self) -> Option<u32> {
         let text = std::fs::read_to_string(self.dir.join("redis.pid")).ok()?;
         text.trim().parse().ok()
@@ -210,8 +219,8 @@ impl LocalServer {
         total_file_bytes(&self.dir)
     }
 
-    /// Whether the directory exists. Refuses one that belongs to another user, or in which others
-    /// can put a socket of theirs, or that others can replace.
+    /// Whether the server's directory exists. It is an error if the directory belongs to another user, or if another
+    /// user can create a socket in it or replace the directory.
     fn safe_dir_exists(&self) -> Result<bool, Error> {
         let what = format!("cannot use `{}`", sanitized_path(&self.dir));
         trust::refuse_untrusted_parents(&self.dir)
@@ -231,8 +240,8 @@ impl LocalServer {
             );
         }
         if trust::others_may_write(found.mode()) {
-            // With the umask 002, `mkdir` lets the group write: such a directory counts as missing while it is empty,
-            // and is made private before it is used.
+            // With the umask 002, `mkdir` lets the group write. An empty directory with that mode counts as missing, so
+            // that the start of the server makes the directory private.
             if !trust::everybody_may_write(found.mode())
                 && self
                     .is_dir_empty()
@@ -250,9 +259,9 @@ impl LocalServer {
         Ok(true)
     }
 
-    /// Makes the directory private. A directory that others may enter and that holds other things,
-    /// such as `/tmp`, is refused.
-    fn make_dir(&self) -> Result<(), Error> {
+    /// Creates the server's directory if it is missing, and sets its mode to 0700. Refuses a directory that other users
+    /// may enter and that holds other files, such as `/tmp`.
+    fn make_private_dir(&self) -> Result<(), Error> {
         let refused = |why: &str| {
             let dir = sanitized_path(&self.dir);
             unreachable_error(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR)
@@ -261,7 +270,7 @@ impl LocalServer {
         let close =
             || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(PRIVATE_DIRECTORY));
         if self.safe_dir_exists()? {
-            return if self.is_dir_shared().map_err(unusable)? {
+            return if self.would_lock_out_other_users().map_err(unusable)? {
                 Err(refused("others may enter it, and it holds other things"))
             } else {
                 close().map_err(unusable)
@@ -271,7 +280,7 @@ impl LocalServer {
         builder.recursive(true).mode(PRIVATE_DIRECTORY);
         builder.create(&self.dir).map_err(unusable)?;
         close().map_err(unusable)?;
-        // Until the mode was changed, the group could put files there: refuse files of other users.
+        // Before the mode was 0700, the group could create files in the directory: refuse a directory with such files.
         if self.owns_all_files().map_err(unusable)? {
             Ok(())
         } else {
@@ -296,9 +305,9 @@ impl LocalServer {
         Ok(true)
     }
 
-    /// Whether making the directory private could lock other users out of their files: they may enter it,
-    /// it is not empty, and it lacks the lock file of a local server.
-    fn is_dir_shared(&self) -> io::Result<bool> {
+    /// Whether the mode 0700 could lock other users out of their files: other users may enter the directory, the
+    /// directory is not empty, and the lock file of a private server is missing there.
+    fn would_lock_out_other_users(&self) -> io::Result<bool> {
         let open = trust::others_may_use(std::fs::metadata(&self.dir)?.mode());
         let is_private = || self.dir.join("lock").is_file();
         Ok(open && !is_private() && !self.is_dir_empty()?)
@@ -306,11 +315,15 @@ impl LocalServer {
 
     fn unusable_dir_error(&self, error: &io::Error) -> Error {
         let dir = sanitized_path(&self.dir);
-        unreachable_error(format!("cannot use `{dir}`: {}", io_message(error))).hint(OTHER_DIR)
+        unreachable_error(format!(
+            "cannot use `{dir}`: {}",
+            io_message_without_errno(error)
+        ))
+        .hint(OTHER_DIR)
     }
 
-    /// Takes the lock for starting and stopping the server.
-    fn take_start_lock(&self, deadline: Instant) -> Result<File, Error> {
+    /// Waits for the file lock that only one process may hold while it starts or stops the server.
+    fn take_start_stop_lock(&self, deadline: Instant) -> Result<File, Error> {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -323,14 +336,14 @@ impl LocalServer {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::Error(error)) => return Err(self.unusable_dir_error(&error)),
                 Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
-                    return Err(self.timed_out_error());
+                    return Err(self.no_reply_error());
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
     }
 
-    /// Opens the log, for the server and the command that starts it.
+    /// Opens the server's log to append to it. The program that starts the server also prints there.
     fn open_log(&self) -> Result<File, Error> {
         OpenOptions::new()
             .create(true)
@@ -339,9 +352,14 @@ impl LocalServer {
             .map_err(|error| self.unusable_dir_error(&error))
     }
 
-    /// Starts the server, which detaches from the terminal and outlives this process. Returns false if it has not
-    /// detached before the deadline.
-    fn start_by(&self, fsync: AppendFsync, log: File, deadline: Instant) -> Result<bool, Error> {
+    /// Starts the server, which detaches from the terminal and outlives this process. False means that the server
+    /// program failed, or did not detach before the deadline.
+    fn start_and_await_detach(
+        &self,
+        fsync: AppendFsync,
+        log: File,
+        deadline: Instant,
+    ) -> Result<bool, Error> {
         let program = server_program()?;
         let file = |name: &str| self.dir.join(name).into_os_string();
         let options: [(&str, OsString); 13] = [
@@ -361,7 +379,10 @@ impl LocalServer {
         ];
         let failed = |error: io::Error| {
             let program = sanitized_path(Path::new(&program));
-            no_program_error(format!("cannot start `{program}`: {}", io_message(&error)))
+            no_program_error(format!(
+                "cannot start `{program}`: {}",
+                io_message_without_errno(&error)
+            ))
         };
         let options = options.iter();
         let mut command = command_without_descriptors(&program, &inherited_descriptors());
@@ -380,7 +401,7 @@ impl LocalServer {
             .map_err(failed)?;
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
-                // With these exit codes a shell reports that it cannot start the program: return that error.
+                // A shell that cannot start a program exits with 127 (not found) or 126 (not executable).
                 return match status.code() {
                     Some(127) => Err(failed(Errno::NOENT.into())),
                     Some(126) => Err(failed(Errno::ACCESS.into())),
@@ -396,8 +417,8 @@ impl LocalServer {
         }
     }
 
-    /// Waits until the server replies; false if it does not before the deadline. While it loads its data it replies
-    /// with an error.
+    /// Waits until the server replies PONG to a PING. False means that the deadline passed first. A server that still
+    /// loads its data replies with an error, which does not count.
     fn becomes_ready_by(&self, deadline: Instant) -> bool {
         while !self.is_ready() {
             if Instant::now() >= deadline {
@@ -420,21 +441,21 @@ impl LocalServer {
             .is_ok_and(|()| &reply == b"+PONG")
     }
 
-    /// Waits until no server listens and the pid file is removed.
+    /// Waits until the server has ended: its socket accepts no connection, and its pid file is removed.
     fn await_end(&self, deadline: Instant) -> Result<(), Error> {
         while local_socket::connect_to_own_server(&self.dir).is_ok() || self.pid().is_some() {
             if Instant::now() >= deadline {
-                return Err(self.timed_out_error());
+                return Err(self.no_reply_error());
             }
             std::thread::sleep(Duration::from_millis(2));
         }
         Ok(())
     }
 
-    /// The error for a server that did not start, with the last line of its log. The log had
-    /// `log_size` bytes before.
+    /// The error for a server that did not start: the disk is full, or else the last line of the server's log. The log
+    /// had `log_size` bytes before the start.
     fn not_started_error(&self, log_size: u64) -> Error {
-        if !self.has_disk_space(false) {
+        if !self.has_disk_space_for_change(false) {
             let dir = sanitized_path(&self.dir);
             let full = format!("the server of `local:` did not start: the disk of `{dir}` is full");
             return unreachable_error(full).hint("make room on the disk");
@@ -448,14 +469,15 @@ impl LocalServer {
         ))
     }
 
-    /// The error for a server that cannot save its data, with the reason from its log.
+    /// The error for a server that does not stop because it cannot save its data. The reason comes from the server's
+    /// log, which had `log_size` bytes before.
     fn not_saved_error(&self, log_size: u64) -> Error {
         let log = self.log_since(log_size);
         let warnings = log.lines().filter_map(|line| line.split_once(" # "));
         let mut reasons = warnings.filter_map(|(_, warning)| warning.rsplit_once(": "));
         let reason = reasons.next_back().map_or_else(String::new, |(_, reason)| {
             let reason = Sanitized(reason.trim()).to_string();
-            format!(": {}", io_message(&io::Error::other(reason)))
+            format!(": {}", io_message_without_errno(&io::Error::other(reason)))
         });
         let dir = sanitized_path(&self.dir);
         let message =
@@ -466,14 +488,14 @@ impl LocalServer {
         ))
     }
 
-    /// The lines that the server has logged since its log had this many bytes.
+    /// The part of the server's log after its first `log_size` bytes.
     fn log_since(&self, log_size: u64) -> String {
         let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
         let log = log.get(log_size as usize..).unwrap_or_default();
         String::from_utf8_lossy(log).into_owned()
     }
 
-    fn timed_out_error(&self) -> Error {
+    fn no_reply_error(&self) -> Error {
         Error::new(
             Kind::Timeout,
             format!(
@@ -484,8 +506,8 @@ impl LocalServer {
     }
 }
 
-fn target_without_login(address: Address) -> Target {
-    Target {
+fn target_without_login(address: Address) -> ServerTarget {
+    ServerTarget {
         address,
         user: None,
         password: None,
@@ -494,8 +516,8 @@ fn target_without_login(address: Address) -> Target {
     }
 }
 
-/// The error for a server of another user at this address.
-pub(super) fn foreign_server_error(address: &impl std::fmt::Display) -> Error {
+/// The error for a directory or socket of `local:` in which a process of another user listens.
+pub(super) fn other_users_server_error(address: &impl std::fmt::Display) -> Error {
     unreachable_error(format!("a process of another user listens in `{address}`")).hint(OTHER_DIR)
 }
 
@@ -513,9 +535,9 @@ fn sanitized_path(path: &Path) -> Sanitized<&[u8]> {
 }
 
 fn default_dir() -> Result<PathBuf, Error> {
-    let state = env::var("XDG_STATE_HOME").map(PathBuf::from);
+    let state = env::nonempty_var("XDG_STATE_HOME").map(PathBuf::from);
     let state = state.filter(|state| state.is_absolute());
-    let home = env::var("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+    let home = env::nonempty_var("HOME").map(|home| PathBuf::from(home).join(".local/state"));
     let home = home.filter(|home| home.is_absolute());
     match state.or(home) {
         Some(state) => Ok(state.join("qless/local")),
@@ -523,8 +545,8 @@ fn default_dir() -> Result<PathBuf, Error> {
     }
 }
 
-/// The descriptors that a program inherits beside stdin, stdout and stderr, because the caller of this process left
-/// them open, such as a lock file of its shell. Only Linux tells which these are.
+/// The open file descriptors above 2 that the server would inherit from this process. The caller of `qless` left them
+/// open, such as a shell its lock file. Empty on systems other than Linux, which do not list descriptors.
 fn inherited_descriptors() -> Vec<u32> {
     const CLOSE_ON_EXEC: u32 = 0o2_000_000;
     let Ok(open) = read_dir("/proc/self/fdinfo") else {
@@ -541,8 +563,8 @@ fn inherited_descriptors() -> Vec<u32> {
     open.filter_map(stays_open).collect()
 }
 
-/// A command that closes these descriptors before the program begins. A shell does that, because Rust closes foreign
-/// descriptors only with `unsafe`. Some shells can close only descriptors with one digit.
+/// A command that runs the program with the given file descriptors closed. A shell closes them, because Rust would need
+/// `unsafe` for that. Without bash, `/bin/sh` closes only descriptors up to 9: some shells cannot close higher ones.
 fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command {
     if descriptors.is_empty() {
         return Command::new(program);
@@ -566,9 +588,9 @@ fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command 
     command
 }
 
-/// The program to start: QLESS_REDIS_SERVER, else one on the path.
+/// The server program to start: QLESS_REDIS_SERVER, else `redis-server` or `valkey-server` from PATH.
 fn server_program() -> Result<OsString, Error> {
-    if let Some(program) = env::var("QLESS_REDIS_SERVER") {
+    if let Some(program) = env::nonempty_var("QLESS_REDIS_SERVER") {
         return Ok(program);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -586,7 +608,7 @@ fn server_program() -> Result<OsString, Error> {
     ))
 }
 
-/// The error for a server program that is missing. The hint is the install command of this
+/// The error for a server program that is missing or cannot start. The hint is the command that installs Redis on this
 /// operating system.
 fn no_program_error(message: String) -> Error {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
@@ -596,7 +618,8 @@ fn no_program_error(message: String) -> Error {
     })
 }
 
-/// The command that installs Redis on the system of an `/etc/os-release`.
+/// The command that installs Redis on the operating system that the text of `/etc/os-release` names; `None` for an
+/// unknown system.
 fn install_command(os_release: &str) -> Option<&'static str> {
     if cfg!(target_os = "macos") {
         return Some("brew install redis");

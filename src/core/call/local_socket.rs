@@ -9,8 +9,8 @@ pub(super) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("redis.sock")
 }
 
-/// Connects to the private server of a directory, unless a process of another user listens there. Nothing
-/// is sent.
+/// Connects to the socket of the private server in a directory, and sends nothing. Refuses a socket on which a process
+/// of another user listens.
 pub(super) fn connect_to_own_server(dir: &Path) -> Result<UnixStream, Fault> {
     let stream = UnixStream::connect(socket_path(dir)).map_err(|error| Fault::from_io(&error))?;
     if is_own_server(&stream) {
@@ -20,7 +20,7 @@ pub(super) fn connect_to_own_server(dir: &Path) -> Result<UnixStream, Fault> {
     }
 }
 
-/// Whether the process that listens belongs to this user or to root.
+/// Whether the process that listens on the socket belongs to this user or to root.
 #[cfg(target_os = "linux")]
 fn is_own_server(stream: &UnixStream) -> bool {
     let own = rustix::process::geteuid();
@@ -28,7 +28,8 @@ fn is_own_server(stream: &UnixStream) -> bool {
     peer.is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
 }
 
-/// Always true: other systems need `unsafe` code to find the process at the other end, and the directory is private.
+/// Accepts any process that listens on the socket: without Linux, only `unsafe` code finds the owner of that process.
+/// The private directory keeps other users out.
 #[cfg(not(target_os = "linux"))]
 fn is_own_server(_: &UnixStream) -> bool {
     true

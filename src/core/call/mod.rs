@@ -1,9 +1,9 @@
-//! Calls of the core: name, now, arguments → reply or error.
+//! Calls of the Lua core on the server. A call has a name, the time as `now`, and arguments; the result is a reply or
+//! an error.
 //!
-//! A call that was certainly not applied is repeated until its time is over. So is a call whose
-//! reply was lost, with the same `now`, if its class allows that;
-//! `api/reconcile.rs` finds out what a second reply means. Otherwise the error says that the change
-//! may or may not have happened.
+//! `Core` repeats a call that the server certainly did not apply, until the call's timeout. `Core` also repeats a call
+//! whose reply was lost, with an unchanged `now`, if the call's retry class allows that; `api/reconcile.rs` then finds
+//! out what the second reply means. Otherwise the error says that the change may or may not have happened.
 
 pub(crate) mod ahead;
 pub(crate) mod call_spec;
@@ -59,65 +59,65 @@ use self::slice_size::SliceSize;
 pub(crate) use self::subscription::{ConnectionLoss, Notice, PublishedMessage, Subscription};
 use self::tls::TlsClient;
 use super::script::Script;
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
-use crate::trace::Trace;
+use crate::trace::CallTracer;
 
 /// The settings of a connection to the core.
 #[derive(Debug)]
 pub struct ConnectionSettings {
-    pub target: Target,
+    pub target: ServerTarget,
     pub prefix: String,
     /// The name of the connection in `CLIENT LIST`.
     pub name: String,
     pub timeout: Duration,
     pub clock: Clock,
-    pub trace: Trace,
-    /// Whether scripts run in the form that the server keeps from writing.
+    pub trace: CallTracer,
+    /// Whether scripts run by EVALSHA_RO, so that the server lets them read only.
     pub read_only: bool,
-    /// Whether the command may change something, so that the login asks for the user's rights.
+    /// Whether the command may change something. If so, the login asks the server for the user's rights.
     pub writes: bool,
-    /// Whether the login asks if the server evicts jobs.
+    /// Whether the login asks the server if it deletes jobs when its memory is full.
     pub asks_for_eviction: bool,
 }
 
-/// The commands for scripts that may write: by SHA, by text.
+/// The Redis commands that run a script that may write: the script is named by its SHA, or sent as text.
 const RUN: [&str; 2] = ["EVALSHA", "EVAL"];
 
-/// The commands for scripts that the server keeps from writing. Replicas run them too.
+/// The Redis commands that run a script that may only read, by its SHA or its text. Replicas accept them, too.
 const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 
-/// The duration of a call after which the Sentinels are asked again: the master may have been frozen and
-/// replaced, which it does not know until they demote it.
+/// After a call that took longer than this, the next call asks the Sentinels for the master again. A master that was
+/// frozen may have been replaced meanwhile, and accepts calls until the Sentinels demote it.
 const LONG_CALL: Duration = Duration::from_secs(1);
 
 /// The Lua core of one server.
 #[derive(Debug)]
 pub struct Core {
-    target: Target,
+    target: ServerTarget,
     route: Route,
-    /// The settings of TLS. `None`: the connection is not encrypted.
+    /// The TLS settings of connections; `None` if connections are not encrypted.
     tls: Option<TlsClient>,
     timeout: Duration,
     /// The name of the connection: `qless-<command>`.
     name: String,
     script: Script,
     clock: Clock,
-    trace: Trace,
+    trace: CallTracer,
     read_only: bool,
     writes: bool,
-    /// The Redis commands that changes need and that the user is not allowed to run.
+    /// The Redis commands that a change needs but the user is not allowed to run, as the last login found.
     missing_rights: Vec<String>,
     asks_for_eviction: bool,
-    /// The server's `maxmemory-policy`, if it evicts keys of jobs.
+    /// The server's `maxmemory-policy`, if that policy deletes keys of jobs.
     eviction: Option<String>,
-    /// How long the primary of this replica has been silent.
+    /// How long the server, if a replica, has not heard from its primary. Only a read-only login asks for that.
     lag: Option<Duration>,
-    /// The commands that run a script: by its SHA, by its text.
+    /// The Redis commands in use that run the script: one by its SHA, one by its text.
     run: [&'static str; 2],
     /// The server's version, as the last login reported it.
     version: String,
@@ -129,9 +129,9 @@ pub struct Core {
     losses: u64,
     /// Requests that were sent ahead.
     ahead: ahead::OutstandingRequests,
-    /// Whether calls are made in the caller's thread.
+    /// Whether calls read and write the socket in the caller's thread. Otherwise the connection has its own thread.
     stays_in_thread: bool,
-    /// Whether a call waits for a server that was there and is no longer.
+    /// Whether a call waits until its timeout for a lost server to come back. Otherwise the call fails immediately.
     waits_for_lost_server: bool,
     /// Whether there was a connection.
     was_connected: bool,
@@ -139,7 +139,7 @@ pub struct Core {
     has_made_changes: bool,
     /// How many jobs the next call reads.
     pub(crate) slice_size: SliceSize,
-    /// When calls end at the latest, whatever the timeout.
+    /// The time at which the caller wants each call to end, even if the timeout is longer.
     caller_deadline: Option<Instant>,
 }
 
@@ -149,7 +149,7 @@ impl Core {
         Core::connect_within(settings, Duration::MAX)
     }
 
-    /// Connects and logs in within this time, if it is shorter than the timeout.
+    /// Connects and logs in within `limit` or the timeout, whichever is shorter. Later calls have the whole timeout.
     pub(crate) fn connect_within(
         settings: ConnectionSettings,
         limit: Duration,
@@ -157,17 +157,17 @@ impl Core {
         let timeout = settings.timeout;
         let mut core = Core::unconnected_with_tls(settings)?;
         core.timeout = timeout.min(limit);
-        core.dial_with_retries(Instant::now() + core.timeout, &mut Backoff::default())?;
+        core.open_connection_with_retries(Instant::now() + core.timeout, &mut Backoff::default())?;
         core.timeout = timeout;
         Ok(core)
     }
 
-    /// Connects and logs in with one attempt. Neither this call nor later ones wait for a server that is not ready or
-    /// lost.
+    /// Connects and logs in with one attempt, and fails if the server is not ready. Later calls do not wait for a lost
+    /// server, either.
     pub(crate) fn connect_once(settings: ConnectionSettings) -> Result<Core, Error> {
         let mut core = Core::unconnected_with_tls(settings)?;
         core.waits_for_lost_server = false;
-        core.dial_once(Instant::now() + core.timeout)?;
+        core.open_connection_once(Instant::now() + core.timeout)?;
         Ok(core)
     }
 
@@ -219,27 +219,30 @@ impl Core {
         self.clock.now()
     }
 
-    /// How long a call may take, with its repetitions.
+    /// The time limit of a call, all its repetitions included.
     pub fn call_timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Makes the next calls end at this time at the latest, for a caller with a deadline of its own.
+    /// Sets a deadline for the next calls, which holds even if the timeout is longer. `None` removes the deadline.
     pub(crate) fn set_call_deadline(&mut self, deadline: Option<Instant>) {
         self.caller_deadline = deadline;
     }
 
-    /// Reports a lost server immediately from now on, for a caller that tries again by itself.
+    /// Makes later calls fail immediately if the server is lost, for a caller that repeats its calls itself.
     pub fn report_loss_immediately(&mut self) {
         self.waits_for_lost_server = false;
     }
 
-    /// Makes calls in the caller's thread from now on, for a caller that has a thread for its calls
-    /// and makes one after the other.
-    pub(crate) fn use_caller_thread(&mut self) {
+    /// Removes the connection's own thread: later calls read and write the socket in the caller's thread. This is for a
+    /// caller that makes its calls one after the other, in a thread of its own.
+    pub(crate) fn make_calls_in_caller_thread(&mut self) {
         self.receive_ahead();
         self.stays_in_thread = true;
-        self.connection = self.connection.take().map(Connection::without_thread);
+        self.connection = self
+            .connection
+            .take()
+            .map(Connection::take_stream_from_thread);
     }
 
     /// The prefix of all keys.
@@ -252,7 +255,7 @@ impl Core {
         self.target.to_string()
     }
 
-    /// The id of this run of the server, if the server reports it.
+    /// The server's `run_id`, which changes at each restart; `None` if the server does not report one.
     pub fn run_id(&mut self) -> Option<String> {
         let mut info = PackedCommands::default();
         info.add_command(&["INFO", "server"]);
@@ -261,13 +264,14 @@ impl Core {
         info.field("run_id").map(str::to_owned)
     }
 
-    /// Sends one command of Redis once, on the connection that is open. Returns `None` if no reply
-    /// came.
+    /// Sends one Redis command on the open connection, without a repetition. The result is `None` if no connection is
+    /// open or no reply came.
     fn send_once(&mut self, packed: PackedCommands, deadline: Instant) -> Option<Value> {
         self.exchange_once(packed, deadline).into_iter().next()
     }
 
-    /// Sends commands of Redis once, on the connection that is open. Returns the replies that came.
+    /// Sends Redis commands on the open connection, without a repetition. Returns the replies that came, which may be
+    /// fewer than the commands.
     pub(crate) fn exchange_once(
         &mut self,
         packed: PackedCommands,
@@ -279,13 +283,13 @@ impl Core {
         };
         let exchanged = connection.exchange(packed, deadline);
         if exchanged.fault.is_some() {
-            self.drop_broken_connection();
+            self.drop_connection_and_count_loss();
         }
         exchanged.replies
     }
 
     /// Drops the connection, which broke, and counts the loss.
-    fn drop_broken_connection(&mut self) {
+    fn drop_connection_and_count_loss(&mut self) {
         self.connection = None;
         self.losses += 1;
     }
@@ -295,7 +299,7 @@ impl Core {
         self.losses
     }
 
-    /// The number of the connection that is open, or was the last one.
+    /// The number of connections opened so far. If it has changed, an earlier connection was replaced.
     pub(crate) fn connection_number(&self) -> u64 {
         self.connections
     }
@@ -305,24 +309,25 @@ impl Core {
         self.target.db
     }
 
-    /// The policy by which the server deletes jobs when its memory is full; `None` if it deletes none or the
-    /// login did not ask.
-    pub(crate) fn eviction_policy(&self) -> Option<&str> {
+    /// The `maxmemory-policy` by which the server deletes jobs when its memory is full. `None`: the server deletes no
+    /// jobs, or the login did not ask.
+    pub(crate) fn job_eviction_policy(&self) -> Option<&str> {
         self.eviction.as_deref()
     }
 
-    /// How long the primary of this replica has been silent, if it is one and calls only read.
-    pub(crate) fn replica_lag(&self) -> Option<Duration> {
+    /// How long the server has not heard from its primary. `None`: the server is no replica, or the login did not ask,
+    /// since calls may write.
+    pub(crate) fn primary_silence(&self) -> Option<Duration> {
         self.lag
     }
 
     /// The server's version.
-    pub fn version(&self) -> &str {
+    pub fn server_version(&self) -> &str {
         &self.version
     }
 
-    /// Whether scripts can ask the server what the user may run.
-    pub(crate) fn scripts_can_read_rights(&self) -> bool {
+    /// Whether a script can ask the server which commands the user may run, as Redis 7 and later allow.
+    pub(crate) fn scripts_can_check_user_rights(&self) -> bool {
         handshake::is_redis_7(&self.version)
     }
 
@@ -331,12 +336,12 @@ impl Core {
         self.script.sha()
     }
 
-    /// The error that a server's refusal with this code, such as `OOM`, becomes.
+    /// The error that `qless` reports when the server refuses a call with this code, such as `OOM`.
     pub(crate) fn refusal_error(&self, code: &str) -> Error {
         error::refusal_with_code(code, &self.target)
     }
 
-    /// Asks which commands that calls with these settings may need the user is not allowed to run.
+    /// Asks the server for missing rights: the Redis commands that a call may need but the user is not allowed to run.
     pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
         let (read_only, one_primary) = (self.read_only, self.has_untagged_prefix_in_cluster());
         let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());
@@ -344,17 +349,17 @@ impl Core {
         Ok(MissingRights::from_names(&missing))
     }
 
-    /// The error about commands that the user is not allowed to run.
+    /// The error that names Redis commands which the user is not allowed to run.
     pub(crate) fn missing_rights_error(&self, missing: &[String]) -> Error {
         rights::missing_rights_error(missing, &self.target, self.prefix())
     }
 
     /// Makes one call and returns its reply as `-o raw` writes it.
-    pub fn call_raw(&mut self, now: Moment, call: &Call) -> Result<Vec<u8>, Error> {
+    pub fn call_for_raw_output(&mut self, now: Moment, call: &Call) -> Result<Vec<u8>, Error> {
         let reply = self
             .call_all_for_replies(now, std::slice::from_ref(call))
             .pop();
-        reply::raw_lines(reply.ok_or_else(no_outcome_error)?.result?)
+        reply::raw_lines(reply.ok_or_else(no_outcome_internal_error)?.result?)
     }
 
     /// Makes one call and reads its reply.
@@ -366,15 +371,15 @@ impl Core {
         self.call_for_reply(now, call)?.read()
     }
 
-    /// Makes one call and says whether it was repeated.
+    /// Makes one call. The result also says whether the call was repeated after a lost reply.
     pub(crate) fn call_for_reply(&mut self, now: Moment, call: Call) -> Result<CallReply, Error> {
         let reply = self
             .call_all_for_replies(now, std::slice::from_ref(&call))
             .pop();
-        reply.ok_or_else(no_outcome_error)
+        reply.ok_or_else(no_outcome_internal_error)
     }
 
-    /// Makes calls in one round trip. Each has its own result, in order.
+    /// Makes calls in one round trip, and reads their replies. The results are in the order of the calls.
     pub(crate) fn call_all<T: DeserializeOwned>(
         &mut self,
         now: Moment,
@@ -384,7 +389,8 @@ impl Core {
         replies.into_iter().map(CallReply::read).collect()
     }
 
-    /// Makes calls in one round trip, and says which of them were repeated.
+    /// Makes calls in one round trip, and repeats calls as far as the timeout and their retry classes allow. Each
+    /// result also says whether its call was repeated after a lost reply.
     pub(crate) fn call_all_for_replies(&mut self, now: Moment, calls: &[Call]) -> Vec<CallReply> {
         self.receive_ahead();
         let text = now.to_string();
@@ -398,10 +404,10 @@ impl Core {
         let mut moves = 0;
         while !round.pending.is_empty() {
             if self.connection.is_none()
-                && let Err(error) = self.dial_with_retries(deadline, &mut backoff)
+                && let Err(error) = self.open_connection_with_retries(deadline, &mut backoff)
             {
-                // A redirection to another server is dropped: why that server cannot be reached is the error
-                // to report.
+                // Drop the replies that redirected the calls to another server. The error to report is why that server
+                // cannot be reached.
                 round.drop_error_replies(&["MOVED", "READONLY"]);
                 round.unsent = Some(error);
                 break;
@@ -415,11 +421,11 @@ impl Core {
             let sent = Instant::now();
             let fault = self.send_pending(&text, calls, &mut round, deadline);
             if fault.is_none() && sent.elapsed() > LONG_CALL {
-                self.forget_master();
+                self.disconnect_to_ask_sentinels();
             }
             if let Some(fault) = fault {
-                self.drop_broken_connection();
-                round.note_lost_replies(fault);
+                self.drop_connection_and_count_loss();
+                round.mark_lost_and_keep_repeatable(fault);
                 self.trace_lost_connection(&round, begun.elapsed());
             }
             let follows = self.follow_and_skip_backoff(&mut round, &mut moves);
@@ -441,7 +447,7 @@ impl Core {
             .map(|(((reply, repeated), lost), call)| CallReply {
                 call: call.name.clone(),
                 spec: call.spec(),
-                subject_args: call.subject_args().to_vec(),
+                subject_args: call.args_up_to_subject().to_vec(),
                 result: self.call_result(reply, lost, unsent.as_ref(), call),
                 repeated,
             })
@@ -452,37 +458,39 @@ impl Core {
         for (call, outcome) in calls.iter().zip(&mut outcomes) {
             self.has_made_changes |= call.may_write() && outcome.result.is_ok();
             if let (true, Err(error)) = (self.has_made_changes, &mut outcome.result) {
-                *error = error.clone().after_changes();
+                *error = error.clone().without_unchanged_claim();
             }
         }
         outcomes
     }
 
-    /// Goes to the server that has the data now, if the replies say that it is another one. Returns
-    /// whether the next attempt is made immediately.
+    /// Drops the connection if a reply says that another server has the data, and makes the refused calls pending
+    /// again. Returns whether the next attempt is made immediately, without a wait.
     fn follow_and_skip_backoff(&mut self, round: &mut RoundTrip, moves: &mut usize) -> bool {
         match &self.target.address {
             Address::Cluster(_) => {
                 if round.first_error(&MOVING).is_some() {
                     self.route.changes += 1;
                 }
-                // A node that is cut off keeps replying CLUSTERDOWN: connect again, since another node may
-                // serve the slot by now.
+                // A node that is cut off from its cluster replies CLUSTERDOWN to each call. Connect again, since
+                // another node may serve the slot by now.
                 if round.first_error(&["CLUSTERDOWN"]).is_some() {
                     self.connection = None;
                 }
                 let moved = round
                     .first_error(&["MOVED"])
                     .and_then(MovedReply::from_reply);
-                let Some(moved) = moved.filter(|_| *moves < MAX_MOVES) else {
+                let Some(moved) = moved else {
                     return false;
                 };
                 *moves += 1;
-                self.follow_moved(&moved);
+                self.disconnect_to_follow_moved(&moved);
                 round.make_pending_again(&["MOVED"]);
-                true
+                // Opening a connection ends at a node that has the slot, so each `MOVED` reply to a call means that
+                // the slot has moved since. If it keeps moving, wait between the attempts.
+                *moves <= MAX_MOVES
             }
-            // The master became a replica: connect again, since the Sentinels know its successor.
+            // The master has become a replica: connect again, since the Sentinels know the new master.
             Address::Sentinel(_) if round.first_error(&["READONLY"]).is_some() => {
                 self.connection = None;
                 round.make_pending_again(&["READONLY"]);
@@ -492,7 +500,8 @@ impl Core {
         }
     }
 
-    /// Replaces the errors about a missing right by one that names the commands: the server does not name them.
+    /// Replaces each error about a missing right by an error that names all commands which the user may not run. The
+    /// server's own error does not name them all.
     fn name_missing_rights(
         &mut self,
         calls: &[Call],
@@ -526,8 +535,8 @@ impl Core {
         }
     }
 
-    /// Sends the pending calls and takes their replies. A call that the server has no script for was
-    /// certainly not applied: it is sent again, the first one with the text of the script.
+    /// Sends the pending calls and stores their replies. If the server does not have the script yet, it applied none of
+    /// the calls that it refused for that. They are sent again, the first one with the text of the script.
     fn send_pending(
         &self,
         now: &str,
@@ -567,7 +576,8 @@ impl Core {
         None
     }
 
-    /// Packs calls for the wire, the first one with the text of the script if `with_script`.
+    /// Encodes calls as Redis commands. If `with_script` is set, the first call sends the text of the script in place
+    /// of its SHA.
     fn pack_calls<'c>(
         &self,
         now: &str,
@@ -605,7 +615,8 @@ impl Core {
         packed
     }
 
-    /// The result of a call by its last reply, or by what prevented one.
+    /// The result of a call: its last reply, or the error if the server refused the call, the reply was lost, or the
+    /// call was not sent.
     fn call_result(
         &self,
         reply: Option<Value>,
@@ -630,18 +641,18 @@ impl Core {
                     _ => Err(error),
                 }
             }
-            // If there is no connection for another attempt, a call that only reads reports that, not its lost reply.
+            // If the reply to a read was lost, and no connection is open to repeat the read, report why there is none.
             (None, None, Some(error)) => Err(error.clone()),
             (None, Some(_), Some(error)) if call.retry_class() == RetryClass::Read => {
                 Err(error.clone())
             }
             (None, Some(fault), _) => Err(lost_error(fault)),
-            (None, None, None) => Err(no_outcome_error()),
+            (None, None, None) => Err(no_outcome_internal_error()),
         }
     }
 }
 
-fn no_outcome_error() -> Error {
+fn no_outcome_internal_error() -> Error {
     Error::internal("a call without outcome")
 }
 

@@ -1,4 +1,4 @@
-//! Asking each server that an address names, even a server that is not needed now.
+//! A test of all servers that an address names: cluster nodes or Sentinels. Calls need only one of them.
 
 use std::time::Instant;
 
@@ -10,8 +10,8 @@ use crate::address::{Address, Node};
 use crate::error::Error;
 
 impl Core {
-    /// The servers that the address names, each with the reason why it cannot be used; none for an address of
-    /// one server. All of them together get the time of one call.
+    /// Logs in to each cluster node, or asks each Sentinel, that the address names. Returns the nodes, each with the
+    /// error if the node cannot be used. Empty for other addresses. All attempts share the timeout of one call.
     pub(crate) fn probe_named_nodes(&self) -> Vec<(Node, Option<Error>)> {
         let deadline = Instant::now() + self.timeout;
         let named = match &self.target.address {
@@ -39,7 +39,7 @@ impl Core {
         named.iter().enumerate().map(probe).collect()
     }
 
-    /// The server of the open connection, if the address names several.
+    /// The node of the open or last connection, if the address is of a cluster or of Sentinels.
     pub(crate) fn reached_node(&self) -> Option<&Node> {
         self.route.node.as_ref()
     }

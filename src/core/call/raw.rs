@@ -1,5 +1,5 @@
-//! The specs of calls that are made by name: the calls of `qless api`, and of the commands that print the
-//! core's reply as it is.
+//! What may be done with raw calls, whose name and arguments come from the user: whether they may write, and whether
+//! they may be repeated. `qless api` makes raw calls, and so do the commands that print the core's reply unchanged.
 
 use serde::Deserialize;
 
@@ -7,8 +7,8 @@ use super::call_spec::CallSpec;
 use super::call_spec::RetryClass::{Guarded, Idempotent, Never};
 use super::calls;
 
-/// The spec of a call that is made by name. An unknown name gets the spec that allows least: no repetition, and it
-/// may write.
+/// The spec of a raw call, by its name and arguments: whether the call may write, and whether it may be repeated. A
+/// call with an unknown name counts as one that may write and is never repeated.
 pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
     let spec = spec_by_name(name);
     let reads = CallSpec::for_read(spec.name);
@@ -17,24 +17,25 @@ pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
         ("tag", Some(b"get" | b"top")) | ("track", None) | ("check.slice", Some(b"look")) => reads,
         ("subscription", _) => match args.get(1).map(Vec::as_slice) {
             Some(b"get" | b"exists") => reads,
-            // Not only a read: `subscription all` also stores the names of queues to which other scripts gave topics.
+            // `subscription all` also writes: it stores the names of queues to which scripts of other clients gave
+            // topics.
             Some(b"all") => reads.with_incidental_writes(),
             _ => spec,
         },
         ("jobs", Some(b"scheduled")) => spec.with_incidental_writes(),
-        ("guard.put", Some(policy)) => match GivenPutPolicy::from_json(policy) {
-            GivenPutPolicy { dry: true, .. } => spec.as_dry_run(),
-            GivenPutPolicy { replace: false, .. } => spec.with_retry_class(Idempotent),
+        ("guard.put", Some(policy)) => match PutPolicyRetryFields::from_json(policy) {
+            PutPolicyRetryFields { dry: true, .. } => spec.as_dry_run(),
+            PutPolicyRetryFields { replace: false, .. } => spec.with_retry_class(Idempotent),
             _ => spec,
         },
-        ("guard.depends", _) if !is_job_mark(args, 1) => spec.with_retry_class(Idempotent),
+        ("guard.depends", _) if !has_nonempty_mark_at(args, 1) => spec.with_retry_class(Idempotent),
         // jid, mark, note, then the inner call.
         ("guard.call", _) => {
             let Some(inner) = args.get(3).and_then(|name| std::str::from_utf8(name).ok()) else {
                 return spec;
             };
             let inner = spec_of_raw_call(inner, &args[4..]);
-            let has_mark = is_job_mark(args, 1);
+            let has_mark = has_nonempty_mark_at(args, 1);
             CallSpec {
                 class: if has_mark { spec.class } else { inner.class },
                 may_write: !inner.only_reads(),
@@ -52,8 +53,8 @@ const UNKNOWN: CallSpec = CallSpec {
     ..CallSpec::for_read("").with_wording("call", "calling")
 };
 
-/// The spec of the call with this name. A guarded call is not repeated: nothing here can tell whether a
-/// refusal of the second attempt means that the first was applied.
+/// The spec of the raw call with this name. A guarded call is not repeated here: if the core refused the second
+/// attempt, no caller of a raw call could say whether the first attempt was applied.
 fn spec_by_name(name: &str) -> CallSpec {
     let spec = calls::ALL.iter().find(|spec| spec.name == name);
     match spec.copied() {
@@ -62,25 +63,24 @@ fn spec_by_name(name: &str) -> CallSpec {
     }
 }
 
-/// Whether an argument is the mark of a job.
-fn is_job_mark(args: &[Vec<u8>], index: usize) -> bool {
+/// Whether the argument at this index is a mark, which changes whenever its job does. An empty argument is no mark.
+fn has_nonempty_mark_at(args: &[Vec<u8>], index: usize) -> bool {
     args.get(index).is_some_and(|mark| !mark.is_empty())
 }
 
-/// The fields in the policy of a `guard.put`, as the operator gave it, that decide whether the call may be
-/// repeated.
+/// The fields of the first argument of `guard.put`, a JSON object, that decide whether the call may be repeated.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct GivenPutPolicy {
-    /// Whether the call puts an existing job again.
+struct PutPolicyRetryFields {
+    /// Whether the call replaces a job that exists already.
     replace: bool,
     dry: bool,
 }
 
-impl GivenPutPolicy {
-    /// An unreadable policy counts as one that forbids repetition, because the core will refuse it.
-    fn from_json(policy: &[u8]) -> GivenPutPolicy {
-        serde_json::from_slice(policy).unwrap_or(GivenPutPolicy {
+impl PutPolicyRetryFields {
+    /// Reads the fields from the JSON text. Text that is not valid JSON forbids a repetition; the core will refuse it.
+    fn from_json(policy: &[u8]) -> PutPolicyRetryFields {
+        serde_json::from_slice(policy).unwrap_or(PutPolicyRetryFields {
             replace: true,
             dry: false,
         })

@@ -1,4 +1,4 @@
-//! Opening a connection step by step, to say how far it comes and how long each step takes.
+//! A trial connection to a server, which measures each step: resolving the name, connecting, the TLS handshake.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -10,49 +10,50 @@ use super::fault::Fault;
 use super::local::LocalServer;
 use super::stream::ConnectStep;
 use super::tls::{TlsClient, TlsSession};
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::error::{Error, Kind};
 use crate::threads;
 
-/// How far an attempt to connect came: the duration of each step that was done, and the error that ended it.
+/// The result of a trial connection: the duration of each step that succeeded, and the error of the step that failed.
 #[derive(Debug, Default)]
 pub(crate) struct ReachReport {
     /// How long it took to resolve the name of the server.
     pub resolved: Option<Duration>,
     /// How long the system took to connect.
     pub connected: Option<Duration>,
-    /// The address that the name of the server led to.
+    /// The IP address and port to which the system connected.
     pub peer: Option<SocketAddr>,
     /// How long the handshake of TLS took.
     pub encrypted: Option<Duration>,
-    /// The parameters that the handshake of TLS agreed on.
+    /// The TLS version of the connection, and the names and the expiry of the server's certificate.
     pub session: Option<TlsSession>,
     /// Why the attempt went no further.
     pub error: Option<Error>,
 }
 
-/// Connects to one server and closes the connection again. Nothing is sent but the handshake of TLS.
-pub(crate) fn probe_server(target: &Target, timeout: Duration) -> ReachReport {
+/// Connects to one server, measures each step and closes the connection again. Sends at most the TLS handshake, no
+/// Redis command.
+pub(crate) fn probe_server(target: &ServerTarget, timeout: Duration) -> ReachReport {
     let mut report = ReachReport::default();
-    match read_address(target) {
+    match address_without_local_start(target) {
         Ok(address) => report.probe_connection(target, address, timeout),
         Err(error) => report.error = Some(error),
     }
     report
 }
 
-/// The address of the server. For `local:`, the address of its socket.
-fn read_address(target: &Target) -> Result<Address, Error> {
+/// The address of the server. A `local:` address comes with the flag that a connection to it starts no server.
+fn address_without_local_start(target: &ServerTarget) -> Result<Address, Error> {
     match &target.address {
         Address::Local { dir, .. } => {
-            LocalServer::new(dir.as_deref()).map(|local| local.target().address)
+            LocalServer::new(dir.as_deref()).map(|local| local.target_without_start().address)
         }
         address => Ok(address.clone()),
     }
 }
 
-/// The settings of TLS; `None` for a connection without TLS.
-fn read_tls_client(target: &Target) -> Result<Option<TlsClient>, Error> {
+/// Reads the certificates and keys for TLS from their files; `None` for an address without TLS.
+fn read_tls_client(target: &ServerTarget) -> Result<Option<TlsClient>, Error> {
     match (&target.tls, target.first_node()) {
         (Some(tls), Some(node)) => TlsClient::new(tls, &node.host).map(Some),
         _ => Ok(None),
@@ -66,7 +67,8 @@ enum ConnectProgress {
     Failed(Fault),
 }
 
-/// Connects in a thread, since not every step has a time limit. The end of the channel is the end of the last step.
+/// Connects in a new thread, since not every step has a time limit. The thread reports each step through the channel,
+/// and closes the channel when the attempt has ended.
 fn start_connecting(
     address: Address,
     tls: Option<TlsClient>,
@@ -87,12 +89,12 @@ fn start_connecting(
 }
 
 impl ReachReport {
-    fn probe_connection(&mut self, target: &Target, address: Address, timeout: Duration) {
+    fn probe_connection(&mut self, target: &ServerTarget, address: Address, timeout: Duration) {
         let tls = match read_tls_client(target) {
             Ok(tls) => tls,
             Err(error) => {
-                // If the files of TLS cannot be read, go on without TLS: whether the port can be reached is
-                // still of use.
+                // If the certificate files cannot be read, test the connection without TLS: the report should still
+                // say whether the port can be reached.
                 let is_lasting = error.kind() == Kind::Usage;
                 self.error = Some(error);
                 if is_lasting {

@@ -1,10 +1,11 @@
-//! The refusals of the reference's commands, read from the texts that they raise:
-//! the one place that knows those texts.
+//! Finds out from an error text of the core why it refused to change a job. The error texts are the ones of qless-core,
+//! the reference implementation. No other Rust module knows them.
 
 use crate::error::Refusal;
 use crate::name::Name;
 
-/// Reads the text that a command raised about the job `jid`, as lossless text.
+/// Why the core refused to change the job `jid`, from the error text, which escapes bytes that are not UTF-8. `None` if
+/// the text is not a refusal of this job.
 pub(crate) fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
     let (_, text) = text.split_once("(): ")?;
     let text = text.split(" script: ").next()?;
@@ -42,7 +43,8 @@ pub(crate) fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
     }
 }
 
-/// The name of a worker in the text of a refusal. Empty if the text has `nil`, which Lua writes for a missing name.
+/// The name of the worker that holds the job, from the end of an error text. Empty for `nil`, which Lua writes if the
+/// job has no worker.
 fn holder_name(text: &str) -> Name {
     match text {
         "nil" => Name::default(),

@@ -7,12 +7,12 @@ use super::{Core, reply, server_error};
 use crate::error::{Error, Kind};
 use crate::text::{Sanitized, format_count};
 
-/// How much longer this client waits for the reply to WAIT than the server waits for its replicas.
+/// The time that `qless` waits for the reply to WAIT after the server's own time limit for its replicas has passed.
 const EXTRA_REPLY_TIME: Duration = Duration::from_secs(1);
 
 impl Core {
-    /// Waits until this many replicas have all changes that this connection made. Waits no longer
-    /// than one call may take.
+    /// Waits by WAIT until this number of replicas have all changes that this connection made. It is an error if fewer
+    /// replicas have them within the timeout of one call.
     pub fn wait_for_replicas(&mut self, replicas: u64) -> Result<(), Error> {
         let timeout = self.call_timeout();
         let mut wait = PackedCommands::default();

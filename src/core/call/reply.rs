@@ -18,8 +18,8 @@ pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Resul
     T::deserialize(ValueDeserializer(reply)).map_err(|why| unexpected_reply(call, why))
 }
 
-/// The error for a reply of an unexpected form. The core sends no such reply, so the server is at fault, not this
-/// program. If the call may change something, its effect is not known.
+/// The error for a reply of an unexpected form, which does not come from the core: the server may not be a Redis. If
+/// the call may change something, the error says that the change may or may not have happened.
 pub(crate) fn unexpected_reply(call: &str, why: impl Display) -> Error {
     let spec = calls::ALL.iter().find(|spec| spec.name == call);
     let only_reads = spec.is_none_or(|spec| spec.only_reads());
@@ -36,8 +36,8 @@ pub(super) fn unexpected_reply_to(call: &str, only_reads: bool, why: impl Displa
     Error::new(Kind::OutcomeUnknown, message)
 }
 
-/// Refuses a reply that has not one row for each item of the call: an item without a row would look like one that does
-/// not exist.
+/// Refuses a reply whose number of rows differs from the number of items in the call. Otherwise an item without a row
+/// would look like a job that does not exist.
 pub(crate) fn require_row_per_item<T>(
     call: &str,
     rows: Vec<T>,
@@ -50,7 +50,7 @@ pub(crate) fn require_row_per_item<T>(
     }
 }
 
-/// Reads a reply that is a JSON object: its fields in their order.
+/// Reads a reply that is a JSON object, as names and values in the order of the object.
 pub(crate) fn read_json_object(
     call: &str,
     Bytes(text): &Bytes,
@@ -64,7 +64,7 @@ pub(crate) fn read_json_array(call: &str, Bytes(text): &Bytes) -> Result<Vec<Jso
     items.ok_or_else(|| unexpected_reply(call, "not a JSON array"))
 }
 
-/// The moment that TIME replies: seconds, and the microseconds after them.
+/// The moment in a reply to the Redis command TIME, which has whole seconds and the microseconds after them.
 pub(crate) fn moment_of_time_reply((seconds, micros): (i64, i64)) -> Moment {
     Moment::from_micros(seconds.saturating_mul(1_000_000).saturating_add(micros))
 }
@@ -89,8 +89,8 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// Rows about all members of an index; `None` if there are too many for one call: then the core
-/// replies only with their number.
+/// The rows of a reply about all members of an index. `None`: the core replied with the number of members only, since
+/// there are too many for one call.
 #[derive(Clone, Debug)]
 pub(crate) struct RowsIfFew<T>(pub Option<Vec<T>>);
 
@@ -100,7 +100,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for RowsIfFew<T> {
     }
 }
 
-/// Reads a text for `deserialize_with`; `None` if it is nil or empty.
+/// Reads a name from a reply, for serde's `deserialize_with`; `None` for nil or an empty text.
 pub(crate) fn name_unless_empty<'de, D: Deserializer<'de>>(
     reply: D,
 ) -> Result<Option<Name>, D::Error> {
@@ -108,8 +108,8 @@ pub(crate) fn name_unless_empty<'de, D: Deserializer<'de>>(
     Ok(name.filter(|name| !name.is_empty()))
 }
 
-/// A reply as `-o raw` writes it: a text or a number on its own line; each element of a list
-/// on its own line, an inner list with tabs between; nothing for nil.
+/// A reply as `-o raw` prints it. A text or number is one line. Each element of a list is one line, in which tabs
+/// separate the elements of an inner list. Nil is no line.
 pub(crate) fn raw_lines(value: Value) -> Result<Vec<u8>, Error> {
     let values = match value {
         Value::Nil => return Ok(Vec::new()),
@@ -148,8 +148,8 @@ pub(crate) fn approx_byte_len(value: &Value) -> usize {
     }
 }
 
-/// The names and values of a stored job or template, which [`read_reply`] would read too slowly
-/// (`api/job.rs`).
+/// Reads a flat list of names and values, such as the fields of a stored job or template. `api/job.rs` uses this in
+/// place of [`read_reply`], which is too slow for many jobs.
 pub(crate) fn read_pairs(call: &str, fields: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
     let Value::Array(items) = fields else {
         return Err(unexpected_reply(call, "not a list"));

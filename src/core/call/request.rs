@@ -8,18 +8,19 @@ use super::{calls, raw};
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
-/// One call of the core, or one command of Redis.
+/// A request to the server: one call of the Lua core, or one Redis command.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub(super) name: Cow<'static, str>,
-    /// `None` for a raw call: its name and arguments decide.
+    /// The facts about the call, such as whether it may be repeated. `None` for a raw call: `raw.rs` derives them from
+    /// its name and arguments.
     spec: Option<CallSpec>,
     pub(super) args: Vec<Vec<u8>>,
-    /// The arguments that follow, packed already.
+    /// The arguments after `args`, already encoded for the wire.
     pub(super) packed_args: PackedWords,
-    /// Whether the call is a command of Redis and not one of the script.
+    /// Whether the request is a Redis command, and no call of the Lua core.
     pub(super) is_plain: bool,
-    /// The call's own time, if that is not the time of all calls in the round trip.
+    /// The time that this call passes to the core; `None` for the time that all calls of the round trip share.
     pub(super) at: Option<Moment>,
 }
 
@@ -35,12 +36,12 @@ impl Call {
         }
     }
 
-    /// A call by its name on the wire, whose reply is printed as it is.
+    /// A call whose name comes from the user, and whose reply `qless` prints unchanged.
     pub fn raw_call(name: impl Into<String>) -> Call {
         Call::with_spec(name.into(), None)
     }
 
-    /// A command of Redis itself, which may only read.
+    /// A Redis command, without the Lua core. The command must only read, because `Core` repeats it after a lost reply.
     pub fn redis_command(name: &'static str) -> Call {
         Call {
             is_plain: true,
@@ -53,7 +54,8 @@ impl Call {
         Call::with_spec(spec.name, Some(spec))
     }
 
-    /// Sets the call's own time: jobs that are put at the same time have no order.
+    /// Gives the call a time of its own. Several puts of one round trip need different times: the core orders the jobs
+    /// of a priority by the time of their put.
     pub(crate) fn at_moment(mut self, moment: Option<Moment>) -> Call {
         self.at = moment;
         self
@@ -77,14 +79,15 @@ impl Call {
         self.args.push(arg.to_vec());
     }
 
-    /// Sets the packed arguments, which follow all others.
+    /// Sets the arguments that are already encoded for the wire. They follow all others.
     pub(crate) fn packed_args(mut self, args: PackedWords) -> Call {
         self.packed_args = args;
         self
     }
 
-    /// Wraps the call so that the core makes it only if the job is still as its mark says.
-    pub(crate) fn guarded(self, jid: &Name, mark: &[u8], note: &[u8]) -> Call {
+    /// Wraps the call in `guard.call`: the core then makes the call only if the job has not changed since the client
+    /// read `mark`, and adds `note` to the job's history.
+    pub(crate) fn guarded_by_mark(self, jid: &Name, mark: &[u8], note: &[u8]) -> Call {
         let wording = self.spec().wording;
         let spec = calls::GUARD_CALL.with_wording(wording.verb, wording.doing);
         let call = Call::new(spec).arg(jid).arg(mark).arg(note);
@@ -98,7 +101,7 @@ impl Call {
         &self.name
     }
 
-    /// Whether the call may change something, if only in passing.
+    /// Whether the call may change something. This includes reads that also promote due jobs or put recurring ones.
     pub fn may_write(&self) -> bool {
         self.spec().may_write
     }
@@ -117,13 +120,17 @@ impl Call {
         self.spec().subject_text(&self.name, &self.args)
     }
 
-    /// The first arguments of a call that may change something, up to the ones that name its subject.
-    pub(super) fn subject_args(&self) -> &[Vec<u8>] {
+    /// The first arguments of a call, through the last one that names the job, queue or worker that it changes. Errors
+    /// name that subject. Empty for a call that only reads.
+    pub(super) fn args_up_to_subject(&self) -> &[Vec<u8>] {
         let spec = self.spec();
         if spec.only_reads() {
             return &[];
         }
-        &self.args[..spec.subject.leading_arg_count().min(self.args.len())]
+        &self.args[..spec
+            .subject
+            .arg_count_through_subject()
+            .min(self.args.len())]
     }
 
     /// The job that the call is about.

@@ -1,8 +1,8 @@
-//! Replies as the server sends them, in the Redis protocol of version 2.
+//! A reader of the server's replies, in version 2 of the Redis protocol.
 //!
-//! Lists, texts and numbers are read here, for they are nearly all of what a scan receives: the
-//! parser of the `redis` crate takes several times as long, because it also serves streams that do
-//! not block, and knows no limit of memory. It reads the lines that are left: status and errors.
+//! This module parses lists, texts and numbers itself, since a scan receives hardly anything else. The parser of the
+//! `redis` crate takes several times as long, because it also serves non-blocking streams, and it has no limit of
+//! memory. The crate's parser only reads the remaining kinds of lines: statuses and errors.
 
 use std::borrow::Cow;
 use std::collections::TryReserveError;
@@ -19,23 +19,24 @@ const MAX_DEPTH: usize = 100;
 /// Maximum memory reserved for a list or a text before its content arrives, in bytes.
 const MAX_RESERVED: usize = 1 << 16;
 
-/// Maximum length of a line with its end, such as a size, a number, a status or an error.
+/// Maximum length in bytes of a line of the protocol, CR and LF included. A line holds a size, a number, a status or an
+/// error.
 const MAX_LINE: usize = 64 << 10;
 
-/// Maximum length of a text: the default of `proto-max-bulk-len`, and the maximum size of a value of Redis.
+/// Maximum length of a text in bytes: 512 MiB, the server's default for `proto-max-bulk-len`, which limits values.
 const MAX_TEXT: usize = 512 << 20;
 
-/// Maximum memory that the replies to one request take, with all their lists and texts. Only replies about many
-/// jobs with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
+/// Maximum memory in bytes for the replies to one request, with all their lists and texts. Only replies about many jobs
+/// with much data come near this limit; [`core::api`](crate::core::api) then asks again for fewer jobs.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
 
-/// The size in bytes from which a reply is used only if there is memory for its copies.
+/// The size in bytes from which a reply counts as large: it is refused unless memory for [`COPIES`] of it is free.
 const LARGE: usize = 16 << 20;
 
-/// The number of copies of a reply that exist at the same time: jobs, their JSON, and the output.
+/// How many times the size of a reply its later forms take in memory together: the jobs, their JSON, and the output.
 const COPIES: usize = 6;
 
-/// The memory that an allocator takes for a text or a list besides its content.
+/// The bytes that the memory allocator takes for each text or list in addition to the content.
 const ALLOCATION_OVERHEAD: usize = 32;
 
 /// Why a reply could not be read.
@@ -53,7 +54,8 @@ impl From<io::Error> for ReplyReadError {
     }
 }
 
-/// Reads one reply. Its memory is taken as its bytes arrive, and counted against `bytes_left`.
+/// Reads one reply. Memory for the reply is reserved as its bytes arrive, and subtracted from `bytes_left`. If nothing
+/// is left, the reply is refused.
 pub(super) fn read_reply<R: Read>(
     wire: &mut BufReader<R>,
     bytes_left: &mut usize,
@@ -65,14 +67,15 @@ pub(super) fn read_reply<R: Read>(
     Ok(reply)
 }
 
-/// Refuses a large reply if there is no memory for its copies: the later allocations end the process if they fail.
+/// Refuses a large reply if there is no memory for the later copies of it. A failed allocation of such a copy would end
+/// the process without an error message.
 fn refuse_if_memory_is_short(size: usize) -> Result<(), ReplyReadError> {
     if size < LARGE {
         return Ok(());
     }
     let mut room: Vec<u8> = Vec::new();
     let reserved = room.try_reserve_exact(size.saturating_mul(COPIES));
-    // Otherwise the compiler might remove the reservation, which nothing uses.
+    // Without `black_box`, the compiler might remove this trial allocation, since no code uses the memory.
     std::hint::black_box(&mut room);
     reserved.map_err(out_of_memory)
 }
@@ -81,12 +84,13 @@ fn refuse_if_memory_is_short(size: usize) -> Result<(), ReplyReadError> {
 struct ReplyBudget<'l> {
     /// A buffer for the first line of a value.
     line: Vec<u8>,
-    /// The memory that the rest of the reply may take.
+    /// The bytes of memory that the rest of the reply may take.
     bytes_left: &'l mut usize,
 }
 
 impl ReplyBudget<'_> {
-    /// Counts the memory that a reply needs before it is allocated, and refuses what exceeds the limit.
+    /// Subtracts memory that the reply needs from the budget, before the memory is allocated. Refuses the reply if the
+    /// budget is used up.
     fn count_bytes(&mut self, bytes: usize) -> Result<(), ReplyReadError> {
         match self.bytes_left.checked_sub(bytes) {
             Some(left) => {
@@ -127,7 +131,7 @@ fn read_value<R: Read>(
             let mut items = Vec::new();
             while items.len() < count {
                 if items.len() == items.capacity() {
-                    // Doubles what has arrived, so that a false count reserves little memory.
+                    // Reserve as much memory again as the received elements take: a false count then costs little.
                     let more = items.len().max(MAX_RESERVED / size_of::<Value>());
                     let more = more.min(count - items.len());
                     budget.count_bytes(more * size_of::<Value>())?;
@@ -140,13 +144,13 @@ fn read_value<R: Read>(
         b'+' | b'-' => {
             match lossless_text(rest) {
                 Cow::Borrowed(_) => {}
-                // An error of the core may name jobs and workers, whose names are any bytes: keep it, as lossless
-                // text.
+                // An error of the core may name jobs and workers, whose names are any bytes. Keep the error, with
+                // bytes that are not UTF-8 escaped.
                 Cow::Owned(text) if *kind == b'-' => *line = format!("-{text}").into_bytes(),
                 Cow::Owned(_) => return Err(ReplyReadError::NotAReply(Fault::InvalidUtf8)),
             }
             line.extend_from_slice(b"\r\n");
-            // The crate copies an error's code and message into two texts: count both.
+            // The `redis` crate copies the code and the message of an error into two texts: count the overhead of both.
             let memory = line.len() + 2 * ALLOCATION_OVERHEAD;
             budget.count_bytes(memory)?;
             redis::parse_redis_value(&budget.line).map_err(|_| malformed())
@@ -167,7 +171,8 @@ fn too_large() -> ReplyReadError {
     ReplyReadError::NotAReply(Fault::TooLong)
 }
 
-/// Reads a line, without its end, if the first byte begins a reply: another protocol may never end a line.
+/// Reads a line of the Redis protocol, without CR and LF. Refuses a line whose first byte begins no reply, before
+/// waiting for the line's end: a server with another protocol may never send one.
 fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(), ReplyReadError> {
     line.clear();
     let first = loop {
@@ -197,13 +202,13 @@ fn parse_integer(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The size of a text or a list; `None` for nil.
+/// The announced size of a text or a list; `None` for nil, whose size is negative.
 fn parse_length(digits: &[u8]) -> Result<Option<usize>, ReplyReadError> {
     let size = parse_integer(digits).ok_or_else(malformed)?;
     Ok(usize::try_from(size).ok())
 }
 
-/// Reads a text of this size, and the end of its line.
+/// Reads a text of this size in bytes, and the CR and LF after it.
 fn read_text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, ReplyReadError> {
     let buffered = wire.buffer();
     let text = match buffered.get(..size) {
@@ -215,7 +220,7 @@ fn read_text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, R
         None => {
             let mut text = Vec::new();
             while text.len() < size {
-                // Doubles what has arrived, so that a false size reserves little memory.
+                // Reserve as much memory again as the received bytes take: a false size then costs little.
                 let more = text.len().max(MAX_RESERVED).min(size - text.len());
                 text.try_reserve_exact(more).map_err(out_of_memory)?;
                 if wire.by_ref().take(more as u64).read_to_end(&mut text)? < more {

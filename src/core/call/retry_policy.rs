@@ -1,4 +1,5 @@
-//! How long to wait before a call is repeated: 50 ms, doubling up to 2 s, with full jitter.
+//! The waits between the attempts of a call: exponential back-off from 50 ms to 2 s, with full jitter (each wait is a
+//! random part of that time).
 
 use std::hash::{BuildHasher, RandomState};
 use std::thread::sleep;
@@ -21,7 +22,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Waits before the next attempt. Returns false if no time is left for one.
+    /// Sleeps before the next attempt of a call, and doubles the next wait. Returns false if the deadline has passed.
     pub(crate) fn wait_for_next_attempt(&mut self, deadline: Instant) -> bool {
         let remaining = deadline.saturating_duration_since(Instant::now());
         sleep(self.longest.mul_f64(random_fraction()).min(remaining));
@@ -30,7 +31,8 @@ impl Backoff {
     }
 }
 
-/// A random number between 0 and 1: each `RandomState` hashes with its own keys.
+/// A random number between 0 and 1. The source is the standard library's hasher, which hashes with new random keys each
+/// time.
 fn random_fraction() -> f64 {
     let number = RandomState::new().hash_one(0);
     number as f64 / u64::MAX as f64

@@ -1,20 +1,20 @@
-//! The rights that a user needs: the commands of Redis that the core runs, and
+//! The rights that a Redis user needs for `qless`: lists of Redis commands, the ACL lines that grant them, and a test
 //! whether the current user has them.
 //!
-//! A script that meets a missing right half-way has already applied its first half. So a command
-//! that changes something checks the rights before it begins.
+//! A script that lacks a right half-way has already applied its first half. So a command that changes something tests
+//! the user's rights at the login.
 
 use std::fmt::Write;
 
 use super::connect::PackedCommands;
 use super::reply;
 use super::{Call, Value, server_error};
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::error::{EffectOnData, Error, Kind};
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// The commands that the script runs, except in `check.*`, `look.scan` and `subscription`.
+/// The Redis commands that the core's script runs, without the ones that only dry runs or scans need.
 pub(crate) const CALLS: &[&str] = &[
     "del",
     "exists",
@@ -59,11 +59,11 @@ pub(crate) const CALLS: &[&str] = &[
     "zunionstore",
 ];
 
-/// The commands that only dry runs need; `peek` and `explain` are dry runs, too. A user without these rights may do
-/// everything else.
+/// The Redis commands that only dry runs of the core need, such as in `qless peek` and `qless explain`. A user without
+/// these rights may do everything else.
 const DRY_RUNS: &[&str] = &["hlen"];
 
-/// The commands that each call needs besides the script's own: to log in, to run it, and to find the server.
+/// The Redis commands that each call needs outside the script: to find the server, to log in, and to run the script.
 const AROUND: &[&str] = &[
     "eval",
     "evalsha",
@@ -77,7 +77,7 @@ const AROUND: &[&str] = &[
     "cluster|slots",
 ];
 
-/// The further commands that workers and clients that wait need.
+/// The additional Redis commands of workers and of commands that wait for events or replicas.
 const WAITING: &[&str] = &[
     "wait",
     "client|setname",
@@ -87,7 +87,7 @@ const WAITING: &[&str] = &[
     "punsubscribe",
 ];
 
-/// The further commands that `check` and a scan of all jobs need.
+/// The additional Redis commands of `qless check` and of scans that read every job.
 pub(crate) const SCANS: &[&str] = &[
     "scan",
     "type",
@@ -103,11 +103,11 @@ pub(crate) const SCANS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
-/// The commands that set a key aside in place of RENAME, in a cluster with one primary, if the prefix has no hash
-/// tag: RENAME takes keys of one slot (`lua/split.lua`).
+/// The Redis commands by which a repair moves a key in a cluster with one primary, if the prefix has no hash tag.
+/// RENAME fails there, since the old and the new name are in different slots (`lua/split.lua`).
 const ONE_PRIMARY: &[&str] = &["dump", "pttl", "restore"];
 
-/// The commands that calls that only read need, also on a replica.
+/// All Redis commands that `qless --read-only` needs, on a primary or a replica.
 const READS: &[&str] = &[
     "eval_ro",
     "evalsha_ro",
@@ -157,8 +157,8 @@ const READS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
-/// The ends of the host names of services that refuse `ACL SETUSER` and create users from rules alone: ElastiCache
-/// and MemoryDB, Azure Managed Redis and Azure Cache.
+/// The host name suffixes of managed services that refuse `ACL SETUSER` and create users from ACL rules alone:
+/// ElastiCache and MemoryDB, Azure Managed Redis and Azure Cache.
 const TAKE_RULES_ALONE: [&str; 4] = [
     ".amazonaws.com",
     ".amazonaws.com.cn",
@@ -166,8 +166,8 @@ const TAKE_RULES_ALONE: [&str; 4] = [
     ".redis.cache.windows.net",
 ];
 
-/// The hint of errors about missing rights: the form of `qless help acl` that the server's administrator needs.
-pub(crate) fn missing_rights_hint(target: &Target) -> &'static str {
+/// The hint of errors about missing rights. It names `qless help acl`, with the form of output that suits the server.
+pub(crate) fn missing_rights_hint(target: &ServerTarget) -> &'static str {
     let host = target
         .first_node()
         .map(|node| node.host.trim_end_matches('.').to_lowercase());
@@ -191,14 +191,14 @@ pub enum AclForm {
     Aclfile,
 }
 
-/// The subcommands of this program that need [`SCANS`].
+/// The uses of `qless` that need the Redis commands in [`SCANS`], in words for the operator.
 const CHECKS: &str = "check, export, throttle list --all, selectors that read every job";
 
-/// The subcommand of this program that needs [`ONE_PRIMARY`].
+/// The use of `qless` that needs the Redis commands in [`ONE_PRIMARY`], in words for the operator.
 const SPLITS: &str = "check --repair in a cluster with one primary";
 
-/// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no
-/// other form.
+/// The lines by which a Redis administrator creates the users for `qless`. Each user or grant is a single long line:
+/// `redis-cli` and ACL files do not allow line breaks.
 pub fn acl_lines(prefix: &str, form: AclForm) -> String {
     const OPERATES: &str = "put, pop, bulk verbs, events; clients that load their own script may need more:\n\
                             # the reference also runs zremrangebyrank and zremrangebyscore";
@@ -210,11 +210,11 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         &[ONE_PRIMARY]
     };
     let operate: &[&[&str]] = &[CALLS, DRY_RUNS, AROUND, WAITING];
-    // A prefix with a hash tag needs no other form: the pattern is the prefix with a star.
+    // The key pattern of the rule is the prefix and a star, also for a prefix with a hash tag: braces match themselves.
     let rules = |keys: &str, channels: &str, parts: &[&[&str]]| {
         format!(
             "{keys}{prefix}* {channels}&{prefix}* -@all{}",
-            grant_words(parts)
+            acl_grants_of_commands(parts)
         )
     };
     let mut text = String::new();
@@ -232,10 +232,14 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         user(
             &format!("{CHECKS} need also"),
             "qless",
-            grant_words(&[SCANS]),
+            acl_grants_of_commands(&[SCANS]),
         );
         if !split.is_empty() {
-            user(&format!("{SPLITS} needs also"), "qless", grant_words(split));
+            user(
+                &format!("{SPLITS} needs also"),
+                "qless",
+                acl_grants_of_commands(split),
+            );
         }
         user(READS_ONLY, "qless-ro", created("%R~", &[READS]));
         return text;
@@ -250,7 +254,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         _ = if form == AclForm::AccessString {
             writeln!(text, "# {about}\non {rules}")
         } else {
-            // An ACL file has no comments: leave `about` out.
+            // An ACL file cannot hold comments: leave out `about`, the description of the user.
             writeln!(text, "user {name} on >PASSWORD {rules}")
         };
     }
@@ -258,17 +262,18 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
 }
 
 /// The words that grant commands.
-fn grant_words(parts: &[&[&str]]) -> String {
+fn acl_grants_of_commands(parts: &[&[&str]]) -> String {
     let commands = parts.iter().copied().flatten();
     commands.map(|command| format!(" +{command}")).collect()
 }
 
-/// The script that tests for each command whether the user may run it on a key with the prefix, and `publish` on a
-/// channel. Some commands take only keys, so each argument is one. A subcommand follows a `|`. A subcommand that the
-/// server does not have counts as one that the user is not allowed to run. Servers before 7.0 have no such test.
+/// A Lua script that tests a user's rights: it returns the Redis commands that the user is not allowed to run on a key
+/// with the prefix, or for `publish` on such a channel. `ARGV[2]` lists the commands; a subcommand follows a `|`. A
+/// subcommand that the server does not have counts as forbidden. Servers before 7.0 offer no such test, so the script
+/// then returns no command.
 ///
-/// A user with all rights also reads two keys in different slots: what looks like one server may be a proxy before
-/// several, which refuse that.
+/// If nothing is missing and the prefix has no hash tag, the script also reads two keys in different slots. What looks
+/// like one server may be a proxy before several servers, which refuse that; the script returns their error.
 const ASK: &str = "\
 local lacks = {}
 if redis.acl_check_cmd then
@@ -293,7 +298,7 @@ for i = 1, (lacks[1] or tagged) and 0 or 2 do
 end
 return lacks";
 
-/// Whether a line of [`acl_lines`] grants the command, or a subcommand of it (`command|subcommand`).
+/// Whether a line of [`acl_lines`] grants this Redis command or one of its subcommands.
 pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
     let parts = [CALLS, AROUND, WAITING, SCANS, ONE_PRIMARY, READS];
     let all = parts.iter().copied().flatten();
@@ -303,24 +308,24 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
         .any(|named| name(named).eq_ignore_ascii_case(command))
 }
 
-/// The Redis commands that this program may need and that the user is not allowed to run, in capitals.
+/// The Redis commands that `qless` may need but the user is not allowed to run. The names are in capitals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingRights {
     /// Commands without which no call is safe.
     pub needed: Vec<String>,
-    /// Commands that only some subcommands of this program run.
+    /// Redis commands that only some subcommands of `qless` need.
     pub optional: Vec<String>,
     /// The uses of these commands, in words.
     pub uses: Vec<&'static str>,
-    /// Whether the settings of the server can be read, which no call needs.
+    /// Whether the user may read the server's settings by CONFIG GET. No call needs that right.
     pub may_read_config: bool,
 }
 
-/// The command that reads the settings of the server.
+/// The Redis command that reads the server's settings, as the test of rights names a command with a subcommand.
 const SETTINGS: &str = "config|get";
 
 impl MissingRights {
-    /// Sorts the commands that a test names by what needs them.
+    /// Sorts the Redis commands that a test reported as forbidden: ones that all changes need, and ones for some uses.
     pub(super) fn from_names(names: &[Name]) -> MissingRights {
         let mut missing = MissingRights {
             may_read_config: true,
@@ -352,14 +357,14 @@ impl MissingRights {
     }
 }
 
-/// The test of all commands that may be needed, as a call of its own.
+/// A call that tests the user's rights to run scripts' commands, to wait, and to read the server's settings.
 pub(super) fn full_rights_test(
     eval: &'static str,
     only_reads: bool,
     has_one_primary: bool,
     prefix: &str,
 ) -> Call {
-    // Leave out `psubscribe`: its pattern must be the one of the rule, and the test names a channel.
+    // Leave out `psubscribe`: the server allows exactly the pattern of the ACL rule, but the test names a channel.
     let waiting = WAITING.iter().copied().filter(|name| *name != "psubscribe");
     let names = script_commands(has_one_primary).chain(waiting);
     let names = names.filter(|name| is_right_tested(name, only_reads));
@@ -367,13 +372,13 @@ pub(super) fn full_rights_test(
     Call::redis_command(eval).args([ASK, "0", &format!("{prefix}x"), &names])
 }
 
-/// Adds the test of all commands to a handshake.
-pub(crate) fn add_rights_test(prefix: &str, packed: &mut PackedCommands) {
+/// Adds to a login the test whether the user may run all commands in [`CALLS`], which a change may need.
+pub(crate) fn add_handshake_rights_test(prefix: &str, packed: &mut PackedCommands) {
     add_command_rights_test("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
-/// Adds the test of the commands that a refused script may have run. `eval` is the command that runs scripts, `EVAL`
-/// or `EVAL_RO`. `has_one_primary` is set for a cluster with one primary and a prefix without a hash tag.
+/// Adds to a request the test of all commands that any script may run, after the server refused one of them. `eval` is
+/// `EVAL` or `EVAL_RO`. `has_one_primary` is set for a cluster with one primary and a prefix without a hash tag.
 pub(crate) fn add_script_rights_test(
     eval: &str,
     only_reads: bool,
@@ -392,7 +397,8 @@ fn script_commands(has_one_primary: bool) -> impl Iterator<Item = &'static str> 
     parts.into_iter().flatten().copied()
 }
 
-/// Whether a test of rights asks for the command. The scripts run no subcommands of Redis.
+/// Whether a test of rights includes the Redis command. Subcommands are left out, since no script runs one. A test for
+/// reads includes only commands in [`READS`].
 fn is_right_tested(name: &str, only_reads: bool) -> bool {
     !name.contains('|') && (!only_reads || READS.contains(&name))
 }
@@ -407,8 +413,8 @@ fn add_command_rights_test<'a>(
     packed.add_command(&[eval, ASK, "0", &format!("{prefix}x"), &names.join(" ")]);
 }
 
-/// Reads the commands that the user is not allowed to run. If the server has no test, none count as missing: the
-/// server reports them when it refuses.
+/// The Redis commands that the user is not allowed to run, from the reply to the test of rights. Empty if the test
+/// failed: then the server's later refusal names the command.
 pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
     if server_error(&reply).is_some() {
         return Vec::new();
@@ -420,17 +426,22 @@ pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
         .collect()
 }
 
-/// The error that names commands that the user is not allowed to run, and says that nothing was changed.
+/// The error for a change that was not sent, since the user is not allowed to run these Redis commands. It says that
+/// nothing was changed.
 pub(crate) fn missing_rights_before_run_error(
     missing: &[String],
-    target: &Target,
+    target: &ServerTarget,
     prefix: &str,
 ) -> Error {
     missing_rights_error(missing, target, prefix).with_effect(EffectOnData::Unchanged)
 }
 
-/// The error about commands that the user is not allowed to run.
-pub(crate) fn missing_rights_error(missing: &[String], target: &Target, prefix: &str) -> Error {
+/// The error that names the user, the prefix, and up to five Redis commands which the user is not allowed to run there.
+pub(crate) fn missing_rights_error(
+    missing: &[String],
+    target: &ServerTarget,
+    prefix: &str,
+) -> Error {
     let user = Sanitized(target.user.as_deref().unwrap_or("default"));
     let shown = 5.min(missing.len());
     let mut commands = missing[..shown].join(", ");
@@ -461,7 +472,7 @@ mod tests {
             ("redis://amazonaws.com.example:6379", false),
             ("unix:///run/redis.sock", false),
         ] {
-            let target = Target::parse(address).unwrap();
+            let target = ServerTarget::parse(address).unwrap();
             assert_eq!(
                 missing_rights_hint(&target).contains("--form access-string"),
                 form,

@@ -15,11 +15,12 @@ pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
     pub(super) spec: CallSpec,
-    /// The first arguments of a call that may change something, up to the ones that name its subject.
+    /// The first arguments of the call, through the last one that names the job, queue or worker that it
+    /// changes. Empty for a call that only reads.
     pub(super) subject_args: Vec<Vec<u8>>,
     pub result: Result<Value, Error>,
-    /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of
-    /// several attempts, each of which may have been applied.
+    /// Whether the call was repeated after a lost reply. If so, `result` is the reply to the last attempt, and the
+    /// server may have applied any of the attempts.
     pub repeated: bool,
 }
 
@@ -40,16 +41,16 @@ impl CallReply {
     }
 }
 
-/// The state of one round trip. Each list has one entry per call.
+/// The state of the calls of one round trip, which are sent together. Each list but `pending` has one entry per call.
 pub(super) struct RoundTrip {
     classes: Vec<RetryClass>,
     /// The calls to send, in order.
     pub pending: Vec<usize>,
     pub replies: Vec<Option<Value>>,
     pub repeated: Vec<bool>,
-    /// The fault by which the last reply of a call was lost.
+    /// The fault of the connection that lost the latest reply to each call.
     pub lost: Vec<Option<Fault>>,
-    /// Why there is no connection for the pending calls.
+    /// Why the pending calls were not sent: no connection could be opened, or the user lacks a right.
     pub unsent: Option<Error>,
 }
 
@@ -65,12 +66,11 @@ impl RoundTrip {
         }
     }
 
-    /// Notes that the replies to the pending calls are lost. Those that may be repeated stay
-    /// pending.
-    pub(super) fn note_lost_replies(&mut self, fault: Fault) {
+    /// Records that this fault lost the replies to the pending calls. Calls that may be repeated stay pending.
+    pub(super) fn mark_lost_and_keep_repeatable(&mut self, fault: Fault) {
         let may_repeat = matches!(fault, Fault::Closed | Fault::TimedOut);
         for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
-            // Only the first call has the reply that is not UTF-8. The other replies were not read: they are lost.
+            // The invalid UTF-8 was in the reply to the first pending call. The later replies were not read.
             let fault = match &fault {
                 Fault::InvalidUtf8 if place > 0 => Fault::Closed,
                 fault => fault.clone(),
@@ -83,7 +83,7 @@ impl RoundTrip {
         }
     }
 
-    /// The first error among the replies that has one of these codes.
+    /// The first reply that is an error of the server with one of these codes.
     pub(super) fn first_error(&self, codes: &[&str]) -> Option<&Value> {
         let replies = self.replies.iter().flatten();
         replies
@@ -102,8 +102,8 @@ impl RoundTrip {
         }
     }
 
-    /// Makes the calls pending again whose errors have one of these codes: they were not applied. Their
-    /// errors stay, in case there is no time for another attempt.
+    /// Makes a call pending again if the server refused it with one of these codes, and so did not apply it. The error
+    /// stays as the reply, in case no time is left for another attempt.
     pub(super) fn make_pending_again(&mut self, codes: &[&str]) {
         let replies = self.replies.iter().enumerate();
         let postponed = replies.filter(|(_, reply)| {
@@ -121,7 +121,7 @@ fn has_error_code(reply: &Value, codes: &[&str]) -> bool {
     error.is_some_and(|error| codes.contains(&error.innermost_error().code.as_str()))
 }
 
-/// The codes of errors that pass: the call was not applied, and the server will soon accept it.
+/// The codes of temporary errors: the server did not apply the call, and will probably accept it soon.
 pub(super) const POSTPONED: [&str; 6] = [
     "LOADING",
     "BUSY",
@@ -131,5 +131,5 @@ pub(super) const POSTPONED: [&str; 6] = [
     "CLUSTERDOWN",
 ];
 
-/// The codes of errors of a node while a slot moves from it or to it.
+/// The codes of errors that a cluster node sends while one of its slots moves to or from another node.
 pub(super) const MOVING: [&str; 2] = ["ASK", "TRYAGAIN"];

@@ -1,5 +1,5 @@
-//! The choice of the server for the next connection if the address names several: the last good node first, and
-//! each with its share of the time. It also follows `MOVED`.
+//! The choice of the node for the next connection to a cluster or to the master of Sentinels. The node of the last good
+//! connection is tried first, and each node gets a share of the time. A `MOVED` reply of a cluster names the next node.
 
 use std::time::{Duration, Instant};
 
@@ -8,36 +8,38 @@ use super::handshake::ServerInfo;
 use super::{Core, Value, server_error};
 use crate::address::Node;
 
-/// Maximum number of `MOVED` replies that one call follows. Nodes that agree about a slot send one.
+/// Maximum number of `MOVED` replies that are followed without a wait. If the nodes agree about the slots, the first
+/// `MOVED` names the right node.
 pub(super) const MAX_MOVES: usize = 5;
 
 /// How long one node may take to reply while there are others to try.
 const NODE_TIME_LIMIT: Duration = Duration::from_secs(1);
 
-/// The known facts about the nodes of an address that names several: which one to use, and which others there are.
+/// The known nodes of a cluster or of Sentinels: the one to use next, and the others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Route {
-    /// The node that the next connection goes to, if one is known: the last good one, or the one that
-    /// another node named.
+    /// The node to try first for the next connection, if one is known: the node of the last good connection, or the
+    /// node that a `MOVED` reply named.
     pub next: Option<Node>,
-    /// The nodes of the cluster, as one of them listed them last.
+    /// The nodes of the cluster, from the latest list that a node sent.
     pub listed: Vec<Node>,
-    /// The nodes in `listed` that are primaries.
+    /// The primaries of the cluster: the nodes in `listed` that are no replicas.
     pub primaries: Vec<Node>,
-    /// The ids of all nodes of the cluster, from the same listing.
+    /// The ids of all nodes of the cluster, from the list that filled `listed`.
     pub ids: Vec<Vec<u8>>,
     /// The Sentinel that replied last.
     pub sentinel: Option<Node>,
     /// The node of the open connection, or of the last one.
     pub node: Option<Node>,
-    /// A number that goes up when the keys move to another node, or begin to.
+    /// A counter that grows whenever the keys move, or begin to move, to another node.
     pub changes: u64,
-    /// Whether the cluster has one primary, which holds all keys of any prefix.
+    /// Whether the cluster has exactly one primary. That primary has all keys, even if the prefix has no hash tag.
     pub one_primary: bool,
 }
 
 impl Route {
-    /// The nodes in the order in which they are tried.
+    /// The nodes in the order in which a connection tries them: `next`, the listed nodes, and the nodes in the address
+    /// (`seeds`).
     pub(super) fn nodes_to_try(&self, seeds: &[Node]) -> Vec<Node> {
         let all = self.next.iter().chain(&self.listed).chain(seeds);
         let mut candidates = Vec::new();
@@ -63,11 +65,11 @@ impl Route {
 pub(super) struct ReachedServer {
     pub connection: Connection,
     pub server: ServerInfo,
-    /// The node of this server, if the address that the user gave names several servers.
+    /// The node that was reached, if the address is of a cluster or of Sentinels.
     pub node: Option<Node>,
 }
 
-/// The deadline of an attempt at one node, so that the nodes after it also get a share of the time.
+/// The deadline for the attempt to reach one node. It leaves a share of the time for each of `later_nodes`.
 pub(super) fn attempt_deadline(deadline: Instant, later_nodes: usize) -> Instant {
     let now = Instant::now();
     let rest = deadline.saturating_duration_since(now);
@@ -77,10 +79,10 @@ pub(super) fn attempt_deadline(deadline: Instant, later_nodes: usize) -> Instant
     }
 }
 
-/// The reply of a cluster node that does not have the keys of a call.
+/// The `MOVED` reply of a cluster node that does not have the keys of a call. It names the node that has them.
 pub(super) struct MovedReply {
     pub slot: String,
-    /// `None`: the host of the node that replied.
+    /// The host of the node that has the keys; `None` for the host of the node that replied.
     host: Option<String>,
     port: u16,
 }
@@ -104,7 +106,7 @@ impl MovedReply {
         })
     }
 
-    /// The node that the reply names. `replying`: the node that replied.
+    /// The node that has the keys. If the `MOVED` reply names no host, the host is that of `replying`, which sent it.
     pub(super) fn named_node(&self, replying: &Node) -> Node {
         let host = self.host.as_ref().unwrap_or(&replying.host);
         Node::new(host.clone(), self.port)
@@ -112,8 +114,8 @@ impl MovedReply {
 }
 
 impl Core {
-    /// Drops the connection and goes to the node that a reply names.
-    pub(super) fn follow_moved(&mut self, moved: &MovedReply) {
+    /// Drops the connection, and makes the node that a `MOVED` reply names the next one to connect to.
+    pub(super) fn disconnect_to_follow_moved(&mut self, moved: &MovedReply) {
         let Some(from) = self.route.node.clone() else {
             return;
         };
@@ -122,8 +124,8 @@ impl Core {
         self.connection = None;
     }
 
-    /// A number that goes up when the keys move to another server, or begin to. A cursor of
-    /// SCAN is meaningless after that.
+    /// A counter that grows whenever the keys move, or begin to move, to another server. A SCAN cursor from before that
+    /// is no longer valid.
     pub(crate) fn route_version(&self) -> u64 {
         self.route.changes
     }

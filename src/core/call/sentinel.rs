@@ -1,7 +1,7 @@
-//! Sentinels: the master that they name.
+//! Finds the master by asking Redis Sentinels, and connects to it.
 //!
-//! Each Sentinel has 300 ms. A frozen one is passed over, and one that names a server that is no master
-//! is not believed.
+//! A Sentinel that does not reply within 300 ms is skipped. A Sentinel is also skipped if the server that it names
+//! turns out to be a replica.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::connect::{Connection, PackedCommands};
 use super::handshake::{self, read_master_names};
 use super::route::{ReachedServer, attempt_deadline};
 use super::{Core, Value, error, reply, server_error};
-use crate::address::{Address, Node, Sentinels, Target};
+use crate::address::{Address, Node, Sentinels, ServerTarget};
 use crate::error::{Error, Kind};
 use crate::name::Name;
 
@@ -19,19 +19,19 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 /// The reply of a Sentinel about the master.
 pub(super) enum SentinelReply {
     Master(Node),
-    /// The Sentinel does not know the name of the master, but it knows these names.
+    /// The Sentinel knows no master with the name in the address. It knows masters with these names.
     Unknown(Vec<Name>),
 }
 
 impl Core {
-    /// Connects to the master that a Sentinel names.
+    /// Asks one Sentinel after the other for the master, until a login at the named master succeeds.
     pub(super) fn connect_to_master(
         &mut self,
         sentinels: &Sentinels,
         deadline: Instant,
     ) -> Result<ReachedServer, Error> {
         let mut nodes = sentinels.nodes.clone();
-        // Ask the Sentinel that replied last time first.
+        // Ask first the Sentinel that named the master last time.
         nodes.sort_by_key(|node| self.route.sentinel.as_ref() != Some(node));
         let (mut known, mut last, mut refused): (Option<Vec<Name>>, _, _) = (None, None, None);
         for node in &nodes {
@@ -57,7 +57,7 @@ impl Core {
                     });
                 }
                 Ok(_) => last = Some(error::not_a_master(&self.target, &master)),
-                // The master itself refuses this client for good: another Sentinel would name the same master.
+                // The master refuses this client, and will not accept it later. Asking another Sentinel does not help.
                 Err(error) if is_lasting_refusal(&error) => return Err(error),
                 Err(error) => last = Some(error::master_lost(&self.target, error)),
             }
@@ -70,7 +70,7 @@ impl Core {
     }
 
     /// Drops the connection to a master, so that the next call asks the Sentinels again.
-    pub(super) fn forget_master(&mut self) {
+    pub(super) fn disconnect_to_ask_sentinels(&mut self) {
         if matches!(self.target.address, Address::Sentinel(_)) {
             self.connection = None;
         }
@@ -83,7 +83,7 @@ impl Core {
         node: &Node,
         deadline: Instant,
     ) -> Result<SentinelReply, Error> {
-        let target = Target {
+        let target = ServerTarget {
             user: sentinels.user.clone(),
             password: sentinels.password.clone(),
             db: 0,
@@ -121,7 +121,7 @@ impl Core {
     }
 }
 
-/// Whether a master refuses this client for a reason that time does not change.
+/// Whether a master refused this client for a reason that will not pass by itself, such as a wrong password.
 fn is_lasting_refusal(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -1,9 +1,9 @@
 //! How many jobs one call reads.
 
-/// About how many bytes of jobs one call returns.
+/// The size in bytes that the reply to one call about many jobs should have.
 const SLICE_BYTES: usize = 4 << 20;
 
-/// The number of jobs that the next call reads, adapted to the size of the jobs that were read last.
+/// The number of jobs that the next call reads. It adapts to the size of the jobs in the last reply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SliceSize {
     pub jobs: usize,
@@ -15,13 +15,14 @@ impl SliceSize {
         SliceSize { jobs: initial, max }
     }
 
-    /// Sets the number of jobs by the average size of the last ones: `bytes` for `jobs`.
+    /// Sets the number of jobs for the next call by the average size of a job in the last reply, which had `bytes` for
+    /// `jobs`.
     pub(crate) fn adapt_to_replies(&mut self, jobs: usize, bytes: usize) {
         let each = bytes / jobs.max(1);
         self.jobs = (SLICE_BYTES / each.max(1)).clamp(1, self.max);
     }
 
-    /// Sets the number of jobs to half of `jobs`, for which the reply was too large.
+    /// Sets the number of jobs for the next call to half of `jobs`, after a reply about `jobs` was too large.
     pub(crate) fn set_to_half_of(&mut self, jobs: usize) {
         self.jobs = (jobs / 2).max(1);
     }

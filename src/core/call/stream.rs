@@ -1,4 +1,5 @@
-//! The bytes of a connection, over a socket or TLS on top of it, and the replies that they make up.
+//! The byte stream of a connection: a Unix socket, a TCP socket, or TLS over TCP. Sends requests, and reads replies,
+//! with a deadline.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,18 +15,19 @@ use super::fault::Fault;
 use super::resp::{self, ReplyReadError};
 use super::tls::{TlsClient, TlsSession, TlsStream};
 
-/// The first byte of an alert of TLS. No reply of the Redis protocol starts with it.
+/// The first byte of a TLS alert, by which a TLS server rejects a client without TLS. No Redis reply starts with this
+/// byte.
 const ALERT: u8 = 0x15;
 
-/// The size of the buffer for what is received.
+/// The size in bytes of the buffer for received data.
 const RECEIVE_BUFFER_SIZE: usize = 1 << 16;
 
-/// A step of opening a connection that is done.
+/// A completed step on the way to an open connection.
 #[derive(Debug)]
 pub(super) enum ConnectStep {
     /// The name of the server has an address.
     Resolved,
-    /// The system has connected, to a port or to a socket.
+    /// The operating system has connected: to a TCP port with this address, or to a Unix socket (`None`).
     Connected(Option<SocketAddr>),
     /// The handshake of TLS is done.
     Encrypted,
@@ -40,7 +42,7 @@ struct TimedSocket {
     socket: Socket,
     /// The first byte that was received.
     first: Option<u8>,
-    /// When reading and writing ends at the latest.
+    /// The time at which reads and writes fail with a timeout; `None` for no limit.
     deadline: Option<Instant>,
 }
 
@@ -57,18 +59,18 @@ enum Socket {
 }
 
 impl Stream {
-    /// Connects to a Unix socket. That has no timeout.
+    /// Connects to a Unix socket. The system offers no timeout for this.
     pub(super) fn connect_unix(path: &Path) -> Result<Stream, Fault> {
         let socket = UnixStream::connect(path).map_err(|error| Fault::from_io(&error))?;
         Ok(Stream::from_unix_socket(socket))
     }
 
-    /// Uses a Unix socket that is connected already.
+    /// A stream over a Unix socket that is already connected.
     pub(super) fn from_unix_socket(socket: UnixStream) -> Stream {
         Stream::new(Socket::Unix(socket))
     }
 
-    /// Connects to a port, with TLS if the client has it, and passes on each step that is done.
+    /// Connects to a TCP port, with TLS if `tls` is given. Calls `on_step` after each completed step.
     pub(super) fn connect_tcp(
         address: &SocketAddr,
         tls: Option<&TlsClient>,
@@ -100,8 +102,8 @@ impl Stream {
         }
     }
 
-    /// The parameters of the encrypted connection. Verifies the server's certificate twice more, to read its names
-    /// and its end.
+    /// The TLS version, and the names and the expiry of the server's certificate; `None` without TLS. This is slow: it
+    /// verifies the certificate twice more, since only the errors of that reveal the names and the expiry.
     pub(super) fn tls_session(&self) -> Option<TlsSession> {
         match &self.wire.get_ref().socket {
             Socket::Tls(stream) => Some(stream.session()),
@@ -109,21 +111,22 @@ impl Stream {
         }
     }
 
-    /// Ends reading and writing with a timeout from this time on.
+    /// Sets the time from which reads and writes fail with a timeout.
     pub(super) fn set_deadline(&mut self, deadline: Instant) {
         self.wire.get_mut().deadline = Some(deadline);
     }
 
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let wire = self.wire.get_mut();
-        // TLS reports some failures of a write only at the next write or flush: always flush.
+        // Flush after each write: the TLS library reports some failures of a write only at the next write or flush.
         match wire.write_all(bytes).and_then(|()| wire.flush()) {
             Ok(()) => Ok(()),
             Err(error) => Err(wire.fault_of_io(&error)),
         }
     }
 
-    /// Waits until this time. Returns whether bytes or the end of the connection arrived. The bytes stay unread.
+    /// Waits for bytes or the end of the connection, until this time. Returns false if neither arrived. The bytes stay
+    /// unread.
     pub(super) fn await_bytes(&mut self, until: Instant) -> Result<bool, Fault> {
         self.set_deadline(until);
         match self.wire.fill_buf() {
@@ -135,7 +138,7 @@ impl Stream {
         }
     }
 
-    /// Reads one reply, which may take up to `bytes_left` of memory, and subtracts what it took.
+    /// Reads one reply, which may take up to `bytes_left` of memory. Subtracts the reply's memory from `bytes_left`.
     pub(super) fn receive_reply(&mut self, bytes_left: &mut usize) -> Result<Value, Fault> {
         resp::read_reply(&mut self.wire, bytes_left).map_err(|unread| match unread {
             ReplyReadError::Failed(error) => self.wire.get_mut().fault_of_io(&error),
@@ -147,7 +150,7 @@ impl Stream {
     }
 }
 
-/// Connects. The system notices a lost peer after 15 s of silence and three probes.
+/// Connects to a TCP port. TCP keepalive is on: after 15 s of silence, three unanswered probes end the connection.
 fn connect_socket(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
     let socket = TcpStream::connect_timeout(address, timeout)?;
     socket.set_nodelay(true)?;
@@ -166,8 +169,8 @@ impl fmt::Debug for Stream {
 }
 
 impl TimedSocket {
-    /// Sets the socket's timeout to the time that is left until the deadline, which also limits a server that sends
-    /// byte by byte.
+    /// Sets the socket's timeout to the time that is left until the deadline. Each read and write calls this, so that
+    /// the deadline also holds for a server that sends byte by byte.
     fn set_timeout(&self, scope: TimeoutDirection) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
             return Ok(());
@@ -205,8 +208,7 @@ impl Read for TimedSocket {
                 Socket::Tls(stream) => stream.read(buffer),
             };
             match read {
-                // A read with a timeout is interrupted when the process is stopped and continued (Ctrl-Z, `fg`): read
-                // again.
+                // Read again after an interruption: a stop of the process by Ctrl-Z interrupts a read with a timeout.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read?,
             }

@@ -1,8 +1,8 @@
-//! Subscriptions: what the core publishes on its channels, over a connection of their own.
+//! Subscriptions to the channels on which the core publishes. Each subscription has its own connection and thread.
 //!
-//! Redis delivers a message at most once, and none while the connection is broken. So a caller reads
-//! the state after each [`Notice::Subscribed`], and takes a message as the reason to read again; or it
-//! reports the gap.
+//! Redis delivers a message at most once, and delivers none while the connection is broken. So a caller that follows
+//! the state of jobs reads that state after each [`Notice::Subscribed`], and again after each message. A caller that
+//! shows the messages themselves reports the gap.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,8 +17,8 @@ use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::threads;
 
-/// A subscription to channels. A thread subscribes again when the connection breaks, until the
-/// subscription is dropped.
+/// A subscription to channels. Whenever the connection breaks, a thread connects and subscribes again, until the caller
+/// drops this value.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     notices: Receiver<Result<Notice, Error>>,
@@ -27,15 +27,16 @@ pub(crate) struct Subscription {
     _open: Arc<()>,
 }
 
-/// When the connection of a subscription broke; `None` while the server publishes to it.
+/// When the connection of a subscription broke; `None` while the subscription is in force.
 type BrokenSince = Arc<Mutex<Option<Instant>>>;
 
 /// A report of a subscription.
 #[derive(Debug)]
 pub(crate) enum Notice {
-    /// The server publishes to this client from this moment on. Earlier messages may have been missed.
+    /// The subscription is in force again from this moment on, after a new connection. Messages published before this
+    /// moment may have been missed.
     Subscribed(Moment),
-    /// The connection broke. Another one is opened.
+    /// The connection broke. The subscription's thread is opening another one.
     Lost(ConnectionLoss),
     Message(PublishedMessage),
 }
@@ -43,7 +44,7 @@ pub(crate) enum Notice {
 /// A connection that broke.
 #[derive(Debug)]
 pub(crate) struct ConnectionLoss {
-    /// When the server was last heard. Messages may have been missed since then.
+    /// When the last data arrived from the server. Messages published since then may have been missed.
     pub since: Moment,
     /// When the loss was noticed.
     pub at: Moment,
@@ -58,18 +59,19 @@ pub(crate) struct PublishedMessage {
     pub text: Vec<u8>,
 }
 
-/// The number of notices that are kept for a caller that is busy. Then the thread stops reading, and
-/// the server keeps the messages, or drops the connection.
+/// Maximum number of unread notices kept for a busy caller. Above that, the thread stops reading: the server then
+/// buffers the messages, or closes the connection.
 const BACKLOG: usize = 100;
 
-/// Time between two checks whether the subscription is still in use.
+/// Time between two checks of a subscription's thread whether the caller has dropped the subscription.
 const USE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A caller that takes longer than this to accept a notice is busy: messages stand unread meanwhile.
+/// A caller counts as busy if the thread waits longer than this to deliver a notice. Later messages stay unread
+/// meanwhile.
 const BUSY_CALLER_TIME: Duration = Duration::from_millis(100);
 
 impl Core {
-    /// A core for the same server that is not connected.
+    /// A second `Core` with the settings and the route of this one, but without a connection.
     pub(crate) fn unconnected_copy(&self) -> Core {
         let settings = ConnectionSettings {
             target: self.target.clone(),
@@ -88,8 +90,8 @@ impl Core {
         }
     }
 
-    /// Subscribes to channels, until the deadline of calls at the latest. The server publishes to this client when
-    /// this returns, so that a read afterwards misses no change.
+    /// Starts a subscription to channels, and waits until the server has confirmed it, within the timeout of a call. So
+    /// a caller that reads the state of jobs after this misses no change.
     pub(crate) fn subscribe(&self, channels: Vec<Vec<u8>>) -> Result<Subscription, Error> {
         let core = self.unconnected_copy();
         let (outbox, notices) = sync_channel(BACKLOG);
@@ -104,7 +106,7 @@ impl Core {
             behind_since: None,
             open: Arc::downgrade(&open),
         };
-        threads::spawn(move || subscriber.run())?;
+        threads::spawn(move || subscriber.keep_subscribed())?;
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         let left = self.caller_deadline.map_or(self.timeout, left);
         let patience = left.min(self.timeout);
@@ -125,7 +127,7 @@ impl Core {
 }
 
 impl Subscription {
-    /// Since when the connection has been broken, if it is.
+    /// Since when the connection of the subscription has been broken; `None` if it is not broken.
     pub(crate) fn broken_since(&self) -> Option<Instant> {
         *self
             .broken_since
@@ -133,13 +135,15 @@ impl Subscription {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next notice, or why there are none any more; `None` if there is none until that time.
+    /// Waits for the next notice until a time; `None` if none came. An error means that the subscription has ended: the
+    /// server refused to renew it.
     pub(crate) fn next_notice(&self, until: Instant) -> Option<Result<Notice, Error>> {
         let timeout = until.saturating_duration_since(Instant::now());
         match self.notices.recv_timeout(timeout) {
             Ok(notice) => Some(notice),
             Err(RecvTimeoutError::Timeout) => None,
-            // The server took the right to subscribe away: no notice will come, so wait as if none came.
+            // The thread has ended after an error that the caller has received. No further notice will come: sleep, so
+            // that a caller that asks again and again does not spin.
             Err(RecvTimeoutError::Disconnected) => {
                 thread::sleep(until.saturating_duration_since(Instant::now()));
                 None
@@ -154,9 +158,10 @@ struct Subscriber {
     channels: Vec<Vec<u8>>,
     outbox: SyncSender<Result<Notice, Error>>,
     broken_since: BrokenSince,
-    /// When the server was last heard on a connection that was subscribed and is not reported as lost.
+    /// When the last data arrived from the server over a subscribed connection; `None` once a loss is reported.
     heard_at: Option<Moment>,
-    /// Since when messages have stood unread because the caller was busy: a message read later may be as old as this.
+    /// Since when messages have stayed unread because the caller was busy. A message that is read now may be from
+    /// that time, so a gap that is reported begins no later.
     behind_since: Option<Moment>,
     open: Weak<()>,
 }
@@ -164,7 +169,7 @@ struct Subscriber {
 /// Why a connection no longer delivers.
 enum EndOfDelivery {
     Broken(Fault),
-    /// The server refused, such as a user without the right.
+    /// The server refused the subscription, for example because the user lacks the right.
     Refused(Error),
     /// The subscription was dropped.
     Unused,
@@ -180,20 +185,21 @@ enum Received {
 }
 
 impl Subscriber {
-    /// Subscribes, and subscribes again after each loss. Only the first attempt reports that it cannot connect.
-    fn run(mut self) {
+    /// The main loop of the thread: connects, subscribes and delivers notices, again after each loss. A failure to
+    /// connect is an error only in the first attempt.
+    fn keep_subscribed(mut self) {
         let mut backoff = Backoff::default();
         while self.open.strong_count() > 0 {
             let is_first = !self.core.was_connected;
             let deadline = Instant::now() + self.core.timeout;
             match self
                 .core
-                .dial_with_retries(deadline, &mut Backoff::default())
+                .open_connection_with_retries(deadline, &mut Backoff::default())
             {
-                Ok(()) => match self.listen(deadline) {
+                Ok(()) => match self.subscribe_and_forward(deadline) {
                     EndOfDelivery::Broken(fault) => self.report_loss(fault),
                     EndOfDelivery::Refused(error)
-                        if is_first || !error::is_temporary(&error, true) =>
+                        if is_first || !error::may_connect_soon(&error, true) =>
                     {
                         return self.report_error(error);
                     }
@@ -207,16 +213,16 @@ impl Subscriber {
         }
     }
 
-    /// Notes when the connection broke, unless it was broken before; `None` notes that it is back.
-    fn set_broken_since(&self, since: Option<Instant>) {
+    /// Records when the connection broke, unless it was broken already. `None` records that it works again.
+    fn note_break_or_recovery(&self, since: Option<Instant>) {
         let broken = self.broken_since.lock();
         let mut broken = broken.unwrap_or_else(PoisonError::into_inner);
         *broken = since.map(|since| broken.unwrap_or(since));
     }
 
-    /// Reports that the connection broke. Reports nothing more until it is back.
+    /// Sends the caller a notice that the connection broke, once until the subscription is in force again.
     fn report_loss(&mut self, fault: Fault) {
-        self.set_broken_since(Some(Instant::now()));
+        self.note_break_or_recovery(Some(Instant::now()));
         let behind_since = self.behind_since.take();
         let Some(heard_at) = self.heard_at.take() else {
             return;
@@ -231,7 +237,7 @@ impl Subscriber {
             }
         };
         let at = self.core.now();
-        // Sending fails if the caller has dropped the subscription: nobody needs the notice then.
+        // Ignore a failure: the caller has dropped the subscription and needs no notice.
         _ = self
             .outbox
             .send(Ok(Notice::Lost(ConnectionLoss { since, at, reason })));
@@ -239,12 +245,12 @@ impl Subscriber {
 
     /// Reports why there is no subscription.
     fn report_error(&self, error: Error) {
-        // Sending fails if the caller no longer waits for the first notice: nobody needs the error then.
+        // Ignore a failure: the caller no longer waits for the subscription and needs no error.
         _ = self.outbox.send(Err(error));
     }
 
-    /// Subscribes on the open connection and passes on its messages.
-    fn listen(&mut self, deadline: Instant) -> EndOfDelivery {
+    /// Subscribes on the open connection, and delivers its messages to the caller until delivery ends.
+    fn subscribe_and_forward(&mut self, deadline: Instant) -> EndOfDelivery {
         let Some(connection) = self.core.connection.take() else {
             return EndOfDelivery::Broken(Fault::Closed);
         };
@@ -275,7 +281,7 @@ impl Subscriber {
             };
             if unconfirmed == 0 {
                 self.heard_at = Some(now);
-                self.set_broken_since(None);
+                self.note_break_or_recovery(None);
             }
             let begun = Instant::now();
             if let Some(notice) = notice
@@ -290,8 +296,8 @@ impl Subscriber {
         EndOfDelivery::Unused
     }
 
-    /// Reads what the server sent. Once all channels are subscribed, an error is the reply to a PING: such a server
-    /// is busy, or the user is not allowed to ask, but it is there.
+    /// Interprets one value from the server. Once all channels are subscribed, an error can only be the reply to a
+    /// PING. The server is then busy, or the user lacks the right to PING; either way the server is alive.
     fn read_message(&self, value: Value, is_subscribed: bool) -> Result<Received, Error> {
         if let Some(refused) = server_error(&value) {
             if is_subscribed {

@@ -10,7 +10,7 @@ use crate::command_line;
 use crate::text;
 
 impl Core {
-    /// Shows that the connection broke, and how many calls are repeated.
+    /// Prints for `-v` that the connection broke, and how many calls `Core` will repeat.
     pub(super) fn trace_lost_connection(&self, round: &RoundTrip, elapsed: Duration) {
         if self.trace.shows_calls() {
             let repeated = round.pending.len();
@@ -19,7 +19,7 @@ impl Core {
         }
     }
 
-    /// Shows an exchange: `-v` names and duration, `-vv` arguments and replies too.
+    /// Prints the calls of one round trip: with `-v` a name and the duration, with `-vv` also arguments and replies.
     pub(super) fn trace_calls(
         &self,
         now: &str,
@@ -41,35 +41,35 @@ impl Core {
         for (call, reply) in calls.iter().zip(replies) {
             let mut line = format!("{} {now}", call.name);
             for arg in &call.args {
-                _ = write!(line, " {}", argument_text(arg));
+                _ = write!(line, " {}", masked_argument_text(arg));
             }
             if call.packed_args.word_count() > 0 {
                 _ = write!(line, " <{} bytes>", call.packed_args.byte_len());
             }
-            let reply = reply.as_ref().map_or("no reply".into(), reply_text);
+            let reply = reply.as_ref().map_or("no reply".into(), masked_reply_text);
             self.trace
                 .print_exchange(&format!("{line} → {reply}"), elapsed);
         }
     }
 }
 
-/// An argument for `-vv`. Job data and other documents are masked, as are long texts.
-fn argument_text(arg: &[u8]) -> String {
+/// An argument as `-vv` prints it. JSON documents, such as job data, and texts over 60 bytes appear only as their size.
+fn masked_argument_text(arg: &[u8]) -> String {
     let text = String::from_utf8_lossy(arg);
     let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
     if document || arg.len() > 60 {
         format!("<{} bytes>", arg.len())
     } else {
-        command_line::shell_quoted(text::clean_line(text.as_bytes()))
+        command_line::shell_quoted(text::sanitize_to_line(text.as_bytes()))
     }
 }
 
 /// A reply for `-vv`.
-fn reply_text(reply: &Value) -> String {
+fn masked_reply_text(reply: &Value) -> String {
     match reply {
         Value::Nil => "nil".into(),
         Value::Int(number) => number.to_string(),
-        Value::BulkString(bytes) => argument_text(bytes),
+        Value::BulkString(bytes) => masked_argument_text(bytes),
         Value::Array(items) => format!("<{} items>", items.len()),
         reply => match server_error(reply) {
             Some(error) => error.full_text(),

@@ -1,5 +1,5 @@
-//! The names of keys, for the few plain reads that need them. They come from `lua/keys.lua`: the build
-//! writes one constant for each, without the prefix. No other Rust module has a key name.
+//! The names of the core's Redis keys, for the few Redis commands that `qless` sends without the script. The build
+//! makes a constant from each name in `lua/keys.lua`, without the prefix. No other Rust module has a key name.
 
 use strum::VariantArray;
 
@@ -29,22 +29,22 @@ impl QueueKey {
     }
 }
 
-/// The other keys of a job besides its hash.
+/// The companion keys of a job: the keys besides the hash with its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
-pub enum Companion {
+pub enum JobCompanionKey {
     History,
     Dependencies,
     Dependents,
     Payloads,
 }
 
-impl Companion {
+impl JobCompanionKey {
     fn suffix(self) -> &'static str {
         match self {
-            Companion::History => HISTORY,
-            Companion::Dependencies => DEPENDENCIES,
-            Companion::Dependents => DEPENDENTS,
-            Companion::Payloads => PAYLOADS,
+            JobCompanionKey::History => HISTORY,
+            JobCompanionKey::Dependencies => DEPENDENCIES,
+            JobCompanionKey::Dependents => DEPENDENTS,
+            JobCompanionKey::Payloads => PAYLOADS,
         }
     }
 }
@@ -53,19 +53,20 @@ impl Companion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFamily<'a> {
     Job(&'a [u8]),
-    /// The companion key of a job, unless it is the key of a job whose id has a companion's suffix.
-    Companion(Companion, &'a [u8]),
+    /// The companion key of the job with this jid, such as `j:a-history` for `a`. By its name, it could also be the
+    /// hash of a job `a-history`.
+    Companion(JobCompanionKey, &'a [u8]),
     Recurring(&'a [u8]),
     Queue(QueueKey, &'a [u8]),
-    /// The completed jobs of a queue, which only qless-php lists.
+    /// The complete jobs of a queue. Only the core for qless-php keeps this list.
     CompletedIn(&'a [u8]),
     Worker(&'a [u8]),
     /// The maximum of a throttle.
     Throttle(&'a [u8]),
     /// The throttles with a maximum.
     Throttles,
-    /// The jobs with a slot of a throttle; in `ThrottlePending`, the jobs that wait for one. The key belongs to the
-    /// throttle of this id, unless it is itself the key of a throttle whose id has the suffix.
+    /// The jobs with a slot of the throttle with this id, under a name such as `th:a-locks`. By its name, the key could
+    /// also be the maximum of a throttle `a-locks`. `ThrottlePending` has the jobs that wait for a slot.
     ThrottleSlots(&'a [u8]),
     ThrottlePending(&'a [u8]),
     Lane(&'a [u8]),
@@ -75,7 +76,7 @@ pub enum KeyFamily<'a> {
     Fence,
     Group(&'a [u8]),
     Tag(&'a [u8]),
-    /// How long the jobs of a queue waited or ran on a day.
+    /// The statistics of how long the jobs of a queue waited, or ran, on a day.
     DayDurations,
     /// The counters of `day:queue`.
     DayCounters(&'a [u8]),
@@ -87,18 +88,18 @@ pub enum KeyFamily<'a> {
     PausedRecurring,
     Workers,
     Failures,
-    /// The failed jobs that are deleted when they reach an age, by the time of their failure.
+    /// The failed jobs that a core deletes at a certain age, sorted by the time of their failure.
     FailedTimes,
     Completed,
     Tracked,
     Tags,
     Config,
-    /// The topics of a queue, and the index of the queues with topics.
+    /// The topics to which a queue is subscribed. `Subscriptions` is the index of the queues with topics.
     Topics,
     Subscriptions,
     IdentifierPatterns,
     PriorityPatterns,
-    /// The dependents that pops still have to release.
+    /// The dependents of completed jobs that later pops still have to release, since there were too many for one call.
     Releasing,
     /// Set aside by a repair.
     Lost,
@@ -140,7 +141,7 @@ impl Keys {
         }
     }
 
-    /// A name with the prefix: a whole key, such as [`QUEUES`], or the beginning of a kind of keys, such as [`JOB`].
+    /// The prefix and a name: a whole key for a name such as [`QUEUES`], the start of keys for one such as [`JOB`].
     pub fn with_prefix(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -154,12 +155,13 @@ impl Keys {
         self.join_key(JOB, jid, "")
     }
 
-    /// The jid in a key that has the form of a job's key; `None` for any other key.
+    /// The text after the prefix and `j:` in a key of a job; `None` for any other key. For a companion key, that text
+    /// is the jid and a suffix.
     pub(crate) fn jid_of_job_key<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
         self.strip_prefix(key)?.strip_prefix(JOB.as_bytes())
     }
 
-    pub fn companion_key(&self, which: Companion, jid: &[u8]) -> Vec<u8> {
+    pub fn companion_key(&self, which: JobCompanionKey, jid: &[u8]) -> Vec<u8> {
         self.join_key(JOB, jid, which.suffix())
     }
 
@@ -171,7 +173,7 @@ impl Keys {
         self.join_key(QUEUE, queue, part.suffix())
     }
 
-    /// The key of the completed jobs of a queue, which only qless-php lists.
+    /// The key with the complete jobs of a queue. Only the core for qless-php keeps this list.
     pub(crate) fn completed_key(&self, queue: &[u8]) -> Vec<u8> {
         self.join_key(QUEUE, queue, COMPLETED_IN)
     }
@@ -180,7 +182,7 @@ impl Keys {
         self.join_key(WORKER, worker, HELD)
     }
 
-    /// The channel with the events about the jobs of a worker.
+    /// The name of the channel on which the core publishes events about the jobs of a worker.
     pub(crate) fn worker_channel(&self, worker: &[u8]) -> Vec<u8> {
         self.join_key(WORKER, worker, "")
     }
@@ -195,12 +197,12 @@ impl Keys {
     }
 
     /// The key of the jobs with a slot of a throttle.
-    pub(crate) fn slots_key(&self, id: &[u8]) -> Vec<u8> {
+    pub(crate) fn throttle_slots_key(&self, id: &[u8]) -> Vec<u8> {
         self.join_key(THROTTLE, id, LOCKS)
     }
 
-    /// The key of the jobs that a throttle holds.
-    pub(crate) fn pending_key(&self, id: &[u8]) -> Vec<u8> {
+    /// The key of the jobs that wait for a free slot of a throttle.
+    pub(crate) fn throttle_pending_key(&self, id: &[u8]) -> Vec<u8> {
         self.join_key(THROTTLE, id, PENDING)
     }
 
@@ -208,7 +210,7 @@ impl Keys {
         self.join_key(LANE, lane, "")
     }
 
-    /// The name for a key that a repair sets aside.
+    /// The new name of a key that the repair `run` of `check` sets aside: `lost:`, the run, and the key's own name.
     pub(crate) fn set_aside_key(&self, run: &str, key: &[u8]) -> Vec<u8> {
         let name = [run.as_bytes(), b":", self.without_prefix(key)].concat();
         self.join_key(LOST, &name, "")
@@ -227,7 +229,7 @@ impl Keys {
         self.join_key(STATS, day_and_queue, "")
     }
 
-    /// A key without the prefix, or the whole key if it has another one.
+    /// A key without the prefix, or the whole key if it does not begin with the prefix.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         self.strip_prefix(key).unwrap_or(key)
     }
@@ -236,7 +238,8 @@ impl Keys {
         key.strip_prefix(self.prefix.as_bytes())
     }
 
-    /// The ids of the throttles to which a key may belong: an id may have the suffix of a list.
+    /// The ids of the throttles to which a key may belong. `th:a-locks` may be the slots of the throttle `a`, or the
+    /// maximum of a throttle `a-locks`.
     pub(crate) fn throttle_ids_of_key<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let id = self.strip_prefix(key);
         let id = id.and_then(|key| key.strip_prefix(THROTTLE.as_bytes()));
@@ -253,7 +256,7 @@ impl Keys {
         };
         let rest_after = |start: &str| key.strip_prefix(start.as_bytes());
         if let Some(jid) = rest_after(JOB) {
-            let companion = Companion::VARIANTS.iter().find_map(|which| {
+            let companion = JobCompanionKey::VARIANTS.iter().find_map(|which| {
                 let owner = jid.strip_suffix(which.suffix().as_bytes())?;
                 Some(KeyFamily::Companion(*which, owner))
             });
@@ -309,7 +312,7 @@ impl Keys {
     }
 }
 
-/// Whether the text begins with a day: `-86400:queue`.
+/// Whether the rest of a key begins with a day, in seconds since the epoch and maybe negative: `-86400:queue`.
 fn begins_with_day(rest: &[u8]) -> bool {
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -327,11 +330,11 @@ mod tests {
             ("ql:j:a-b", KeyFamily::Job(b"a-b")),
             (
                 "ql:j:a-history",
-                KeyFamily::Companion(Companion::History, b"a"),
+                KeyFamily::Companion(JobCompanionKey::History, b"a"),
             ),
             (
                 "ql:j:-dependents",
-                KeyFamily::Companion(Companion::Dependents, b""),
+                KeyFamily::Companion(JobCompanionKey::Dependents, b""),
             ),
             ("ql:q:a-b-work", KeyFamily::Queue(QueueKey::Work, b"a-b")),
             ("ql:q:a-b", KeyFamily::Unknown),
@@ -340,7 +343,7 @@ mod tests {
             ("ql:f:", KeyFamily::Group(b"")),
             (
                 "ql:j:a-payloads",
-                KeyFamily::Companion(Companion::Payloads, b"a"),
+                KeyFamily::Companion(JobCompanionKey::Payloads, b"a"),
             ),
             (
                 "ql:q:q-throttled",

@@ -1,7 +1,7 @@
 //! The Lua core as one script: its text, its SHA, and the origin of each line.
 //!
-//! The build joins the files of `lua/` and makes the SHA for the usual prefix: the text is composed only
-//! if the server does not have the script yet.
+//! The build joins the files of `lua/` and computes the SHA for the usual prefix. So `qless` composes the text of the
+//! script only for a server that does not have the script yet.
 
 pub(crate) mod keys;
 
@@ -14,13 +14,13 @@ pub(crate) const USUAL_PREFIX: &str = "ql:";
 
 const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 
-/// A run of lines of the script, which the build joins from files of `lua/`.
+/// Consecutive lines of the script, which the build joined from files of `lua/`. A script consists of a few such parts.
 #[derive(Debug)]
 struct ScriptPart {
     text: &'static str,
     lines: usize,
-    /// The first line of each file of `lua/` in this part, counted from 0, and its path. Lines that the build adds
-    /// have no file.
+    /// Where each file of `lua/` begins: the line in this part, counted from 0, and the path of the file. The path is
+    /// empty for lines that the build adds.
     files: &'static [(usize, &'static str)],
 }
 
@@ -31,11 +31,11 @@ include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 pub(crate) enum Dialect {
     /// For all clients of qless-core.
     Common,
-    /// qless-php, whose own core has other defaults and replies.
+    /// For qless-php. This script has the defaults and replies of that client's own core, which differ.
     QlessPhp,
-    /// For all clients, on a cluster with one primary and with a prefix without a hash tag.
+    /// For all clients of a cluster that has one primary, if the prefix has no hash tag.
     OnePrimary,
-    /// For plugins of other clients, which put their own script behind this one.
+    /// For plugins of other clients, which append their own script to the text of this one.
     Library,
 }
 
@@ -53,7 +53,7 @@ impl Dialect {
 #[derive(Debug)]
 pub struct Script {
     prefix: String,
-    /// The keys that each call passes: none, or two that never exist.
+    /// The keys that each call passes to EVALSHA: none, or two keys that never exist.
     routing_keys: Vec<String>,
     dialect: Dialect,
     sha: Cow<'static, str>,
@@ -70,12 +70,12 @@ impl Script {
         Script::with_prefix(prefix, Dialect::QlessPhp)
     }
 
-    /// The script for a cluster with one primary, which has all keys, if the prefix has no hash tag.
-    pub(crate) fn for_one_primary(prefix: &str) -> Script {
+    /// The script for a cluster that has one primary, if the prefix has no hash tag. That primary has all keys.
+    pub(crate) fn for_one_primary_cluster(prefix: &str) -> Script {
         Script::with_prefix(prefix, Dialect::OnePrimary)
     }
 
-    /// The library form, which plugins of other clients put before their own script.
+    /// The core as a Lua library: plugins of other clients append their own script to its text.
     pub fn library_form(prefix: &str) -> Script {
         Script::with_prefix(prefix, Dialect::Library)
     }
@@ -98,8 +98,8 @@ impl Script {
         &self.prefix
     }
 
-    /// The keys that each call passes, by which a cluster finds the node. None of them ever
-    /// exists. A prefix without a hash tag has no node of its own, and no keys.
+    /// The keys that each call passes to EVALSHA, so that a cluster runs the script on the node that has the prefix.
+    /// These keys never exist. There are none for a prefix without a hash tag, whose keys are not on one node.
     pub(crate) fn routing_keys(&self) -> &[String] {
         &self.routing_keys
     }
@@ -109,18 +109,19 @@ impl Script {
         !self.routing_keys.is_empty()
     }
 
-    /// The text that is loaded, byte for byte.
+    /// The text of the script for this prefix, exactly as the server gets it.
     pub fn script_text(&self) -> String {
         let php = self.dialect == Dialect::QlessPhp;
         let tagged = self.has_tagged_prefix();
-        // This first line allows Dragonfly to run a script that names no keys; with a hash tag each call names two.
+        // A Dragonfly server runs a script whose calls name no keys only if the script's first line allows that. With a
+        // hash tag each call names two keys.
         let first = match (tagged, php) {
             (true, _) => "",
             (false, true) => "--!df flags=allow-undeclared-keys for qless-php",
             (false, false) => "--!df flags=allow-undeclared-keys",
         };
         let (_, head) = HEAD.text.split_once('\n').unwrap_or_default();
-        // The two values at the end of `lua/head.lua` are its `php` and `tagged`.
+        // `lua/head.lua` sets its variables `php` and `tagged` to `false, false`: replace both values.
         let head = head.replace("false, false", &format!("{php}, {tagged}"));
         let mut text = format!("{first}\n{head}");
         for part in &self.dialect.script_parts()[1..] {
@@ -166,8 +167,8 @@ pub(crate) fn with_hash_tag(prefix: &str) -> String {
     }
 }
 
-/// The keys that a call passes: two for a prefix with a hash tag, because a node to which a slot is
-/// moving refuses a call whose keys are absent only if it names several.
+/// The keys that each call passes to EVALSHA: two for a prefix with a hash tag, else none. There are two because a
+/// cluster node to which a slot is still moving refuses a call on missing keys only if the call names several.
 fn routing_keys(prefix: &str) -> Vec<String> {
     if has_hash_tag(prefix) {
         vec![prefix.to_owned(), format!("{prefix}.")]
@@ -176,7 +177,7 @@ fn routing_keys(prefix: &str) -> Vec<String> {
     }
 }
 
-/// The files of `lua/` with their paths below it.
+/// All Lua source files: the path below `lua/` and the text of each.
 #[cfg(test)]
 pub(crate) fn sources() -> Vec<(String, String)> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
@@ -265,7 +266,7 @@ mod tests {
         let sources: HashMap<String, String> = sources().into_iter().collect();
         for script in [
             Script::new("ql:"),
-            Script::for_one_primary("t:"),
+            Script::for_one_primary_cluster("t:"),
             Script::library_form("ql:"),
         ] {
             let mut count = 0;

@@ -11,10 +11,11 @@ use strum::IntoStaticStr;
 use super::queue::RoundedSeconds;
 use crate::name::Name;
 
-/// Maximum number of jobs that one call of the core changes or returns.
+/// Maximum number of jobs that one call of a command of the core changes or returns.
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
-/// The outcome of one job, as the core's guarded calls report it.
+/// The outcome of the change of one job. The core's guards report most of them: calls that change a job only if its
+/// mark is still the one that was read.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
 )]
@@ -43,7 +44,7 @@ pub enum OutcomeCode {
 }
 
 impl OutcomeCode {
-    /// How a job with this code is counted. A change by another client is not a failure.
+    /// Whether a job with this outcome counts as done, skipped or failed. A job that another client changed is skipped.
     pub const fn item_tally(self) -> ItemTally {
         match self {
             OutcomeCode::Ok => ItemTally::Done,
@@ -55,7 +56,7 @@ impl OutcomeCode {
     }
 }
 
-/// How a job is counted.
+/// The total of a bulk action in which a job counts.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, IntoStaticStr,
 )]
@@ -65,7 +66,7 @@ pub enum ItemTally {
     Done,
     Skipped,
     Failed,
-    /// In a dry run: the job would be tried.
+    /// In a dry run: the action would try to change the job.
     Planned,
 }
 
@@ -79,14 +80,14 @@ pub(crate) enum ItemDetail {
         is: Name,
         required: Option<&'static str>,
     },
-    /// Continues a sentence that begins with "it is".
+    /// A text about the job that is shown after "it is".
     Is(String),
-    /// A clause, or any other text.
+    /// A text that is shown as it is.
     Text(String),
 }
 
 impl ItemDetail {
-    /// The text in documents and report files.
+    /// The detail in documents and report files: `it is depends, not running`.
     pub(crate) fn document_text(&self) -> String {
         match self {
             ItemDetail::Text(text) => text.clone(),
@@ -94,7 +95,7 @@ impl ItemDetail {
         }
     }
 
-    /// The text in a summary of several jobs: `depends, not running`.
+    /// The detail in a summary of several jobs: `depends, not running`.
     pub(crate) fn summary_text(&self) -> String {
         match self {
             ItemDetail::State { is, required: None } => is.to_string(),
@@ -107,7 +108,7 @@ impl ItemDetail {
     }
 }
 
-/// Displays the text in an error about one job: ``its state is `depends`, not `running` ``.
+/// Displays the detail in an error about one job: ``its state is `depends`, not `running` ``.
 impl fmt::Display for ItemDetail {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -180,7 +181,7 @@ impl BulkItem {
         }
     }
 
-    /// The outcome of a job that a dry run would try.
+    /// The item of a dry run for a job that the action would try to change.
     pub(crate) fn planned(jid: &Name) -> BulkItem {
         BulkItem {
             result: ItemTally::Planned,
@@ -255,7 +256,7 @@ pub(crate) struct BulkReport {
     pub rows: Vec<BulkRow>,
 }
 
-/// The columns that the table of a verb has besides the jid.
+/// Whether a bulk command has a table, and which columns follow the jid in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BulkTableColumns {
     Nothing,
@@ -288,10 +289,9 @@ pub(crate) struct Verb {
     pub infinitive: &'static str,
     /// The verb in reports: `retried`.
     pub past: &'static str,
-    /// The words before the jid in the report about one job, if they are not `past`. Such a report
-    /// leaves out the queue and the state of the job.
+    /// The words before the jid in the report about one job, instead of `past`. Then the report does not name the queue
+    /// and the state of the job.
     pub of_one: Option<&'static str>,
-    /// Which columns the table has besides the jid.
     pub table_columns: BulkTableColumns,
     /// Whether `-o raw` shows the core's reply for each job.
     pub raw: bool,

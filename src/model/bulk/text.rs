@@ -1,4 +1,4 @@
-//! The text of a bulk action: the plan, the rows of some verbs, and the summary.
+//! The text output of a bulk action: the plan, a table of jobs for some commands, and the summary.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::clock::moment::Moment;
 use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-use crate::text::{clean_line, format_measured_duration, width, wrapped};
+use crate::text::{format_duration_tenths_below_minute, sanitize_to_line, width, wrap_and_indent};
 use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Table};
 use crate::view::{RenderOptions, View};
@@ -103,7 +103,10 @@ impl ReasonTally {
     }
 
     pub(crate) fn count_reason(&mut self, result: ItemTally, reason: &str, jid: &[u8]) {
-        let (count, jids) = self.0.entry((result, clean_line(reason))).or_default();
+        let (count, jids) = self
+            .0
+            .entry((result, sanitize_to_line(reason)))
+            .or_default();
         *count += 1;
         if jids.len() < NAMED {
             jids.push(jid.into());
@@ -111,7 +114,7 @@ impl ReasonTally {
     }
 }
 
-/// How many jobs a text names by their jids.
+/// Maximum number of jids that a text lists for one reason or outcome.
 pub(crate) const NAMED: usize = 10;
 
 /// The outcome of one job: `retried 7d1f… in mail, waiting`.
@@ -121,15 +124,15 @@ pub(crate) fn outcome_sentence(verb: &Verb, item: &BulkItem) -> String {
         _ => verb.of_one.unwrap_or(verb.past).to_string(),
     };
     text.push(' ');
-    text.push_str(&clean_line(item.jid.as_bytes()));
+    text.push_str(&sanitize_to_line(item.jid.as_bytes()));
     if let (ItemTally::Done, Some(state), None) = (item.result, &item.state_after, verb.of_one) {
         if let Some(queue) = &item.queue {
-            text.push_str(&format!(" in {}", clean_line(queue.as_bytes())));
+            text.push_str(&format!(" in {}", sanitize_to_line(queue.as_bytes())));
         }
-        text.push_str(&format!(", {}", clean_line(state.as_bytes())));
+        text.push_str(&format!(", {}", sanitize_to_line(state.as_bytes())));
     }
     if let (ItemTally::Done | ItemTally::Planned, Some(detail)) = (item.result, &item.detail) {
-        text.push_str(&format!(", {}", clean_line(detail.to_string())));
+        text.push_str(&format!(", {}", sanitize_to_line(detail.to_string())));
     }
     text
 }
@@ -196,7 +199,7 @@ fn counts_summary(
     if sum.elapsed_s.0 >= 0.05 {
         text.push_str(&format!(
             " in {}",
-            format_measured_duration(sum.elapsed_s.0)
+            format_duration_tenths_below_minute(sum.elapsed_s.0)
         ));
     }
     text.push('\n');
@@ -221,13 +224,16 @@ fn reason_lines(reasons: &ReasonTally, options: &RenderOptions) -> String {
         };
         previous = Some(result);
         let head = format!("  {word:<7}  {number:>wide$}  {why}: ");
-        let jids: Vec<String> = jids.iter().map(|jid| clean_line(jid.as_bytes())).collect();
+        let jids: Vec<String> = jids
+            .iter()
+            .map(|jid| sanitize_to_line(jid.as_bytes()))
+            .collect();
         text.push_str(&names_after_head(&head, &jids, *total, options));
     }
     text
 }
 
-/// A line with the number of jobs and the first of them; nothing if there are none.
+/// A line with `word`, the total number of jobs and the first jids. Empty if `first` is empty.
 pub(crate) fn count_and_first_names(
     word: &str,
     total: usize,
@@ -247,8 +253,8 @@ pub(crate) fn count_and_first_names(
     }
 }
 
-/// Names after the head of a line, and how many more there are. Names that do not fit into
-/// the line have lines of their own.
+/// The head of a line, the first jids, and the number of further ones: `HEAD a, b and 3 more`. If the jids do not fit
+/// on the line, they follow below it.
 fn names_after_head(head: &str, first: &[String], total: u64, options: &RenderOptions) -> String {
     let mut names = first.join(", ");
     match total.saturating_sub(first.len() as u64) {
@@ -258,23 +264,31 @@ fn names_after_head(head: &str, first: &[String], total: u64, options: &RenderOp
     if width(head) + width(&names) <= options.width {
         format!("{head}{names}\n")
     } else {
-        format!("{}\n{}", head.trim_end(), wrapped(&names, options.width, 4))
+        format!(
+            "{}\n{}",
+            head.trim_end(),
+            wrap_and_indent(&names, options.width, 4)
+        )
     }
 }
 
-/// Jobs of a plan that are in one state in one queue.
+/// A row of the plan: the jobs in one state in one queue.
 struct PlanGroup<'j> {
     queue: &'j [u8],
     state: &'j [u8],
-    /// The time of each job's last change, oldest first.
+    /// When each of the jobs last changed, the earliest time first.
     changes: Vec<Moment>,
     jobs: u64,
 }
 
 fn plan_columns<'t>() -> [Column<PlanGroup<'t>>; 5] {
     [
-        Column::of_text("QUEUE", |group, _| Cell::or_missing(non_empty(group.queue))),
-        Column::of_text("STATE", |group, _| Cell::or_missing(non_empty(group.state))),
+        Column::of_text("QUEUE", |group, _| {
+            Cell::text_or_missing(non_empty(group.queue))
+        }),
+        Column::of_text("STATE", |group, _| {
+            Cell::text_or_missing(non_empty(group.state))
+        }),
         Column::of_counts("JOBS", |group| group.jobs),
         Column::of_text("OLDEST", |group, options| {
             age_cell(group.changes.first(), options)
@@ -290,10 +304,10 @@ fn non_empty(name: &[u8]) -> Option<&[u8]> {
 }
 
 fn age_cell(moment: Option<&Moment>, options: &RenderOptions) -> Cell {
-    Cell::or_missing(moment.map(|at| options.age(*at)))
+    Cell::text_or_missing(moment.map(|at| options.age(*at)))
 }
 
-/// The jobs of a plan by queue and state, with the oldest and the newest of each.
+/// The table of a plan: per queue and state, the number of jobs and the times of the first and the last change.
 pub(crate) fn plan_table<'a>(
     jobs: impl Iterator<Item = &'a JobSnapshot>,
     options: &RenderOptions,

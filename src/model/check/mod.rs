@@ -1,4 +1,4 @@
-//! The result of a scan.
+//! The document of `qless check`: the result of a scan.
 
 pub(crate) mod text;
 
@@ -52,11 +52,11 @@ pub(crate) struct ReportedFinding {
     pub count: u64,
     /// Whether there may be more than `count`.
     pub at_least: bool,
-    /// How many items a repair would repair.
+    /// The number of items that `--repair` repairs.
     pub repairable: u64,
-    /// How many further items a repair would repair if `--only` names the finding.
+    /// The number of items that `--repair` repairs only if `--only` names the finding.
     pub needs_only: u64,
-    /// The largest number in its details, if these decide something.
+    /// The largest [number](Verdict::number) in the details of the items. `None` if they contain none.
     pub largest: Option<f64>,
     pub examples: Vec<FindingExample>,
 }
@@ -110,8 +110,8 @@ impl ReportedFinding {
         }
     }
 
-    /// The possible decisions, with the command for each choice: for a dependency cycle, a command for each edge of
-    /// the examples.
+    /// What the operator can do about the finding, with the commands. For a dependency cycle, the first choices are
+    /// commands that each remove one dependency of the cycle.
     pub(crate) fn choices_with_commands(&self) -> Vec<String> {
         let choices = self
             .finding
@@ -123,12 +123,13 @@ impl ReportedFinding {
         }
         let cuts = self.edge_removal_commands().into_iter();
         let cuts: Vec<String> = cuts.map(|cut| format!("break it here: `{cut}`")).collect();
-        // The first choice of the table is the same command without job names.
+        // These commands replace the first choice of the table, which has placeholders for the jids.
         let skipped = usize::from(!cuts.is_empty());
         cuts.into_iter().chain(choices.skip(skipped)).collect()
     }
 
-    /// A command for each edge of a dependency cycle that removes it, if it can be typed.
+    /// A command for each edge of the dependency cycles in the examples, which removes the edge. An edge has none
+    /// if no shell can pass one of its jids, because it is empty or contains NUL.
     pub(crate) fn edge_removal_commands(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         for FindingExample { cycle, .. } in &self.examples {
@@ -140,8 +141,8 @@ impl ReportedFinding {
         cuts
     }
 
-    /// Adds an example if it is among the first `max_examples` in order, so that the examples do not depend
-    /// on the order of the scan.
+    /// Adds an example and keeps the first `max_examples`, sorted by detail and item. So the examples do not depend on
+    /// the order of the scan.
     pub(crate) fn add_sorted_example(&mut self, example: FindingExample, max_examples: usize) {
         let before = |other: &FindingExample| {
             (&other.detail, &other.item) < (&example.detail, &example.item)
@@ -154,7 +155,7 @@ impl ReportedFinding {
     }
 }
 
-/// The command that removes a dependency, if it can be typed.
+/// The `qless depends --off` command that removes a dependency. `None` if a jid is empty or contains NUL.
 fn remove_edge_command(dependent: &Name, dependency: &Name) -> Option<String> {
     let command = CommandLine::new("depends")
         .with_flag("--off", dependency)
@@ -211,7 +212,7 @@ impl Serialize for ReportedFinding {
     }
 }
 
-/// A finding is serialized as a [`FindingDocument`] and has its schema.
+/// The schema of [`FindingDocument`], as which a finding is serialized.
 impl JsonSchema for ReportedFinding {
     fn schema_name() -> Cow<'static, str> {
         "Found".into()

@@ -1,4 +1,4 @@
-//! The findings of a scan: a row for each, the worst first.
+//! The text output of `qless check`: a row for each finding, the worst first.
 
 use super::{CheckReport, FindingExample, ReportedFinding};
 use crate::model::finding::{ExampleForm, Severity};
@@ -18,7 +18,7 @@ pub(crate) const COLUMNS: &[Column<ReportedFinding>] = &[
         Cell::text(found.finding.id.into_str())
     }),
     Column::of_numbers("COUNT", |found: &ReportedFinding, options| {
-        count_cell(found.count, found, options)
+        count_or_minimum_cell(found.count, found, options)
     })
     .drop_rank(1),
     Column::of_free_text("PROBLEM", |found: &ReportedFinding, _| {
@@ -56,18 +56,22 @@ impl CheckReport {
             text::format_count(self.scan.jobs, "job", "jobs"),
             text::format_count(self.scan.queues, "queue", "queues"),
         ];
-        let elapsed = text::format_measured_duration(self.scan.elapsed_s.0);
+        let elapsed = text::format_duration_tenths_below_minute(self.scan.elapsed_s.0);
         format!("scanned {keys}, {jobs}, {queues} in {elapsed}")
     }
 }
 
-/// A count of a finding. `+` marks a lower bound.
-pub(crate) fn count_cell(count: u64, finding: &ReportedFinding, options: &RenderOptions) -> Cell {
+/// The cell for a count of a finding. `+` marks a lower bound: `412+`.
+pub(crate) fn count_or_minimum_cell(
+    count: u64,
+    finding: &ReportedFinding,
+    options: &RenderOptions,
+) -> Cell {
     let more = if finding.at_least { "+" } else { "" };
     Cell::sorted_by(count as f64, options.count(count) + more)
 }
 
-/// A severity in its color. The worst sorts first.
+/// The cell for a severity, in its color. In a sorted column, the worst severity is first.
 pub(crate) fn severity_cell(severity: Severity) -> Cell {
     Cell::sorted_by(severity_rank(severity), severity.into_str())
         .with_style(severity_style(severity))
@@ -85,7 +89,7 @@ fn severity_style(severity: Severity) -> Option<Style> {
     }
 }
 
-/// The examples of a finding, in the tables of a check and of a repair.
+/// The column with the examples of a finding, in the tables of `check` and `check --repair`.
 pub(crate) const EXAMPLES: Column<ReportedFinding> =
     Column::of_free_text("EXAMPLES", |found: &ReportedFinding, options| {
         Cell::pre_escaped(examples_line(found, options.terminal))
@@ -93,7 +97,7 @@ pub(crate) const EXAMPLES: Column<ReportedFinding> =
     .drop_rank(3)
     .min_width(14);
 
-/// The examples in a line: location, name, and detail of each.
+/// The examples of a finding in one line, each with its jid or name and its detail.
 fn examples_line(found: &ReportedFinding, may_shorten: bool) -> String {
     let items = found.examples.iter().map(|example| &example.item);
     let names = JidLabels::new(items, may_shorten);

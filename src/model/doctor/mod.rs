@@ -1,4 +1,4 @@
-//! The results of `doctor`: whether this machine can use the queues of a server, checked step by step.
+//! The document of `qless doctor`: the checks of whether this machine can use the queues of a server.
 
 pub(crate) mod text;
 
@@ -20,7 +20,7 @@ pub(crate) struct Diagnosis {
     pub items: Vec<DoctorItem>,
 }
 
-/// What a check is about. Each one needs those before it.
+/// The checks of `doctor` in their order. A check may require the results of earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -50,7 +50,7 @@ pub(crate) enum DoctorCheck {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DoctorLevel {
     Ok,
-    /// The checked part works, but may lose data or fail later.
+    /// What was checked works now, but may lose data or fail later.
     Warning,
     /// Some commands do not work.
     Error,
@@ -224,7 +224,7 @@ impl DoctorItem {
         }
     }
 
-    /// A check that failed with this error. `next_step` is the hint if the error has none.
+    /// A check that failed with `error`. If the error has no hint, the hint is `next_step`.
     pub(crate) fn error(check: DoctorCheck, error: &Error, next_step: &str) -> DoctorItem {
         let hint = error.hint_text().unwrap_or(next_step);
         DoctorItem {
@@ -233,7 +233,7 @@ impl DoctorItem {
                 code: Some(error.kind().into_str()),
                 ..DoctorEvidence::default()
             },
-            // Nothing was to be changed.
+            // `doctor` changes nothing, so the message need not say that nothing was changed.
             ..DoctorItem::warning(check, error.message_without_effect(), hint)
         }
     }
@@ -260,7 +260,7 @@ impl DoctorItem {
 }
 
 impl Diagnosis {
-    pub(crate) fn of_items(items: Vec<DoctorItem>) -> Diagnosis {
+    pub(crate) fn from_items(items: Vec<DoctorItem>) -> Diagnosis {
         let ok = items.iter().all(|item| item.level != DoctorLevel::Error);
         Diagnosis { ok, items }
     }

@@ -1,9 +1,9 @@
-//! A line for each check: its sign, its name, what was found, and what to do.
+//! The text output of `qless doctor`: a line for each check with its sign, its name, what was found, and what to do.
 
 use strum::VariantArray;
 
 use super::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
-use crate::text::{clean_line, width, wrapped};
+use crate::text::{sanitize_to_line, width, wrap_and_indent};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
@@ -23,7 +23,7 @@ impl View for Diagnosis {
                 item.tab_separated_line()
             }
         });
-        marks.replace_marks(lines.collect())
+        marks.marks_to_ansi_codes(lines.collect())
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
@@ -52,15 +52,16 @@ impl DoctorLevel {
 }
 
 impl DoctorItem {
-    /// The hint stands behind what was found, or below it if both do not fit on one line.
+    /// The lines of a check on a terminal. The hint follows what was found, or is below it if both do not fit on one
+    /// line.
     fn terminal_lines(&self, columns: usize, marks: StyleMarker) -> String {
         let names = DoctorCheck::VARIANTS.iter();
         let names = names.map(|check| check.into_str().len()).max().unwrap_or(0);
         let indent = 2 + names + 2;
         let sign = marks.mark_text(self.level.sign(), Some(self.level.style()));
         let name = self.check.into_str();
-        let what = clean_line(&self.what);
-        let hint = self.hint.as_ref().map(clean_line);
+        let what = sanitize_to_line(&self.what);
+        let hint = self.hint.as_ref().map(sanitize_to_line);
         let one_line = match &hint {
             Some(hint) => format!("{what}    {hint}"),
             None => what.clone(),
@@ -68,22 +69,22 @@ impl DoctorItem {
         let below = if indent + width(&one_line) <= columns {
             format!("{one_line}\n")
         } else {
-            let what = wrapped(&what, columns, indent);
-            let hint = hint.map(|hint| wrapped(&format!("hint: {hint}"), columns, indent));
+            let what = wrap_and_indent(&what, columns, indent);
+            let hint = hint.map(|hint| wrap_and_indent(&format!("hint: {hint}"), columns, indent));
             format!("{}{}", what.trim_start(), hint.unwrap_or_default())
         };
         format!("{sign} {name:names$}  {below}")
     }
 
     fn tab_separated_line(&self) -> String {
-        // Nothing is escaped here: texts of other programs have their escapes already.
+        // Backslashes are not doubled: the texts contain foreign texts whose control characters are escaped already.
         let hint = self.hint.as_deref().unwrap_or_default();
         format!(
             "{}\t{}\t{}\t{}\n",
             self.level.sign(),
             self.check.into_str(),
-            clean_line(&self.what),
-            clean_line(hint)
+            sanitize_to_line(&self.what),
+            sanitize_to_line(hint)
         )
     }
 }
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     fn diagnosis() -> Diagnosis {
-        Diagnosis::of_items(vec![
+        Diagnosis::from_items(vec![
             DoctorItem::ok(DoctorCheck::Config, "/home/ann/\x1b.toml, context prod"),
             DoctorItem::warning(DoctorCheck::Eviction, "jobs are deleted", "`set it`"),
             DoctorItem::skipped(DoctorCheck::Keys, "not looked at: `login` failed"),

@@ -1,5 +1,5 @@
-//! Why a job does not run, or why pops of a queue get no job: reasons, each with its evidence and the command that
-//! helps.
+//! The document of `qless explain`: the reasons why a job does not run, or why pops of a queue get no job. Each reason
+//! has its evidence and a command that helps.
 
 pub(crate) mod text;
 
@@ -50,63 +50,67 @@ pub(crate) struct Explanations {
     pub list: List<Explanation>,
 }
 
-/// The facts that decide what a pop of a queue gets, read in one call.
+/// The facts that decide what a pop of a queue gets, and about one of its jobs if given. One call reads all of them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct PopFacts {
     /// The counts of the queue.
     pub queue: Queue,
-    /// Maximum number of jobs that run at the same time. `None` without a limit.
+    /// Maximum number of jobs of the queue that run at the same time. `None` if there is no limit.
     pub limit: Option<u64>,
-    /// The locks that count for the limit.
+    /// The number of running jobs with a lock that has not expired. They count for the limit.
     pub held: u64,
-    /// The holders of the locks that count for the limit, if there is one: the first 10 whose locks expire.
+    /// If the queue has a limit, the 10 running jobs whose locks expire first.
     #[serde(deserialize_with = "read_holders")]
     pub holders: Vec<Neighbor>,
-    /// When the worker that holds the job, or held it last, was seen last.
+    /// When the given job's holder, or its last holder, was last seen.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub worker_seen: Option<Moment>,
-    /// Recurring jobs that are due and have not been put.
+    /// The number of recurring jobs that are due and whose next job no pop has put yet.
     #[serde(rename = "late")]
     pub late_recurring: u64,
-    /// When the job with the newest lock was popped, and by whom.
+    /// When the job of the queue whose lock expires last was popped.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub popped: Option<Moment>,
+    /// The worker that popped that job.
     pub holder: Option<Name>,
-    /// The worker that was seen last, in any queue.
+    /// The worker that was seen most recently. It may work on other queues.
     pub worker: Option<Name>,
+    /// When `worker` was seen.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub seen: Option<Moment>,
     /// The job that a pop would get now.
     pub next: Option<Name>,
-    /// Since when a pop could have got the job `next`.
+    /// Since when a pop could get the job `next`. Without `next`, when the first of the `renewed` locks expired.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub ready: Option<Moment>,
-    /// Expired locks that a pop would extend once instead of giving the job away.
+    /// The number of expired locks that the next pop would extend once for their holders, so that it gets no job.
     pub renewed: u64,
-    /// The throttles for whose slots the next jobs of the queue wait.
+    /// The throttles without a free slot for which the next jobs of the queue wait.
     pub throttles: Vec<FullThrottle>,
-    /// The throttles that have no slot for the job.
+    /// The throttles without a free slot for the given job.
     pub full: Vec<FullThrottle>,
-    /// Whether other jobs of its lane come before the job.
+    /// Whether the given job waits for other jobs of its lane.
     pub ordered: bool,
     /// When the next scheduled job is due.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub due: Option<Moment>,
-    /// An entry without a job, near the head.
+    /// An entry near the head of the queue whose job does not exist. It would stop a pop of qless-core.
     pub ghost: Option<Name>,
+    /// Since when the oldest job of the queue has waited.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub oldest: Option<Moment>,
-    /// Whether the job is in the set of waiting jobs.
+    /// Whether the given job is in the queue's set of waiting jobs.
     pub listed: bool,
-    /// How many waiting jobs are ahead of the job.
+    /// The number of waiting jobs ahead of the given job.
     pub ahead: u64,
-    /// How many jobs of the queue were completed per minute lately, if enough were.
+    /// About how many jobs of the queue were completed per minute in the last five minutes. `None` if too few were, or
+    /// if no job is ahead of the given job.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub pace: Option<f64>,
 }
 
-/// A throttle without a free slot, as a pop meets it.
+/// A throttle without a free slot: a pop does not get jobs that need one.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row")]
 pub(crate) struct FullThrottle {
@@ -116,12 +120,12 @@ pub(crate) struct FullThrottle {
     pub taken: u64,
     /// Jobs that wait for a slot.
     pub waiting: u64,
-    /// The oldest holders, up to 10.
+    /// Up to 10 of the jobs that hold a slot, the oldest holders first.
     #[serde(rename = "..", deserialize_with = "read_holders")]
     pub holders: Vec<Neighbor>,
 }
 
-/// Reads holders: jid, class, queue, state and worker of each, and when that was seen last.
+/// Reads a flat list of running jobs: per job its jid, class, queue, state, worker, and when the worker was last seen.
 fn read_holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D::Error> {
     let words = Vec::<Name>::deserialize(words)?;
     let name = |word: &Name| Some(word.clone()).filter(|word| !word.is_empty());
@@ -137,7 +141,7 @@ fn read_holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D:
     Ok(words.chunks_exact(6).map(holder).collect())
 }
 
-/// Where the id of a job that does not exist is still mentioned.
+/// The data that still names a job that does not exist, such as a history or an index.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct JidTraces {

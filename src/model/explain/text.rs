@@ -1,5 +1,5 @@
-//! Why a job does not run: a heading, and a line for each reason with its evidence and the command
-//! that helps.
+//! The text output of `qless explain`: a heading, and a line for each reason why a job does not run, with its evidence
+//! and the command that helps.
 
 use super::{Explanation, Explanations, JidTraces};
 use crate::model::job::reason::{BackoffCause, DelayReason, ReasonCode, ReasonEvidence};
@@ -109,10 +109,10 @@ impl Explanation {
             };
             text.push_str(&format!("{}\n", line.trim_end()).replace(" \n", "\n"));
         }
-        marks.replace_marks(text)
+        marks.marks_to_ansi_codes(text)
     }
 
-    /// A line for each reason, tab-separated, and one for the job that a pop would get.
+    /// Tab-separated lines: one for each reason, and one for the job that a pop would get.
     fn tab_separated_rows(&self, options: &RenderOptions) -> String {
         let subject = self.jid.as_ref().or(self.queue.as_ref());
         let subject = subject.map_or_else(String::new, |name| options.name(name));
@@ -127,7 +127,7 @@ impl Explanation {
                 reason.fix_command().unwrap_or_default(),
             );
             // Some counts stand in the sentence only.
-            let line = reason.reason_line(options);
+            let line = reason.reason_and_evidence_line(options);
             format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")
         });
         let next = self.next_jid.as_ref();
@@ -191,7 +191,7 @@ impl Explanation {
 
 impl DelayReason {
     /// The reason in one line, with its evidence.
-    pub(crate) fn reason_line(&self, options: &RenderOptions) -> String {
+    pub(crate) fn reason_and_evidence_line(&self, options: &RenderOptions) -> String {
         let mut line = self.reason_sentence(options);
         let evidence = self.evidence_text(options);
         if !evidence.is_empty() {
@@ -205,7 +205,7 @@ impl DelayReason {
         line
     }
 
-    /// The command that helps, if it can be typed.
+    /// The command that helps, as a shell line. `None` if there is none, or if a name in it is empty or contains NUL.
     pub(crate) fn fix_command(&self) -> Option<String> {
         self.fix.shell_line()
     }
@@ -360,7 +360,8 @@ impl DelayReason {
                 }
             }
             ReasonCode::NoConsumer => {
-                // Without a worker, the time is the wait of the next job, of which a pause may have been a part.
+                // If no worker is known, the time is how long the next job has waited. A pause may have caused part
+                // of this wait.
                 let subject = if worker.is_some() {
                     ""
                 } else {
@@ -427,7 +428,7 @@ impl DelayReason {
     }
 }
 
-/// Names up to three of the jobs that block others.
+/// Adds up to three of the jobs that block the explained job to the evidence, and how many more there are.
 fn add_blocking_jobs(
     roots: &[Neighbor],
     jobs: u64,
@@ -442,7 +443,7 @@ fn add_blocking_jobs(
     }
 }
 
-/// The jid of a job that blocks others, with its queue, state and worker.
+/// A job that blocks others as text: its jid, queue, state and worker.
 fn blocking_job_text(root: &Neighbor, options: &RenderOptions) -> String {
     let mut facts: Vec<String> = root.queue.iter().map(Name::to_string).collect();
     match (root.state, &root.worker) {
@@ -464,7 +465,7 @@ fn failure_text(group: &Option<Name>, message: &Option<Name>) -> String {
     }
 }
 
-/// The traces that are left of a job, `None` if there are none.
+/// The data that still names a job that does not exist, in words. `None` if there is none.
 pub(crate) fn traces_text(traces: &JidTraces) -> Option<String> {
     let mut parts = Vec::new();
     if traces.history > 0 {

@@ -1,5 +1,5 @@
-//! The findings of `qless check`: the name, severity, meaning and repair of each. The help, the manual, the scan
-//! and the repair all read one table.
+//! The kinds of findings of `qless check`. One table has the name, severity, meaning and repair of each, for the help,
+//! the manual, the scan and the repair.
 
 mod table;
 pub(crate) mod text;
@@ -9,10 +9,9 @@ use strum::{Display, EnumCount, EnumString, IntoStaticStr, VariantArray};
 
 pub use self::table::{FINDINGS, LIMITS};
 
-/// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]. The few
-/// rules that hold for one finding alone name its variant.
+/// The id of a kind of finding. Its row of [`FINDINGS`] has its severity, meaning and repair.
 ///
-/// The variants are the public names, such as `ghost-waiting`: a name is stable, and never used again.
+/// Users see a variant by its name, such as `ghost-waiting`. A name never changes and is never reused.
 #[derive(
     Clone,
     Copy,
@@ -112,7 +111,7 @@ impl FindingId {
         &FINDINGS[self as usize]
     }
 
-    /// Whether the repair of this finding may release a job that waits for others.
+    /// Whether the repair of this finding may let a job run that depends on other jobs or waits in its lane.
     pub fn may_release_job(self) -> bool {
         matches!(
             self,
@@ -131,13 +130,13 @@ impl FindingId {
         FindingId::VARIANTS.iter().copied()
     }
 
-    /// The finding that covers this one for the same item.
+    /// The finding that [covers](Finding::covers) this one. If an item has both, only that finding is reported.
     pub fn covered_by(self) -> Option<FindingId> {
         FindingId::all().find(|id| id.row().covers.contains(&self))
     }
 
-    /// Whether this finding is about a failure list. Counters of failed jobs are compared only after such
-    /// findings are repaired.
+    /// Whether this finding is about a failure list. The counters of failed jobs are verified only if no such finding
+    /// remains.
     pub fn is_about_failure_list(self) -> bool {
         FindingId::FailedCounter.row().requires.contains(&self)
     }
@@ -167,7 +166,7 @@ pub enum Severity {
     Warn,
     /// Loses, doubles or blocks a job.
     Error,
-    /// Wedges a queue for clients with the reference core.
+    /// Clients with the reference core can pop no more jobs from a queue.
     Critical,
 }
 
@@ -189,39 +188,40 @@ pub enum Approval {
     Automatic,
     /// `--only` must name the finding.
     Named,
-    /// `--only` must name the finding, and a number must be typed, because keys are deleted.
+    /// `--only` must name the finding, and the operator must type the number of keys that the repair deletes.
     Typed,
     /// The finding is only reported.
     Never,
 }
 
-/// The action of a repair: `remove`, `removed`, `the id`.
+/// The words for what a repair does, such as `remove`, `removed` and `the id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remedy {
+pub struct RemedyWords {
     pub verb: &'static str,
     pub past: &'static str,
     pub what: &'static str,
 }
 
-/// A case of a finding with an approval of its own. The Lua core knows the case by this word.
+/// A case in which a finding requires another approval than usual.
 #[derive(Clone, Copy, Debug)]
-pub struct FindingCase {
+pub struct ConditionalApproval {
+    /// The name of the case in the Lua core.
     pub word: &'static str,
     pub approval: Approval,
-    /// When the finding is this case.
+    /// The condition of the case, for people.
     pub says: &'static str,
 }
 
-/// A detail of a verdict that decides something. `check.slice` and the diagnosis write details as
-/// text for people. [`VerdictDetail::parse`] is the only reader of that text.
+/// A detail of a finding on which its severity or its handling depends. `check.slice` writes details as text for
+/// people. Only [`VerdictDetail::parse`] reads that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VerdictDetail {
-    /// Only text.
+    /// Nothing depends on the detail.
     #[default]
     Other,
-    /// The unreadable field is one that `pop` reads.
+    /// `pop` reads the unreadable field.
     ReadByPop,
-    /// A job that waits has an unreadable field, and pop raises.
+    /// The unreadable field of a waiting job makes `pop` fail.
     BlocksPop,
     /// The failed job is in no failure list.
     InNoList,
@@ -269,8 +269,8 @@ impl VerdictDetail {
         }
     }
 
-    /// Reads the number in the text of a detail, if it decides something: the time of `clock` and `never-due`, in
-    /// seconds since the epoch unless the client uses another unit, and the count of `recurring-count`.
+    /// Reads the number in the detail of three findings: of `clock` and `never-due` a time, in seconds since the epoch
+    /// unless the client used another unit, and of `recurring-count` a count. `None` for other findings.
     pub fn parse_number(id: FindingId, text: &[u8]) -> Option<f64> {
         let last = match id {
             FindingId::Clock | FindingId::NeverDue => text.rsplit(|byte| *byte == b' ').next()?,
@@ -281,41 +281,42 @@ impl VerdictDetail {
     }
 }
 
-/// When a finding has another severity.
+/// A condition under which a finding has another severity than usual.
 #[derive(Clone, Copy, Debug)]
 pub enum SeverityCondition {
     /// The job is at the head of a queue.
     Head,
-    /// The job is at the head of a queue, and the verdict has this detail.
+    /// The job is at the head of a queue, and the finding has this detail.
     HeadAnd(VerdictDetail),
     /// The job does not exist.
     NoJob,
     /// The finding cannot be repaired.
     Reported,
-    /// The verdict has this detail.
+    /// The finding has this detail.
     Detail(VerdictDetail),
 }
 
-/// Another severity: when it holds, and how the help says so.
+/// A severity that a finding has under a condition, instead of its usual one.
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionalSeverity {
     pub severity: Severity,
     pub when: SeverityCondition,
+    /// The condition, for people.
     pub says: &'static str,
 }
 
-/// How examples are written.
+/// How a table shows the examples of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExampleForm {
     /// `3f2a…`
     Jid,
-    /// `mail: 3f2a…, 81c0…`: several jids below the detail that they share, such as a queue.
+    /// `mail: 3f2a…, 81c0…`: a detail, such as a queue, and the jids of the examples with this detail.
     JidIn,
     /// `3f2a…: tags`
     JidIs,
     /// `c41d… needs p-77`
     Needs,
-    /// `a needs b needs a`: the detail is the rest of the chain.
+    /// `a needs b needs a`: a dependency cycle. The item is its first jid, the detail is the rest.
     Chain,
     /// `mail`
     Name,
@@ -323,39 +324,41 @@ pub enum ExampleForm {
     NameIs,
 }
 
-/// A pass of a repair over all its candidates: what other repairs rely on comes
-/// first.
+/// A pass of a repair over all candidates. A repair makes the passes in this order, because later repairs rely on
+/// earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepairStage {
-    /// Types, expiries and stubs of jobs: a write to such a key would be in vain.
+    /// Keys of a wrong type or with an expiry, and remnants of jobs. First, because later writes to such a key would
+    /// fail or be lost.
     Keys,
-    /// Entries of queues, jobs, failures, workers, tags, names.
+    /// Entries of queues, jobs, failure lists, workers, tags and lists of names.
     Entries,
-    /// Dependencies that only one of the two jobs lists. This is a pass of its own: a repair that does not see all
-    /// dependents of a job would remove the others as wrong.
+    /// Dependencies that only one of the two jobs lists. This is a pass of its own, because its repair must see all
+    /// dependents of a job: it would remove the ones that it does not see.
     Edges,
-    /// Counts, and releases of jobs that depend on nothing any more. Both follow from what the other passes repair.
+    /// Wrong counts, and jobs in state `depends` that depend on no job. Last, because earlier repairs cause or remove
+    /// both.
     Counts,
 }
 
-/// Where a finding is repaired that verdicts from several locations report.
+/// From which location a repair changes an item, if verdicts of several locations report one finding about the item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LocationChoice {
-    /// In any of the locations: all of them make the same changes.
+pub enum RepairLocationChoice {
+    /// From any location: all verdicts have the same changes.
     AnyLocation,
-    /// Only in the location that sees most of the problem: its verdict changes most.
+    /// Only from the location whose verdict has the most changes, because it sees most of the problem.
     LargestWins,
-    /// As `LargestWins`, but not at all if one location sees that the job is locked.
+    /// As `LargestWins`, but from no location if the verdict of one of them says that the job is locked.
     LargestUnlessLocked,
 }
 
-/// The known cause of a finding.
+/// The known cause of a finding, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CauseEvidence {
+pub enum KnownCause {
     NoEvidence,
-    /// A lost key of a job leaves such data behind.
+    /// The server lost a key, for example by eviction.
     KeyLoss,
-    /// This call of the reference core leaves such data behind in a healthy database.
+    /// A bug of the reference core in this call.
     ReferenceClient(&'static str),
 }
 
@@ -364,27 +367,27 @@ pub enum CauseEvidence {
 pub struct Finding {
     pub id: FindingId,
     pub severity: Severity,
-    /// The numbers of the invariants that it breaks: 1 to 37 for I-01 … I-37, and 101 to 110 for E-01 … E-10.
+    /// The numbers of the invariants that the finding breaks: 1 to 37 for I-01 … I-37, 101 to 110 for E-01 … E-10.
     pub invariants: &'static [u8],
     /// The problem, in a line.
     pub problem: &'static str,
     pub form: ExampleForm,
-    /// Whether the same item with another detail is another finding.
+    /// Whether one item may have this finding several times, each with another detail.
     pub by_detail: bool,
-    /// Whether the finding is about a dependency: the detail may name the other job.
+    /// Whether the finding is about a dependency. Then the detail may name the other job.
     pub is_edge: bool,
     pub approval: Approval,
-    pub remedy: Option<Remedy>,
+    pub remedy: Option<RemedyWords>,
     pub stage: RepairStage,
-    /// The findings that have to be absent before this one can be verified.
+    /// The findings that must be absent before this one can be verified.
     pub requires: &'static [FindingId],
-    /// The findings that this one reports, too, if it has the same item.
+    /// The findings that are not reported for an item that has this one, because this one includes them.
     pub covers: &'static [FindingId],
-    pub repair_at: LocationChoice,
-    pub evidence: CauseEvidence,
+    pub repair_at: RepairLocationChoice,
+    pub evidence: KnownCause,
     pub grades: &'static [ConditionalSeverity],
-    pub cases: &'static [FindingCase],
-    /// The possible decisions, and the command for each choice.
+    pub cases: &'static [ConditionalApproval],
+    /// What the operator can do about the finding if no repair does it, each with its command.
     pub choices: &'static [&'static str],
 }
 
@@ -416,7 +419,8 @@ impl Finding {
     }
 }
 
-/// The name of an invariant (docs/check.md). Those of lanes and throttles have numbers above 100.
+/// The name of an invariant in docs/check.md: `I-03` for 3, `E-01` for 101. Invariants of lanes and throttles begin
+/// with `E`.
 pub fn invariant_name(number: u8) -> String {
     match number {
         0..=100 => format!("I-{number:02}"),

@@ -1,4 +1,4 @@
-//! The table of findings as text: for `qless help findings` and the manual.
+//! The table of findings as text, for `qless help findings` and the manual.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use strum::VariantArray;
 
 use super::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant_name};
 use crate::model::known_deviations::{DEFECTS, TOLERATED};
-use crate::text::wrapped;
+use crate::text::wrap_and_indent;
 
 /// The width of a line of help.
 const WIDTH: usize = 98;
@@ -30,7 +30,7 @@ pub(crate) fn help_topic() -> String {
             severity_and_invariants(finding)
         );
         for line in finding_sentences(finding) {
-            text.push_str(&wrapped(&line, WIDTH, INDENT));
+            text.push_str(&wrap_and_indent(&line, WIDTH, INDENT));
         }
         for choice in finding.choices {
             text.push_str(&bullet_item(choice));
@@ -41,23 +41,23 @@ pub(crate) fn help_topic() -> String {
         _ = writeln!(text, "    {}  {says}", invariant_name(*number));
     }
     text.push_str("\nNormal, though it may look damaged:\n");
-    for line in tolerated_lines() {
+    for line in tolerated_deviation_lines() {
         text.push_str(&bullet_item(&line));
     }
     text.push_str("\nLeft behind by clients with the reference core, and reported:\n");
-    for line in defect_lines() {
+    for line in reference_defect_lines() {
         text.push_str(&bullet_item(&line));
     }
     text
 }
 
 fn bullet_item(line: &str) -> String {
-    let lines = wrapped(line, WIDTH, INDENT + 2);
+    let lines = wrap_and_indent(line, WIDTH, INDENT + 2);
     format!("{:INDENT$}- {}", "", lines.trim_start())
 }
 
-/// The deviations that are normal, a line each.
-pub(crate) fn tolerated_lines() -> Vec<String> {
+/// A line for each deviation from the invariants that is normal, so that no repair is necessary.
+pub(crate) fn tolerated_deviation_lines() -> Vec<String> {
     let lines = TOLERATED.iter().map(|deviation| match deviation.findings {
         [] => deviation.says.to_owned(),
         findings => format!("{} (info: {})", deviation.says, finding_names(findings)),
@@ -65,8 +65,8 @@ pub(crate) fn tolerated_lines() -> Vec<String> {
     lines.collect()
 }
 
-/// The traces that the defects of the reference core leave behind, a line each.
-pub(crate) fn defect_lines() -> Vec<String> {
+/// A line for each defect of the reference core, with the findings that it causes.
+pub(crate) fn reference_defect_lines() -> Vec<String> {
     let lines = DEFECTS.iter().map(|defect| {
         let findings = finding_names(defect.findings);
         format!("{findings}: {} (D-{:02})", defect.says, defect.number)
@@ -79,7 +79,7 @@ fn finding_names(findings: &[FindingId]) -> String {
     names.join(", ")
 }
 
-/// A finding in the manual, without escapes.
+/// The texts about a finding in the manual. The writer of the manual escapes them.
 pub(crate) struct ManualEntry {
     pub name: &'static str,
     pub severity_and_invariants: String,
@@ -100,8 +100,8 @@ pub(crate) const INTRODUCTION: &str = "\
 Each finding of `qless check` has a stable name, a severity, and the invariants that it breaks: I-01
 to I-37 are those of the core, E-01 to E-10 those of lanes, throttles and merge jobs. `Repair:` says
 what `--repair` does; `if named` requires `--only` with the name; `--only all` names all findings
-except `lost-key`. `--repair` leaves the other findings to you: the list below each has a command for
-each choice.
+except `lost-key`. `--repair` leaves the other findings to you: the list below each has a command
+for each choice.
 ";
 
 fn severity_and_invariants(finding: &Finding) -> String {

@@ -1,5 +1,5 @@
-//! A graph as input of Graphviz. Each text stands in quotes. What Graphviz would take for an escape, an
-//! entity or the end of the text is escaped.
+//! A graph of jobs as input of Graphviz. Each text is quoted. Characters are escaped if Graphviz would read them as an
+//! escape, an entity or the end of the text.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ impl Graph {
     }
 }
 
-/// The attributes of a job's box. Corners and borders differ too, for print without colors.
+/// The Graphviz attributes of a job's box. Colors, corners and borders show the state, also in print without colors.
 fn node_attributes(node: &GraphNode) -> String {
     let own = match style_word(node) {
         "running" => r##", fillcolor="#d3efd3", penwidth=2"##,
@@ -72,13 +72,13 @@ fn node_attributes(node: &GraphNode) -> String {
     format!("{own}{asked}")
 }
 
-/// The name of a node: no two jids have the same one.
+/// The quoted name of a job's node. Different jids have different names.
 fn quoted_id(jid: &[u8]) -> String {
-    let id = escape_noncharacters(&text::clean_line_escaping_backslashes(jid));
+    let id = escape_noncharacters(&text::sanitize_to_line_escaping_backslashes(jid));
     format!("\"{}\"", id.replace('"', "\\\""))
 }
 
-/// Sanitized lines as a label, each aligned to the left.
+/// The quoted label with these lines, which are aligned to the left. The lines must be sanitized.
 fn quoted_label(lines: &[String]) -> String {
     let lines = lines.iter().map(|line| {
         let line = escape_noncharacters(line);
@@ -88,7 +88,7 @@ fn quoted_label(lines: &[String]) -> String {
     format!("\"{}\"", lines.collect::<String>())
 }
 
-/// Escapes the two characters that an SVG cannot contain.
+/// Escapes U+FFFE and U+FFFF, which an SVG cannot contain.
 fn escape_noncharacters(text: &str) -> String {
     text.replace('\u{fffe}', "\\u{fffe}")
         .replace('\u{ffff}', "\\u{ffff}")

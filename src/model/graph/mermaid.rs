@@ -1,5 +1,5 @@
-//! A graph as input of Mermaid. Only letters, digits and blanks of a text stand as they are: everything else
-//! is written as an entity, because Mermaid reads Markdown, HTML and words of its own in labels.
+//! A graph of jobs as input of Mermaid. In labels, every character except letters, digits and blanks is written as an
+//! entity, because Mermaid interprets Markdown, HTML and its own keywords there.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::{Graph, style_word};
 use crate::text::with_thousands_separators;
 use crate::view::RenderOptions;
 
-/// Maximum number of edges, and of characters, that Mermaid draws unless it is configured otherwise.
+/// Maximum number of edges, and of characters of input, that Mermaid draws by default.
 const MERMAID_EDGES: usize = 500;
 const MERMAID_CHARS: usize = 50_000;
 
@@ -37,7 +37,7 @@ impl Graph {
             let lines = self.box_lines(node, &labels, options);
             let lines: Vec<String> = lines.iter().map(|line| escape_label_line(line)).collect();
             let (label, class) = (lines.join("<br/>"), style_word(node));
-            // A job that was asked for has a second line at its sides.
+            // The box of a job that was asked for has double lines at its left and right side.
             let (open, close) = if node.asked { ("[[", "]]") } else { ("[", "]") };
             writeln!(text, "  n{at}{open}\"{label}\"{close}:::{class}")
                 .expect("a String takes all");
@@ -55,7 +55,7 @@ impl Graph {
         text
     }
 
-    /// The setting to change in Mermaid for this text, if the text is larger than Mermaid draws by default.
+    /// The note that Mermaid does not draw this graph by default, and what to do. `None` if the graph is small enough.
     pub(crate) fn mermaid_limit_sentence(&self, text: &str) -> Option<String> {
         let is_larger = self.edges.len() > MERMAID_EDGES || text.chars().count() > MERMAID_CHARS;
         is_larger.then(|| {
@@ -68,11 +68,11 @@ impl Graph {
     }
 }
 
-/// A line of a label, quoted for Mermaid. The line must be sanitized.
+/// Escapes a sanitized line of a label for Mermaid.
 fn escape_label_line(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     for c in line.chars() {
-        // Mermaid uses the four letters and signs for entities of its own while it draws.
+        // Mermaid replaces entities with these four characters internally, so it would misread them in a label.
         let is_plain = c == ' ' || c.is_alphanumeric() && !"ﬂ°¶ß".contains(c);
         if is_plain {
             text.push(c);

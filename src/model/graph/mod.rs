@@ -1,4 +1,4 @@
-//! Which jobs depend on which: as a tree, as the input of Graphviz or Mermaid, as a document.
+//! A graph of jobs and their dependencies, as a tree, as input of Graphviz or Mermaid, or as a document.
 
 mod dot;
 mod mermaid;
@@ -43,7 +43,7 @@ pub(crate) struct Graph {
     pub nodes: Vec<GraphNode>,
     /// Which job depends on which, on the paths to and from the jobs asked for
     pub edges: Vec<GraphEdge>,
-    /// Whether the limit left something out, and not only the depth.
+    /// Whether `--limit` left out jobs or edges. Else only `--depth` did, or nothing is left out.
     #[serde(skip)]
     pub is_cut_by_limit: bool,
     #[serde(skip)]
@@ -53,16 +53,16 @@ pub(crate) struct Graph {
 /// How the text of a graph looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct DrawingOptions {
-    /// `None` for a tree on a terminal, and an edge on each line in a pipe.
+    /// The form that was asked for. `None` means a tree on a terminal, and a line for each edge in a pipe.
     pub form: Option<GraphForm>,
-    /// Whether the tree begins at the first job; else at the first job of each path.
+    /// Whether there is one tree, from the first of `nodes`. Else there is a tree for each job at the start of a path.
     pub has_one_root: bool,
-    /// Whether the trees show what the jobs depend on.
+    /// Whether the trees show dependencies.
     pub dependencies: bool,
-    /// Whether the trees show what depends on the jobs.
+    /// Whether the trees show dependents.
     pub dependents: bool,
     pub full_jids: bool,
-    /// Whether a drawing has ages even in a pipe.
+    /// Whether Graphviz and Mermaid drawings show ages, such as `3h ago`, also in a pipe.
     pub has_ages: bool,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct GraphEdge {
     pub one_sided: bool,
     /// Whether the jobs depend on each other, through this edge
     pub closes_cycle: bool,
-    /// The positions of both jobs in the list.
+    /// The positions of `from` and `to` in the graph's `nodes`.
     #[serde(skip)]
     pub ends: (usize, usize),
 }
@@ -172,7 +172,7 @@ impl GraphNode {
     }
 }
 
-/// The words that exist, with blanks between them.
+/// Joins the words that are present and not empty with a blank.
 fn join_with_blank(words: [Option<String>; 2]) -> String {
     let words = words.into_iter().flatten();
     let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
@@ -180,7 +180,7 @@ fn join_with_blank(words: [Option<String>; 2]) -> String {
 }
 
 impl Graph {
-    /// For each node, the edges that have it at the given end.
+    /// For each node, the positions of its edges: of those whose `end` is the node, either `from` or `to`.
     pub(crate) fn edges_by_node(&self, end: fn(&GraphEdge) -> usize) -> Vec<Vec<usize>> {
         let mut edges = vec![Vec::new(); self.nodes.len()];
         for (at, edge) in self.edges.iter().enumerate() {
@@ -189,7 +189,7 @@ impl Graph {
         edges
     }
 
-    /// Counts what is left out.
+    /// Sets `omitted_edges` and `complete` from the omissions of each node.
     pub(crate) fn sum_omissions(&mut self) {
         let nodes = self.nodes.iter();
         let edges = nodes.map(|node| node.omitted_dependencies + node.omitted_dependents);
@@ -197,7 +197,7 @@ impl Graph {
         self.complete = self.omitted_edges == 0 && self.omitted_jobs == 0;
     }
 
-    /// A sentence about the jobs that are left out. `None` if there are none.
+    /// A sentence about the jobs and edges that are left out. `None` if the graph is complete.
     pub(crate) fn omission_sentence(&self) -> Option<String> {
         if self.complete {
             return None;
@@ -253,14 +253,14 @@ impl Graph {
     }
 }
 
-/// The columns of a box in a picture. Job ids of 32 digits fit.
+/// The width of a line in a box of a drawing, in characters. A job id of 32 digits fits.
 const BOX_WIDTH: usize = 48;
 
 fn cut_for_box(text: &str) -> String {
-    text::cut(text, BOX_WIDTH)
+    text::cut_with_ellipsis(text, BOX_WIDTH)
 }
 
-/// The state as a word for styles in a picture.
+/// The word that selects the style of a job's box in a drawing: its state, `missing` or `unknown`.
 fn style_word(node: &GraphNode) -> &'static str {
     match node.job.state {
         Some(state) => state.into_str(),

@@ -1,4 +1,4 @@
-//! A graph as text: trees for people, an edge on each line for programs.
+//! A graph of jobs as text: trees for people, or a line for each edge for programs.
 
 use super::{Graph, GraphEdge, GraphNode};
 use crate::model::jid_labels::JidLabels;
@@ -10,21 +10,21 @@ use crate::view::table::{Cell, Column, Table, TableSelection};
 /// Columns that each level of a tree is indented by.
 const LEVEL: usize = 3;
 
-/// Columns beside the job ids that are not used for indentation.
+/// Columns of a line that are kept for the state, and not used for indentation or the job id.
 const BESIDE_JIDS: usize = 25;
 
-/// Maximum number of levels that are indented, also in a pipe.
+/// Maximum number of tree levels that are indented, however wide the output is.
 const MAX_LEVELS: usize = 40;
 
 /// The text shown instead of a state for a job that does not exist.
 const MISSING: &str = "(missing!)";
 
-/// The mark of a job that others depend on and that never completes without an operator.
+/// The text beside a failed or missing job on which others depend: it blocks them until an operator acts.
 const BLOCKS: &str = "◄ blocks";
 
 /// A line of a tree.
 struct TreeLine {
-    /// The branch, and the jid or another text at its end.
+    /// The lines of the tree, such as `│  └─ `, followed by a jid or another text.
     branch: String,
     klass: Cell,
     queue: Cell,
@@ -40,7 +40,7 @@ const TREE: &[Column<TreeLine>] = &[
     Column::of_text("MARK", |line: &TreeLine, _| Cell::pre_escaped(line.mark)).only_if_not_zero(),
 ];
 
-/// A line for programs: an edge, or a job that no listed job depends on.
+/// A tab-separated line for programs: an edge, or a job on which no listed job depends.
 struct TsvEdgeRow {
     dependent: Cell,
     jid: Cell,
@@ -61,7 +61,7 @@ const ROWS: &[Column<TsvEdgeRow>] = &[
     Column::of_text("MARK", |row, _| Cell::pre_escaped(row.mark)),
 ];
 
-/// The edges that a tree follows.
+/// Which edges a tree follows from its root.
 #[derive(Clone, Copy, PartialEq)]
 enum BranchKind {
     Dependencies,
@@ -93,12 +93,12 @@ impl Graph {
             } else {
                 BranchKind::Dependents
             };
-            trees.add_forest(branches);
+            trees.add_trees_for_all_nodes(branches);
         }
         Table::new(TREE, &trees.lines, &options).into_text(&options)
     }
 
-    /// A line for each edge, after a line for each job that no listed job depends on.
+    /// Lines for programs: first a line for each job on which no listed job depends, then a line for each edge.
     pub(super) fn edge_rows(&self, options: &RenderOptions) -> String {
         let dependents = self.edges_by_node(|edge| edge.ends.1);
         let tops = self.nodes.iter().zip(dependents);
@@ -113,7 +113,7 @@ impl Graph {
 
 fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, options: &RenderOptions) -> TsvEdgeRow {
     let detail = match (&node.job.job, node.job.state) {
-        // No detail for state `depends`: the dependencies of the job are rows of their own.
+        // A job in state `depends` has no detail, because each of its dependencies has a row.
         (None, _) | (_, Some(State::Depends)) => String::new(),
         (Some(job), _) => job.state_detail(options),
     };
@@ -124,10 +124,10 @@ fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, options: &RenderOptions)
     ];
     let mark = marks.into_iter().find(|(_, is_marked)| *is_marked);
     TsvEdgeRow {
-        dependent: Cell::or_missing(edge.map(|edge| &edge.from)),
+        dependent: Cell::text_or_missing(edge.map(|edge| &edge.from)),
         jid: Cell::text(&node.job.jid),
-        klass: Cell::or_missing(node.job.klass.as_ref()),
-        queue: Cell::or_missing(node.job.queue.as_ref()),
+        klass: Cell::text_or_missing(node.job.klass.as_ref()),
+        queue: Cell::text_or_missing(node.job.queue.as_ref()),
         state: Cell::pre_escaped(node.state_word()),
         detail,
         mark: mark.map_or("", |(mark, _)| mark),
@@ -139,8 +139,9 @@ struct TreeWriter<'g> {
     graph: &'g Graph,
     options: &'g RenderOptions,
     labels: JidLabels,
-    /// The edges from each job, and the edges to it.
+    /// For each job, its edges to dependencies.
     dependencies: Vec<Vec<usize>>,
+    /// For each job, its edges from dependents.
     dependents: Vec<Vec<usize>>,
     /// The jobs that have a line.
     is_shown: Vec<bool>,
@@ -164,13 +165,13 @@ impl<'g> TreeWriter<'g> {
             dependencies: graph.edges_by_node(|edge| edge.ends.0),
             dependents: graph.edges_by_node(|edge| edge.ends.1),
             is_shown: vec![false; graph.nodes.len()],
-            // The other half of what is left is for classes and queues.
+            // Indentation gets half of the remaining columns, classes and queues get the other half.
             max_levels: (left / 2 / LEVEL).clamp(1, MAX_LEVELS),
             lines: Vec::new(),
         }
     }
 
-    /// The tree of a job's dependencies, then that of its dependents.
+    /// Adds the tree of a job's dependencies, then the tree of its dependents.
     fn add_both_trees(&mut self, root: usize) {
         let drawing = &self.graph.drawing;
         let has_dependencies =
@@ -189,8 +190,8 @@ impl<'g> TreeWriter<'g> {
         }
     }
 
-    /// A tree for each job at the beginning of a path, then one for each cycle that no path leads to.
-    fn add_forest(&mut self, branches: BranchKind) {
+    /// Adds a tree for each job to which no edge leads, then one for each cycle that is in no tree yet.
+    fn add_trees_for_all_nodes(&mut self, branches: BranchKind) {
         let nodes = self.graph.nodes.len();
         let before = match branches {
             BranchKind::Dependencies => &self.dependents,
@@ -220,7 +221,7 @@ impl<'g> TreeWriter<'g> {
         }
     }
 
-    /// The number of a job's edges that are left out.
+    /// The number of a job's dependencies or dependents that the graph leaves out.
     fn omitted_edge_count(&self, node: usize, branches: BranchKind) -> u64 {
         let node = &self.graph.nodes[node];
         match branches {
@@ -236,12 +237,12 @@ impl<'g> TreeWriter<'g> {
         self.add_node_line(String::new(), root, mark);
     }
 
-    /// Adds everything below a job. A job that has a line already gets no second tree.
+    /// Adds the lines below a job. A job that occurs again gets a line, but nothing below it.
     fn add_branches(&mut self, root: usize, branches: BranchKind) {
         let mut is_on_path = vec![false; self.graph.nodes.len()];
         is_on_path[root] = true;
         let mut path = vec![(root, 0)];
-        // For each level, whether its branch goes on below.
+        // For each level above the present line, whether further lines of that level follow.
         let mut rails: Vec<bool> = Vec::new();
         while let Some((node, at)) = path.last_mut() {
             let (node, position) = (*node, *at);
@@ -318,8 +319,8 @@ impl<'g> TreeWriter<'g> {
         let style = node.job.state.and_then(State::state_style);
         self.lines.push(TreeLine {
             branch: branch + &self.labels.jid_label(&node.job.jid),
-            klass: Cell::or_missing(node.job.klass.as_ref()),
-            queue: Cell::or_missing(node.job.queue.as_ref()),
+            klass: Cell::text_or_missing(node.job.klass.as_ref()),
+            queue: Cell::text_or_missing(node.job.queue.as_ref()),
             state: Cell::pre_escaped(state).with_style(style),
             mark,
         });

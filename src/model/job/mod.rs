@@ -1,4 +1,4 @@
-//! A job as an operator sees it, with its state, failure, history and neighbors.
+//! A job as an operator sees it, with its state, failure, history, dependencies and dependents.
 
 pub(crate) mod reason;
 pub(crate) mod text;
@@ -15,7 +15,7 @@ use super::coordination::LostLockBackoff;
 use super::ending::exhausted_retries_group;
 use super::queue::QueuedCounts;
 use crate::clock::moment::Moment;
-use crate::json::data::Data;
+use crate::json::data::JobData;
 use crate::json::quote::quote_as_core;
 use crate::json::{Json, Number};
 use crate::name::{Name, escape_invalid_utf8};
@@ -113,8 +113,8 @@ pub struct Job {
     /// The job's tags
     pub tags: Vec<Name>,
     #[serde(flatten)]
-    pub data: Data,
-    /// The length of the stored data if `data` is only its beginning
+    pub data: JobData,
+    /// The length of the stored data if `data` is only its beginning. `None` if `data` is complete.
     #[serde(skip)]
     pub data_length: Option<usize>,
     /// The job's last failure
@@ -127,7 +127,7 @@ pub struct Job {
     pub spawned_from: Option<Name>,
     /// When the job is due, if that is in the future
     pub scheduled_for: Option<Moment>,
-    /// The job's score in the schedule, which may be no time
+    /// The job's score in the queue's set of scheduled jobs: usually a time, but a client may store any number.
     #[serde(skip)]
     pub due_score: Option<f64>,
     /// Since when the job waits for a worker or a slot; in another state, the time of the newest history entry
@@ -160,29 +160,29 @@ pub struct Job {
     /// The job's history, with the notes of each entry; lists have it if it is asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryEntry>>,
-    /// The mark of the job as it was read, which a guarded call compares.
+    /// The mark of the job when it was read. A call can change the job only if it still has this mark.
     #[serde(skip)]
     pub mark: Vec<u8>,
-    /// Whether the lock expired and was extended once, for its holder.
+    /// Whether the lock expired and a pop extended it once for its holder (`grace-period`).
     #[serde(skip)]
     pub in_grace: bool,
-    /// How many dependencies of the job have failed; 0 if they were not read.
+    /// The number of failed dependencies of the job. 0 if the dependencies were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
-    /// The dependencies that do not list the job as a dependent, if they were read.
+    /// The dependencies that do not list the job as a dependent. Empty if the dependencies were not read.
     #[serde(skip)]
     pub unlisted: Vec<Name>,
-    /// The job's dependencies and dependents, if they were read.
+    /// The job's dependencies and dependents as jobs. Empty if they were not read.
     #[serde(skip)]
     pub neighbors: Vec<Neighbor>,
-    /// Why the job cannot run, if this was read.
+    /// Why the job cannot run. `None` if it can run, or if the reason was not read.
     #[serde(skip)]
     pub blocked_by: Option<Box<DelayReason>>,
 }
 
 impl Job {
-    /// When the job last changed: the time of its newest history entry, or of its failure if that is a second or more
-    /// earlier, as in an imported job.
+    /// When the job last changed: the time of its newest history entry. If a failed job failed at least a second before
+    /// that entry, it was imported: then the time of the failure.
     pub(crate) fn unchanged_since(&self) -> Option<Moment> {
         let failed = self.failure.as_ref().and_then(|failure| failure.when);
         let failed = failed.filter(|_| self.state == Some(State::Failed));
@@ -192,7 +192,7 @@ impl Job {
         }
     }
 
-    /// Whether the job has fewer retries remaining than it got.
+    /// Whether the job has used a retry: `remaining` is below `retries`.
     pub(crate) fn has_used_retry(&self) -> bool {
         match (self.remaining, self.retries) {
             (Some(remaining), Some(retries)) => remaining.floor() < retries.floor(),
@@ -200,29 +200,29 @@ impl Job {
         }
     }
 
-    /// The remaining retries for people, at least 0. The core stores -1 for a job that failed because no retry was
-    /// left.
+    /// The number of remaining retries to show, at least 0. The core stores -1 for a job that failed because no retry
+    /// remained.
     pub(crate) fn remaining_retries(&self) -> Option<i64> {
         self.remaining.map(|remaining| remaining.floor().max(0))
     }
 
-    /// Whether the job is in the morgue of its queue: it failed because its retries were used up, in whatever
-    /// group, or it was buried in the group of such jobs.
-    pub(crate) fn is_dead(&self) -> bool {
+    /// Whether the job is in the morgue of its queue: it failed because no retry remained, or it is in the failure
+    /// group of such jobs because an operator buried it.
+    pub(crate) fn has_exhausted_retries(&self) -> bool {
         let exhausted = self.remaining.is_some_and(|remaining| remaining.0 < 0.0);
         let group = self.failure.as_ref().map(|failure| &failure.group);
         let own = self.queue.as_ref().map(exhausted_retries_group);
         self.state == Some(State::Failed) && (exhausted || group.is_some() && group == own.as_ref())
     }
 
-    /// The policy that delays the retries of the job. `None` if it has none, or only one for lost locks.
+    /// The back-off policy for the retries of the job. `None` if it has none, or only a back-off for lost locks.
     pub(crate) fn retry_backoff_policy(&self) -> Option<&Name> {
         let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
         let is_for_lost_locks = LostLockBackoff::from_json(policy.as_bytes()).is_some();
         (!is_for_lost_locks).then_some(policy)
     }
 
-    /// The number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
+    /// The number of entries of the job's history, as its mark gives it: `<state>:<when>:<length>:<queue>`.
     pub(crate) fn history_length(&self) -> Option<usize> {
         let length = self.mark.split(|byte| *byte == b':').nth(2)?;
         std::str::from_utf8(length).ok()?.parse().ok()
@@ -233,7 +233,7 @@ impl Job {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MergePayload {
     #[serde(flatten)]
-    pub data: Data,
+    pub data: JobData,
     /// The position of this data among the others
     pub score: Number,
 }
@@ -252,7 +252,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Reads the stored field. `None` for a job that never failed or was completed later.
+    /// Reads the stored field `failure` of a job. `None` if the job never failed, or completed after its failure.
     pub fn from_stored(bytes: &[u8]) -> Option<Failure> {
         let fields = Json::parse(bytes)?.object()?;
         if fields.is_empty() {
@@ -279,11 +279,11 @@ pub struct HistoryEntry {
     pub what: Name,
     /// When the event happened
     pub when: Option<Moment>,
-    /// The other fields, as stored. The field `q` of `put` and `throttled` is called `queue` here.
+    /// The other fields as stored, except that the field `q` of `put` and `throttled` has the name `queue`.
     pub note: Vec<(Name, Json)>,
 }
 
-/// Whether the core calls the queue `q` in entries with this text.
+/// Whether stored history entries with this text have the queue in the field `q` instead of `queue`.
 fn names_queue_briefly(what: &Name) -> bool {
     matches!(what.as_bytes(), b"put" | b"throttled")
 }
@@ -307,7 +307,7 @@ impl HistoryEntry {
         Some(HistoryEntry { what, when, note })
     }
 
-    /// The entry as the core writes it. The stored text can differ if another client wrote it.
+    /// The entry as JSON in the form in which the core stores it. Another client may have stored another form.
     pub fn to_core_json(&self) -> Vec<u8> {
         let is_brief = names_queue_briefly(&self.what);
         let mut text = b"[".to_vec();
@@ -336,7 +336,7 @@ impl HistoryEntry {
         text
     }
 
-    /// A text of the note, such as the worker of `popped`.
+    /// The text of a further field of the entry, such as `worker` of an entry `popped`.
     pub fn note_text(&self, key: &str) -> Option<Name> {
         self.note_value(key)?.text()
     }
@@ -360,7 +360,7 @@ impl Serialize for HistoryEntry {
     }
 }
 
-/// The fields that each entry has. Others are notes.
+/// The schema has only the fields that every history entry has.
 impl JsonSchema for HistoryEntry {
     fn schema_name() -> Cow<'static, str> {
         "Entry".into()
@@ -392,7 +392,7 @@ pub(crate) struct StateCounts {
 }
 
 impl StateCounts {
-    /// The number of jobs in all states, with complete and failed ones.
+    /// The number of jobs in all states, including complete and failed jobs.
     pub(crate) fn total_of_all_states(&self) -> u64 {
         self.queued.total() + self.complete + self.failed
     }
@@ -473,7 +473,7 @@ mod tests {
 
     fn written(value: &impl Serialize) -> String {
         let mut text = Vec::new();
-        write::write_exact(value, &mut text).unwrap();
+        write::write_unsanitized_compact(value, &mut text).unwrap();
         String::from_utf8(text).unwrap()
     }
 
@@ -525,7 +525,7 @@ mod tests {
             state: Some(State::Waiting),
             state_stored: Some(Name::from("waiting")),
             priority: Some(Number(10.0)),
-            data: Data::from(b"[]".to_vec()),
+            data: JobData::from(b"[]".to_vec()),
             ..Job::default()
         };
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Why a job waits: one reason, with its evidence and the command that helps.
+//! A reason why a job does not run, with its evidence and the command that helps.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::command_line::CommandLine;
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
 
-/// A reason, as documents name it.
+/// The kind of a reason, as documents name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -38,7 +38,7 @@ pub enum ReasonCode {
     Ahead,
 }
 
-/// Why a job waits before it runs again.
+/// Why a job that has run is scheduled to run again only after a back-off delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackoffCause {
@@ -144,13 +144,13 @@ impl DelayReason {
         }
     }
 
-    /// Whether the reason keeps a pop from getting the job. The lack of a worker does not.
+    /// Whether a pop would not get the job for this reason. If only a worker is missing, a pop would get it.
     pub(crate) fn blocks_pop(&self) -> bool {
         self.blocking && self.code != ReasonCode::NoConsumer
     }
 
-    /// The reason as one that delays the job but does not block it.
-    pub(crate) fn into_delay_only(self) -> DelayReason {
+    /// The reason, changed to one that delays the job but does not prevent it from running.
+    pub(crate) fn into_non_blocking(self) -> DelayReason {
         DelayReason {
             blocking: false,
             ..self

@@ -1,4 +1,4 @@
-//! Jobs: a row for each in lists, one in full, and their number by state.
+//! Jobs as text: rows of a list, one job in full, and counts by state.
 
 use strum::VariantArray;
 
@@ -19,7 +19,7 @@ use crate::view::table::{Cell, Column, NONE};
 use crate::view::{RenderOptions, View};
 
 impl State {
-    /// The color of the state. Waiting has none.
+    /// The color of the state on a terminal. State `waiting` has none.
     pub(crate) const fn state_style(self) -> Option<Style> {
         match self {
             State::Running => Some(Style::Green),
@@ -38,12 +38,18 @@ impl Row for Job {
 
     const COLUMNS: &'static [Column<Job>] = &[
         Column::of_names("JID", |missing_job| &missing_job.jid),
-        Column::of_text("KLASS", |job: &Job, _| Cell::or_missing(job.klass.as_ref())).drop_rank(2),
+        Column::of_text("KLASS", |job: &Job, _| {
+            Cell::text_or_missing(job.klass.as_ref())
+        })
+        .drop_rank(2),
         Column::of_text("STATE", |job: &Job, _| {
             Cell::text(job.state_text()).with_style(job.state.and_then(State::state_style))
         })
         .drop_rank(1),
-        Column::of_text("QUEUE", |job: &Job, _| Cell::or_missing(job.queue.as_ref())).drop_rank(4),
+        Column::of_text("QUEUE", |job: &Job, _| {
+            Cell::text_or_missing(job.queue.as_ref())
+        })
+        .drop_rank(4),
         Column::of_numbers("PRI", |job: &Job, _| Cell::number(job.priority)).drop_rank(7),
         Column::of_numbers("REMAINING", |job: &Job, _| {
             match (job.remaining_retries(), job.retries) {
@@ -58,21 +64,24 @@ impl Row for Job {
         })
         .drop_rank(5),
         Column::of_text("WORKER", |job: &Job, _| {
-            Cell::or_missing(job.worker.as_ref())
+            Cell::text_or_missing(job.worker.as_ref())
         })
         .only_if_named(),
         Column::of_text("TAGS", |job: &Job, _| Cell::name_list(&job.tags, false)).only_if_named(),
-        Column::of_text("LANE", |job: &Job, _| Cell::or_missing(job.key.as_ref())).only_if_named(),
+        Column::of_text("LANE", |job: &Job, _| {
+            Cell::text_or_missing(job.key.as_ref())
+        })
+        .only_if_named(),
         Column::of_text("THROTTLES", |job: &Job, _| {
             Cell::name_list(&job.throttles, false)
         })
         .only_if_named(),
         Column::of_text("GROUP", |job: &Job, _| {
-            Cell::or_missing(job.failure.as_ref().map(|failure| &failure.group))
+            Cell::text_or_missing(job.failure.as_ref().map(|failure| &failure.group))
         })
         .only_if_named(),
         Column::of_free_text("DATA", |job: &Job, options| {
-            if options.choice.is_default() {
+            if options.choice.needs_only_default_columns() {
                 Cell::missing()
             } else {
                 Cell::pre_escaped(job.data.as_bytes())
@@ -91,18 +100,18 @@ impl Row for Job {
 }
 
 impl Job {
-    /// The state of the job for people.
+    /// The state of the job as text.
     pub(crate) fn state_text(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
             (None, Some(stored)) => stored.to_string(),
-            // A job that a recurring job has not put yet.
+            // A job of a recurring job that is due and that no pop has put yet.
             (None, None) if self.spawned_from.is_some() => "(due)".to_owned(),
             (None, None) => NONE.to_owned(),
         }
     }
 
-    /// The detail that matters in the state of the job, sanitized.
+    /// The most important fact about a job in its state, sanitized, such as the holder and the lock of a running job.
     pub fn state_detail(&self, options: &RenderOptions) -> String {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
@@ -163,7 +172,7 @@ impl Job {
                 .since
                 .map(|since| options.when(since))
                 .unwrap_or_default(),
-            // A job that a recurring job has not put yet.
+            // A job of a recurring job that is due and that no pop has put yet: name the recurring job.
             None => match (&self.state_stored, &self.spawned_from) {
                 (None, Some(recurring)) => format!("from {recurring}"),
                 _ => String::new(),
@@ -171,13 +180,13 @@ impl Job {
         }
     }
 
-    /// When the lock of the job was lost: when it expired, or when it was revoked.
+    /// When the lock of a stalled job expired or was revoked.
     fn lock_lost_at(&self) -> Option<Moment> {
         self.expires.or(self.since)
     }
 }
 
-/// When a scheduled or recurring job is due.
+/// When a scheduled or recurring job is due, as text: `in 5m`, or `due 2m ago` after that time.
 pub(crate) fn due_text(due: Moment, options: &RenderOptions) -> String {
     match options.now.since(due) {
         late if late >= 0.0 && options.relative() => format!("due {}", options.when(due)),
@@ -185,7 +194,7 @@ pub(crate) fn due_text(due: Moment, options: &RenderOptions) -> String {
     }
 }
 
-/// The parts that exist, with a comma between them.
+/// Joins the parts that are present with a comma.
 pub(crate) fn join_with_comma(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
@@ -199,13 +208,21 @@ impl View for Job {
 
     fn text(&self, options: &RenderOptions) -> String {
         let mut detail = DetailLines::new(options);
-        detail.add_name("jid", &self.jid);
-        detail.add_name_or_missing("klass", self.klass.as_ref());
-        detail.add_name_or_missing("queue", self.queue.as_ref());
+        detail.add_name_line("jid", &self.jid);
+        detail.add_name_line_or_missing("klass", self.klass.as_ref());
+        detail.add_name_line_or_missing("queue", self.queue.as_ref());
         let ink = self.state.and_then(State::state_style);
-        detail.add_line_with_remark("state", self.state_text(), ink, self.state_remark(options));
+        detail.add_line_with_remark(
+            "state",
+            self.state_text(),
+            ink,
+            self.remark_beside_state(options),
+        );
         if let Some(reason) = &self.blocked_by {
-            let (line, ink) = (reason.reason_line(options), Some(Style::Yellow));
+            let (line, ink) = (
+                reason.reason_and_evidence_line(options),
+                Some(Style::Yellow),
+            );
             detail.add_line_with_remark("blocked", line, ink, String::new());
         }
         match self.priority {
@@ -221,7 +238,7 @@ impl View for Job {
             }
             _ => detail.add_line("retries", NONE),
         }
-        detail.add_names("tags", &self.tags);
+        detail.add_names_line("tags", &self.tags);
         detail.add_line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
@@ -239,9 +256,9 @@ impl View for Job {
         detail.add_line_or_missing("needed by", edges(&self.dependents));
         self.add_coordination_lines(&mut detail, options);
         if let Some(template) = &self.spawned_from {
-            detail.add_name("spawned from", template);
+            detail.add_name_line("spawned from", template);
         }
-        // The remark beside the state `scheduled` says it already.
+        // For a job in state `scheduled`, the remark beside the state already says when it is due.
         let due = self.scheduled_for;
         if let Some(due) = due.filter(|_| self.state != Some(State::Scheduled)) {
             detail.add_line("scheduled", due_text(due, options));
@@ -264,7 +281,7 @@ impl View for Job {
 }
 
 impl Job {
-    /// Adds what coordinates the job with others, as far as it is set.
+    /// Adds lines about the job's coordination with others, if set: lane, throttles, back-off, fence and payloads.
     fn add_coordination_lines(&self, detail: &mut DetailLines, options: &RenderOptions) {
         if let Some(lane) = &self.key {
             let remark = if self.hold {
@@ -275,7 +292,7 @@ impl Job {
             detail.add_line_with_remark("lane", options.name(lane), None, remark);
         }
         if !self.throttles.is_empty() {
-            detail.add_names("throttles", &self.throttles);
+            detail.add_names_line("throttles", &self.throttles);
         }
         if let Some(backoff) = self.backoff.as_ref().and_then(effective_backoff_text) {
             detail.add_line("backoff", backoff);
@@ -299,8 +316,8 @@ impl Job {
         }
     }
 
-    /// The remark beside the state in the view of one job.
-    pub(crate) fn state_remark(&self, options: &RenderOptions) -> String {
+    /// The remark beside the state in the view of one job: why it failed, or the most important fact in other states.
+    pub(crate) fn remark_beside_state(&self, options: &RenderOptions) -> String {
         match (self.state, &self.failure) {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, options),
             (Some(State::Failed), _) => self
@@ -312,8 +329,8 @@ impl Job {
     }
 }
 
-/// A back-off in words: `5 s × 2^n after a lost lock`. Policies of retries are shown as they were put. `None` if it
-/// has no effect.
+/// A job's stored back-off as text: `5 s × 2^n after a lost lock`, or the policy for retries as it was put. `None` if
+/// the back-off has no effect.
 pub(crate) fn effective_backoff_text(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::from_json(backoff.as_bytes()) else {
         return Some(backoff.to_string());
@@ -330,10 +347,10 @@ pub(crate) fn effective_backoff_text(backoff: &Name) -> Option<String> {
     Some(format!("{delay} × {factor} after a lost lock"))
 }
 
-/// Maximum number of payloads that the view of one job lists.
+/// Maximum number of payloads of a merge job that the view of the job lists.
 const PAYLOADS: usize = 20;
 
-/// Why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
+/// The failure group, the time and the worker of a failed job: `upload error, 3h 12m ago, by mx-2-18841`.
 fn failed_remark(failure: &Failure, options: &RenderOptions) -> String {
     let mut remark = failure.group.to_string();
     if let Some(when) = failure.when {
@@ -345,9 +362,9 @@ fn failed_remark(failure: &Failure, options: &RenderOptions) -> String {
     remark
 }
 
-/// A text of several lines, each indented by two blanks.
+/// Sanitizes a text and indents each of its lines by two blanks.
 fn indent_lines(lines: &Name) -> String {
-    let clean = text::clean_text(lines.as_bytes());
+    let clean = text::sanitize_keeping_lines(lines.as_bytes());
     clean.lines().map(|line| format!("  {line}\n")).collect()
 }
 
@@ -361,7 +378,7 @@ impl View for StateCounts {
         for state in State::VARIANTS.iter().copied() {
             let count = *counts.count_mut(state);
             if state == State::Throttled && count == 0 {
-                // Only a system with throttles has such jobs.
+                // Throttled jobs exist only where throttles are used: leave out a count of 0.
                 continue;
             }
             detail.add_line_with_remark(
@@ -382,7 +399,7 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::json::Number;
-    use crate::json::data::Data;
+    use crate::json::data::JobData;
     use crate::model::job::{Dependencies, HistoryEntry, Neighbor};
     use crate::model::list::List;
 
@@ -412,7 +429,7 @@ mod tests {
             retries: Some(Number(5.0)),
             remaining: Some(Number(3.0)),
             since: at(since),
-            data: Data::from(br#"{"user":9007199254740993,"locale":"de"}"#.to_vec()),
+            data: JobData::from(br#"{"user":9007199254740993,"locale":"de"}"#.to_vec()),
             ..Job::default()
         }
     }
@@ -573,7 +590,7 @@ mod tests {
             queue: Some(evil()),
             worker: Some(bytes()),
             tags: vec![evil(), bytes()],
-            data: Data::from(b"\"\x1b[31m\xff\"".to_vec()),
+            data: JobData::from(b"\"\x1b[31m\xff\"".to_vec()),
             failure: Some(Failure {
                 group: evil(),
                 message: evil(),
@@ -606,7 +623,8 @@ mod tests {
                 let list = List::of_all(vec![in_state.clone()]).text(&options);
                 assert!(options.terminal || list.lines().count() == 1, "{list}");
                 for text in [in_state.text(&options), list, around.text(&options)] {
-                    let acts = |&c: &char| text::is_harmful(c) && c != '\n' && c != '\t';
+                    let acts =
+                        |&c: &char| text::is_harmful_to_terminal(c) && c != '\n' && c != '\t';
                     assert_eq!(text.chars().find(acts), None, "{text}");
                 }
             }

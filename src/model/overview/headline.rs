@@ -9,23 +9,23 @@ use crate::text::{
 /// Maximum number of problems that a headline names. The others are counted.
 const MAX_NAMED_PROBLEMS: usize = 3;
 
-/// The part of a headline about one problem.
+/// The part of a headline about one problem, in two lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeadlineClause {
-    /// For a line on a terminal, and for the title of a tab: `mail is 4m late`.
+    /// The short form, for a line on a terminal and the title of a browser tab: `mail is 4m late`.
     pub short: String,
-    /// For a sentence: `mail is 4 minutes late`.
+    /// The long form, for a sentence: `mail is 4 minutes late`.
     pub long: String,
 }
 
-/// The headline: its clauses, the worst problem first.
+/// The headline about the state of the system.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Headline {
-    /// Empty if all is quiet.
+    /// A clause for each of the worst problems, the worst first. Empty if nothing needs attention.
     pub clauses: Vec<HeadlineClause>,
-    /// Said if all is quiet.
+    /// The sentence to show if nothing needs attention.
     quiet: String,
-    /// Problems that are not told.
+    /// The number of further problems, which have no clause.
     more: usize,
 }
 
@@ -50,7 +50,7 @@ impl Headline {
         }
     }
 
-    /// The parts of a line: `1,237 failed`, `mail is 4m late`.
+    /// The headline as short parts for one line: `1,237 failed`, `mail is 4m late`, `2 more`.
     pub(crate) fn line_parts(&self) -> Vec<String> {
         if self.clauses.is_empty() {
             return vec![self.quiet.clone()];
@@ -66,12 +66,12 @@ impl Headline {
         parts
     }
 
-    /// Whether the headline names each problem and counts none.
+    /// Whether the headline has a clause for each problem.
     pub(crate) fn names_all_problems(&self) -> bool {
         self.more == 0
     }
 
-    /// The sentence: `1,237 jobs have failed, mail is 4 minutes late, and one worker is silent.`
+    /// The headline as a sentence: `1,237 jobs have failed, mail is 4 minutes late, and one worker is silent.`
     pub(crate) fn sentence(&self) -> String {
         let mut parts: Vec<String> = self
             .clauses
@@ -96,7 +96,7 @@ impl Headline {
 }
 
 impl HeadlineClause {
-    /// Capitalizes the first letter of the sentence, unless that letter belongs to a name.
+    /// Capitalizes the first letter of the long form, unless it begins with the name of a queue.
     fn capitalize_sentence(&mut self, problem: &StatusProblem) {
         let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
         let is_name = begins_with_queue && problem.queue.is_some();
@@ -153,7 +153,7 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
                 ),
             }
         }
-        ProblemCode::Stalled => stalled_clause(problem, overview),
+        ProblemCode::Stalled => stalled_jobs_clause(problem, overview),
         ProblemCode::Late => {
             let Some(queue) = &problem.queue else {
                 return clause("other queues are late", "other queues are late");
@@ -188,8 +188,8 @@ fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineCl
     }
 }
 
-/// Jobs whose locks have expired, by the worker that is silent if there is one.
-fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
+/// The clause about jobs whose locks have expired. It speaks of workers if the listed workers held all these jobs.
+fn stalled_jobs_clause(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
     let jobs = problem.jobs.unwrap_or_default();
     let (verb, locks) = if jobs == 1 {
         ("has", "its lock")
@@ -202,7 +202,7 @@ fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> HeadlineClaus
             1 => "one worker has lost its job".to_owned(),
             _ => format!("one worker has lost {stalled}"),
         },
-        // Workers that are not listed have lost some of the jobs, so no worker is named.
+        // Workers that are not in the list lost some of the jobs: do not speak of one worker.
         [] | [_] => format!("{stalled} {verb} lost {locks}"),
         workers => format!(
             "{} workers have lost jobs",
@@ -266,7 +266,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::model::overview::{Omitted, OverviewTotals};
+    use crate::model::overview::{OmittedCounts, OverviewTotals};
     use crate::model::queue::RoundedSeconds;
     use crate::model::worker::Worker;
     use crate::name::Name;
@@ -379,9 +379,9 @@ mod tests {
                 ..OverviewTotals::default()
             },
             since_s: RoundedSeconds(3600.0),
-            omitted: Omitted {
+            omitted: OmittedCounts {
                 groups: 7,
-                ..Omitted::default()
+                ..OmittedCounts::default()
             },
             ..Overview::default()
         }));

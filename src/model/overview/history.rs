@@ -1,11 +1,12 @@
-//! What a process has seen of the queues since it began to watch: rates, which no single snapshot can tell.
+//! The rates at which jobs are put, completed and fail. A process that watches the queues computes them from successive
+//! snapshots.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{QueueFacts, SystemFacts, WatchedRates};
+use super::{PutAndCompletedRates, QueueFacts, SystemFacts};
 use crate::clock::moment::{Moment, SECONDS_PER_DAY};
 use crate::model::queue::RoundedSeconds;
 use crate::name::{Name, lossless_text};
@@ -13,7 +14,7 @@ use crate::name::{Name, lossless_text};
 /// How many minutes are kept: a day.
 const KEPT: u64 = 24 * 60;
 
-/// The time over which the present rates are counted, in seconds.
+/// The present rates are averages over this time, in seconds.
 const RATE_WINDOW_SECONDS: f64 = 60.0;
 
 /// If two snapshots are further apart than this number of intervals, the time between them counts as unwatched.
@@ -25,31 +26,35 @@ const LONGEST_SCRAPE_INTERVAL: f64 = 300.0;
 /// The minutes of a chart of flow.
 const FLOW_MINUTES: u64 = 60;
 
-/// The slots of a chart of failures, and their length in minutes.
+/// The number of time slots in a chart of failures.
 const FAILURE_SLOTS: u64 = 12;
+
+/// The length of such a slot, in minutes.
 const SLOT_MINUTES: u64 = 10;
 
-/// Rates of the last day by the minute, from snapshots at any interval.
+/// The numbers of jobs put, completed and failed in each minute of the last day, from snapshots at any interval.
 ///
-/// What was counted between two snapshots is spread evenly over the time between them, unless that is so long that
-/// nobody watched.
+/// The jobs counted between two snapshots are spread evenly over the time between them. If that time is too long, it
+/// counts as unwatched, and these jobs are left out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
-    /// For how many seconds of a minute the queues were watched.
+    /// The number of seconds of each minute in which the queues were watched.
     watched: MinuteSeries,
+    /// Jobs put, by queue.
     put: SeriesByName,
+    /// Jobs completed, by queue.
     done: SeriesByName,
-    /// By group.
+    /// Jobs failed, by failure group.
     failed: SeriesByName,
-    /// The snapshots of the last minute, and the one before them.
+    /// The snapshots of the last minute, and the last one before that minute.
     #[serde(skip)]
     snapshots: VecDeque<PastSnapshot>,
 }
 
-/// By the lossless text of a queue or a group.
+/// A series for each queue or failure group. The key is the lossless text of its name.
 type SeriesByName = HashMap<String, MinuteSeries>;
 
-/// Sums by minutes since the epoch, oldest first. A minute without any is left out.
+/// A sum for each minute, oldest first. Minutes count from the epoch. A minute whose sum is 0 has no item.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct MinuteSeries(VecDeque<(u64, f64)>);
 
@@ -57,56 +62,60 @@ struct MinuteSeries(VecDeque<(u64, f64)>);
 #[derive(Clone, Debug)]
 struct PastSnapshot {
     at: Moment,
-    /// Whether the snapshot has all queues and groups.
+    /// Whether the snapshot contains all queues and failure groups.
     is_whole: bool,
     queues: HashMap<Name, QueueCounters>,
-    /// Jobs by group.
+    /// The number of failed jobs in each failure group.
     groups: HashMap<Name, u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct QueueCounters {
-    /// Since the epoch.
+    /// The day of the counters, counted from the epoch.
     day: u64,
+    /// Jobs in state `waiting`.
     waiting: u64,
-    /// Jobs in the queue.
+    /// All jobs in the queue, in any state.
     open: u64,
-    /// Jobs that left it today: complete, or failed.
+    /// Jobs completed on this day.
     completed: u64,
+    /// Failures on this day.
     failures: u64,
 }
 
-/// The counters at both ends of the last minute of snapshots.
+/// The counters in the first and in the last snapshot of the last minute.
 #[derive(Clone, Copy, Debug)]
-struct MinuteEnds {
+struct FirstAndLastCounters {
     first: QueueCounters,
     last: QueueCounters,
     /// The time between both, which is above 0.
     seconds: f64,
 }
 
-/// The jobs that came and the jobs that were completed between two snapshots.
+/// The numbers of jobs that were put and completed between two snapshots.
 #[derive(Clone, Copy, Debug)]
 struct FlowCounts {
     put: f64,
     completed: f64,
 }
 
-/// Jobs put and completed, per second. A value is `None` for times without a snapshot.
+/// The rates at which jobs are put and completed, per second. A value is `None` for a time that was not watched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct JobRates {
-    /// For each of the last 60 minutes, the oldest first.
+    /// Jobs put per second in each of the last 60 minutes, the oldest first.
     pub put: Vec<Option<f64>>,
+    /// Jobs completed per second in each of the last 60 minutes, the oldest first.
     pub done: Vec<Option<f64>>,
-    /// Over the last minute.
+    /// Jobs put per second over the last minute.
     pub put_per_s: Option<f64>,
+    /// Jobs completed per second over the last minute.
     pub done_per_s: Option<f64>,
-    /// How many more jobs wait than a minute ago.
+    /// The growth of the number of waiting jobs over the last minute, per minute. Negative if it shrinks.
     pub growth_per_min: Option<f64>,
 }
 
 impl History {
-    /// Adds a snapshot. While the queues are watched, one comes about once per `interval`.
+    /// Adds a snapshot. `interval`: about how often the caller takes one while it watches the queues.
     pub(crate) fn add_snapshot(&mut self, facts: &SystemFacts, now: Moment, interval: Duration) {
         let snapshot = PastSnapshot::new(facts, now);
         let last = self.snapshots.back();
@@ -151,7 +160,7 @@ impl History {
         }
     }
 
-    /// Since when the queues are watched, as far as that is kept.
+    /// The oldest watched minute that is kept, at most a day ago.
     pub(crate) fn watched_since(&self) -> Option<Moment> {
         match self.watched.0.front() {
             Some((minute, _)) => Moment::from_seconds(*minute as f64 * 60.0),
@@ -162,7 +171,7 @@ impl History {
     pub(crate) fn rates_of_queue(&self, queue: &Name) -> JobRates {
         let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
-        self.make_flow(self.put.get(name), self.done.get(name), ends)
+        self.make_job_rates(self.put.get(name), self.done.get(name), ends)
     }
 
     /// The flow through all queues.
@@ -175,21 +184,22 @@ impl History {
             sum
         };
         let ends = self.ends_of_last_minute(|snapshot| Some(snapshot.total_counters()));
-        self.make_flow(Some(&sum(&self.put)), Some(&sum(&self.done)), ends)
+        self.make_job_rates(Some(&sum(&self.put)), Some(&sum(&self.done)), ends)
     }
 
-    /// The rates over the snapshots of the last minute, if there were two.
-    pub(crate) fn last_minute_rates(&self) -> Option<WatchedRates> {
+    /// The rates of all queues over the last minute. `None` if fewer than two snapshots were taken in that minute.
+    pub(crate) fn last_minute_rates(&self) -> Option<PutAndCompletedRates> {
         let ends = self.ends_of_last_minute(|snapshot| Some(snapshot.total_counters()))?;
         let flow = ends.last.flow_since(ends.first);
-        Some(WatchedRates {
+        Some(PutAndCompletedRates {
             seconds: RoundedSeconds(ends.seconds),
             put_per_s: RoundedSeconds(flow.put / ends.seconds),
             completed_per_s: RoundedSeconds(flow.completed / ends.seconds),
         })
     }
 
-    /// The failures of a group in each of the last twelve times ten minutes, the oldest first.
+    /// The number of failures of a group in each ten minutes of the last two hours, the oldest first. `None` for ten
+    /// minutes that were not watched.
     pub(crate) fn failures_per_ten_minutes(&self, group: &Name) -> Vec<Option<f64>> {
         let Some(last) = self.newest_minute() else {
             return vec![None; FAILURE_SLOTS as usize];
@@ -205,11 +215,11 @@ impl History {
         slots.collect()
     }
 
-    fn make_flow(
+    fn make_job_rates(
         &self,
         put: Option<&MinuteSeries>,
         done: Option<&MinuteSeries>,
-        ends: Option<MinuteEnds>,
+        ends: Option<FirstAndLastCounters>,
     ) -> JobRates {
         let rates = |series: Option<&MinuteSeries>| {
             let last = self.newest_minute().unwrap_or_default();
@@ -233,17 +243,18 @@ impl History {
         }
     }
 
-    /// `None` if the last minute has only one snapshot, or if one of its ends has no counters.
+    /// The counters in the first and in the last snapshot of the last minute. `None` if there is only one snapshot, or
+    /// if `counters` finds nothing in one of the two.
     fn ends_of_last_minute(
         &self,
         counters: impl Fn(&PastSnapshot) -> Option<QueueCounters>,
-    ) -> Option<MinuteEnds> {
+    ) -> Option<FirstAndLastCounters> {
         let last = self.snapshots.back()?;
         let mut snapshots = self.snapshots.iter();
         let first = snapshots.find(|snapshot| last.at.since(snapshot.at) <= RATE_WINDOW_SECONDS)?;
         let seconds = last.at.since(first.at);
         let (first, last) = (counters(first)?, counters(last)?);
-        (seconds > 0.0).then_some(MinuteEnds {
+        (seconds > 0.0).then_some(FirstAndLastCounters {
             first,
             last,
             seconds,
@@ -301,9 +312,10 @@ impl QueueCounters {
         }
     }
 
-    /// Jobs that were cancelled or moved since the earlier snapshot do not count.
+    /// The jobs put and completed since an earlier snapshot. Puts follow from the change of the number of jobs in the
+    /// queue, so each cancelled or moved job lowers their number by one.
     fn flow_since(self, before: QueueCounters) -> FlowCounts {
-        // At midnight the counters begin again, as they do when they are deleted.
+        // The counters restart at 0 at midnight, or if a client deletes them.
         let is_same_day = self.day == before.day;
         let since = |now: u64, before: u64| match now.checked_sub(before) {
             Some(more) if is_same_day => more as f64,
@@ -320,7 +332,7 @@ impl QueueCounters {
 }
 
 impl MinuteSeries {
-    /// Spreads a count evenly over a time in seconds since the epoch.
+    /// Spreads a count evenly over the minutes between two times, in seconds since the epoch.
     fn spread_count(&mut self, count: f64, (from, to): (f64, f64)) {
         let first = minute_of(from).max(minute_of(to).saturating_sub(KEPT));
         for minute in first..=minute_of(to) {
@@ -364,7 +376,7 @@ fn add_to_series(all: &mut SeriesByName, name: &Name, count: f64, span: (f64, f6
     }
 }
 
-/// The count of a name in an earlier snapshot. If that snapshot was complete, a missing name counts as 0.
+/// The count of a name in an earlier snapshot. A missing name has count 0 if the snapshot was complete, else `None`.
 fn earlier_count<T: Copy + Default>(
     before: &HashMap<Name, T>,
     name: &Name,

@@ -1,4 +1,4 @@
-//! The whole system at one moment, as `status` shows it.
+//! The document of `qless status`: the whole system at one moment.
 
 pub(crate) mod headline;
 pub(crate) mod history;
@@ -17,7 +17,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::lenient;
 use crate::name::Name;
-use crate::text::format_plain_count;
+use crate::text::format_count_without_separators;
 use crate::view::RenderOptions;
 
 /// The whole system.
@@ -33,9 +33,9 @@ pub(crate) struct Overview {
     pub recent: Option<RecentCompletions>,
     /// Rates per second over at most the last minute; only with `--watch`, and from `web`
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_minute: Option<WatchedRates>,
+    pub last_minute: Option<PutAndCompletedRates>,
     /// The oldest wait of each queue, the longest first
-    pub waits: Vec<OldWait>,
+    pub waits: Vec<OldestQueueWait>,
     /// The paused queues
     pub paused: Vec<PausedQueueSummary>,
     /// Groups with failures since `--since`
@@ -44,20 +44,20 @@ pub(crate) struct Overview {
     pub since_s: RoundedSeconds,
     /// Workers whose locks have expired
     pub stalled_workers: Vec<Worker>,
-    /// Workers that hold locks and were not seen for more than half of the time of a lock.
+    /// Workers that hold locks and have been silent for more than half of the time that a lock lasts.
     #[serde(skip)]
     pub silent_workers: Vec<Worker>,
     /// Queues with recurring jobs that are due and have not been put
-    pub late_recurring: Vec<LateRecurring>,
+    pub late_recurring: Vec<QueueWithLateRecurring>,
     /// What needs attention, the worst first
     pub problems: Vec<StatusProblem>,
     /// Queues, groups and workers beyond the first 500 of each, which are not read
-    pub omitted: Omitted,
+    pub omitted: OmittedCounts,
 }
 
 /// The numbers of queues, groups and workers that were not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Omitted {
+pub(crate) struct OmittedCounts {
     /// Queues
     pub queues: u64,
     /// Groups of failures
@@ -115,7 +115,7 @@ pub(crate) struct RecentCompletions {
 
 /// Rates between two moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct WatchedRates {
+pub(crate) struct PutAndCompletedRates {
     /// The time between the two counts
     pub seconds: RoundedSeconds,
     /// Jobs put per second, not counting jobs that were cancelled in this time
@@ -126,7 +126,7 @@ pub(crate) struct WatchedRates {
 
 /// The oldest wait of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct OldWait {
+pub(crate) struct OldestQueueWait {
     /// The queue
     pub queue: Name,
     /// The job that has waited longest
@@ -145,8 +145,9 @@ pub(crate) struct OldWait {
     pub last_seen: Option<Moment>,
 }
 
-impl OldWait {
-    /// Why the job waits, if not for a worker: `behind other jobs in lane a/b (c runs on w1, silent for 4h)`.
+impl OldestQueueWait {
+    /// Why the job waits, as text: `behind other jobs in lane a/b (c runs on w1, silent for 4h)`. `None` if it waits
+    /// only for a worker.
     pub(crate) fn reason_text(&self, now: Moment) -> Option<String> {
         let why = self.why.filter(|why| *why != LagCause::Waiting)?;
         let mut text = why.as_sentence(self.held_by.as_ref());
@@ -187,7 +188,7 @@ pub(crate) struct RecentFailures {
 
 /// A queue with recurring jobs that are due and have not been put.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct LateRecurring {
+pub(crate) struct QueueWithLateRecurring {
     /// The queue
     pub queue: Name,
     /// Recurring jobs that are due
@@ -196,7 +197,7 @@ pub(crate) struct LateRecurring {
     pub due: Option<Moment>,
 }
 
-/// Something that needs attention, the worst first.
+/// The kinds of problems that need attention, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -218,9 +219,9 @@ pub(crate) enum ProblemCode {
     Paused,
 }
 
-impl Omitted {
-    /// The numbers in a sentence, if there are any.
-    pub(crate) fn sentence(&self) -> Option<String> {
+impl OmittedCounts {
+    /// A sentence with the numbers of queues, groups and workers that were not read. `None` if all were read.
+    pub(crate) fn omission_sentence(&self) -> Option<String> {
         let parts = [
             (self.queues, "queue", "queues"),
             (self.groups, "group of failures", "groups of failures"),
@@ -228,13 +229,13 @@ impl Omitted {
         ];
         let parts = parts.iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<String> = parts
-            .map(|(count, one, many)| format_plain_count(*count, one, many))
+            .map(|(count, one, many)| format_count_without_separators(*count, one, many))
             .collect();
         (!parts.is_empty()).then(|| format!("{} not read", parts.join(", ")))
     }
 }
 
-/// `at least `, for a count that lacks some queues or groups, which were not read; else nothing.
+/// The text before a count: `at least ` if `omitted` queues or groups were not read, else empty.
 pub(crate) fn at_least_prefix(omitted: u64) -> &'static str {
     if omitted > 0 { "at least " } else { "" }
 }
@@ -244,7 +245,7 @@ impl ProblemCode {
         self.into()
     }
 
-    /// Whether the problem is mild: an operator chose the state, or it passes by itself.
+    /// Whether the problem is mild: an operator caused it on purpose, or it often ends without an operator.
     pub(crate) fn is_mild(self) -> bool {
         matches!(
             self,
@@ -277,7 +278,7 @@ pub(crate) struct StatusProblem {
     /// The sentence without the command.
     #[serde(skip)]
     pub fact: String,
-    /// The command that helps, perhaps once a word of it is replaced.
+    /// The command that helps. It may contain a placeholder that the operator must replace.
     #[serde(skip)]
     pub form: Option<CommandLine>,
 }
@@ -300,12 +301,12 @@ impl StatusProblem {
         }
     }
 
-    /// The command that helps, as it is typed.
-    pub(crate) fn command(&self) -> Option<String> {
+    /// The command that helps, as a shell line. `None` if there is none that a shell can run.
+    pub(crate) fn fix_command(&self) -> Option<String> {
         self.form.as_ref()?.shell_line()
     }
 
-    /// Adds a command that helps once a word of it is replaced.
+    /// Adds a command that helps, with a placeholder that the operator must replace.
     pub(crate) fn with_fix_template(mut self, form: CommandLine) -> StatusProblem {
         if let Some(line) = form.shell_line() {
             self.message = format!("{}: `{line}`", self.fact);
@@ -314,7 +315,7 @@ impl StatusProblem {
         self
     }
 
-    /// Adds the command that helps, if it can be typed.
+    /// Adds a command that helps as it is. In documents it is empty if no shell can run it.
     pub(crate) fn with_fix(mut self, fix: CommandLine) -> StatusProblem {
         self.fix = fix.runnable_argv();
         self.with_fix_template(fix)
@@ -353,26 +354,28 @@ impl Default for RoundedSeconds {
     }
 }
 
-/// The known facts about the whole system at one moment, as far as they were read.
+/// The facts about the whole system at one moment, as read from the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemFacts {
     pub server: Option<ServerFacts>,
     /// Completed jobs that are still kept.
     pub complete: u64,
     pub recent: Option<RecentCompletions>,
-    /// The number of queues, groups and workers, including queues, groups and workers that were not read.
+    /// The number of all failure groups. Up to 500 of them are in `groups`.
     pub group_count: u64,
+    /// The number of all queues. Up to 500 of them are in `queues`.
     pub queue_count: u64,
+    /// The number of all workers that were seen recently. Up to 500 of them are in `workers`.
     pub worker_count: u64,
-    /// The workers that were seen within an hour.
+    /// The number of workers that were seen within an hour.
     pub workers_within_hour: u64,
-    /// By name.
+    /// Sorted by name.
     pub groups: Vec<RecentFailures>,
     pub queues: Vec<QueueFacts>,
     pub workers: Vec<Worker>,
-    /// Queues with a key of a wrong type, of which nothing else is known.
+    /// Queues that the core could not read, because a key of the queue has a wrong type.
     pub damaged_queues: Vec<Name>,
-    /// Lists that cannot be read, because a key has a wrong type.
+    /// Lists that the core could not read, because a key has a wrong type.
     pub damaged_lists: Vec<SystemList>,
 }
 
@@ -392,15 +395,15 @@ pub(crate) enum SystemList {
 
 impl SystemFacts {
     /// The number of queues, groups and workers that were not read.
-    pub(crate) fn omitted(&self) -> Omitted {
+    pub(crate) fn omitted(&self) -> OmittedCounts {
         let rest = |count: u64, seen: usize| count.saturating_sub(seen as u64);
-        Omitted {
+        OmittedCounts {
             queues: rest(
                 self.queue_count,
                 self.queues.len() + self.damaged_queues.len(),
             ),
             groups: rest(self.group_count, self.groups.len()),
-            workers: if self.knows_list(SystemList::Workers) {
+            workers: if self.is_list_readable(SystemList::Workers) {
                 rest(self.worker_count, self.workers.len())
             } else {
                 0
@@ -409,7 +412,7 @@ impl SystemFacts {
     }
 
     /// Whether a list could be read.
-    pub(crate) fn knows_list(&self, list: SystemList) -> bool {
+    pub(crate) fn is_list_readable(&self, list: SystemList) -> bool {
         !self.damaged_lists.contains(&list)
     }
 }
@@ -429,38 +432,45 @@ pub(crate) struct QueueFacts {
     pub failures: u64,
     /// Locks lost today.
     pub retries: u64,
-    /// Recurring jobs that are due and have not been put.
+    /// The number of recurring jobs that are due and whose next job no pop has put yet.
     pub late: u64,
-    /// When the first of them was due.
+    /// When the first of these recurring jobs was due.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub due: Option<Moment>,
-    /// Of the four running jobs whose locks expire first, when the one popped first was popped; only if asked for.
+    /// When the longest-running job was popped, of the four running jobs whose locks expire first. Read on request.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub running_since: Option<Moment>,
-    /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that it
-    /// waits for.
+    /// Since when the oldest job of the queue has waited.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub since: Option<Moment>,
+    /// The oldest job of the queue.
     pub jid: Option<Name>,
+    /// Why the oldest job waits.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub why: Option<LagCause>,
+    /// The throttle or lane for which the oldest job waits.
     pub held_by: Option<Name>,
-    /// The running job that the oldest job waits for, with its worker, and when the worker was last seen.
+    /// The running job for which the oldest job waits.
     pub holder: Option<Name>,
+    /// The worker that runs `holder`.
     pub holder_worker: Option<Name>,
+    /// When that worker was last seen.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub holder_seen: Option<Moment>,
-    /// A throttle that lets no job run, and how many wait for it.
+    /// A throttle of a job of the queue that lets no job run, because its maximum is negative.
     pub throttle: Option<Name>,
+    /// The number of jobs that wait for `throttle`.
     pub waiting: Option<u64>,
-    /// A lane whose first job has an expired lock, with the job and the worker that lost it.
+    /// A lane in which jobs wait, because the lock of its first job has expired.
     pub lane: Option<Name>,
+    /// The first job of `lane`.
     pub first: Option<Name>,
+    /// The worker that lost the lock of `first`.
     pub worker: Option<Name>,
-    /// How long jobs waited today, if that was asked for.
+    /// How long jobs waited today. Read on request.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub wait: Option<DurationSpread>,
-    /// How long jobs ran today, if that was asked for.
+    /// How long jobs ran today. Read on request.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub run: Option<DurationSpread>,
 }
@@ -469,21 +479,21 @@ pub(crate) struct QueueFacts {
 const LATE: f64 = 120.0;
 
 impl QueueFacts {
-    /// Whether the oldest job of the queue has waited too long. In a paused queue no job has: an operator chose the
-    /// wait.
+    /// Whether the oldest job of the queue has waited longer than [`LATE`]. False for a paused queue, whose jobs an
+    /// operator lets wait on purpose.
     pub(crate) fn has_oldest_job_waited_too_long(&self, now: Moment) -> bool {
         let wait = self.oldest_wait(now);
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
     }
 
-    /// Whether the job at the head of the queue has waited too long. Lists show this wait.
+    /// Whether the job at the head of the queue has waited longer than [`LATE`]. Lists of queues show this wait.
     pub(crate) fn has_head_waited_too_long(&self, now: Moment) -> bool {
         let wait = self.counts.head_wait_s.map_or(0.0, |wait| wait.0);
         self.has_oldest_job_waited_too_long(now) && wait > LATE
     }
 
-    /// The wait of the oldest job, if it is too long and lists do not show it, because the job at the head waits
-    /// less.
+    /// The wait of the oldest job in seconds, if it is longer than [`LATE`] but the job at the head has waited less, so
+    /// that lists of queues do not show it.
     pub(crate) fn late_wait_behind_head(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
         wait.filter(|_| {
@@ -491,29 +501,29 @@ impl QueueFacts {
         })
     }
 
-    /// What keeps the jobs of the queue from workers: its pause, else the throttle or the lane that holds the oldest
-    /// job.
+    /// Why workers do not get the jobs of the queue, as text: its pause, else the throttle or lane for which the oldest
+    /// job waits.
     pub(crate) fn blocking_reason_text(&self, options: &RenderOptions) -> Option<String> {
         if self.counts.paused {
-            return Some(self.counts.state_text(options));
+            return Some(self.counts.pause_text(options));
         }
         let held_by = self.held_by.as_ref()?;
         Some(self.why?.as_sentence(Some(held_by)))
     }
 
-    /// The oldest wait. For a paused queue, the pause is the reason, whatever else its jobs wait for.
-    pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldWait> {
-        let wait = OldWait {
+    /// The wait of the oldest job, with its reason. In a paused queue the reason is always the pause.
+    pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldestQueueWait> {
+        let wait = OldestQueueWait {
             queue: self.counts.name.clone(),
             jid: self.jid.clone()?,
             wait_s: RoundedSeconds(now.since(self.since?).max(0.0)),
             why: Some(LagCause::Paused),
-            ..OldWait::default()
+            ..OldestQueueWait::default()
         };
         if self.counts.paused {
             return Some(wait);
         }
-        Some(OldWait {
+        Some(OldestQueueWait {
             why: self.why,
             held_by: self.held_by.clone(),
             holder: self.holder.clone(),
@@ -565,18 +575,18 @@ impl Overview {
                 seconds: RoundedSeconds(300.0),
                 completed: 37,
             }),
-            last_minute: Some(WatchedRates {
+            last_minute: Some(PutAndCompletedRates {
                 seconds: RoundedSeconds(60.0),
                 put_per_s: RoundedSeconds(61.2),
                 completed_per_s: RoundedSeconds(58.9),
             }),
-            waits: vec![OldWait {
+            waits: vec![OldestQueueWait {
                 queue: "mail".into(),
                 jid: "welcome-42".into(),
                 wait_s: RoundedSeconds(252.0),
                 why: Some(LagCause::Throttled),
                 held_by: Some("api".into()),
-                ..OldWait::default()
+                ..OldestQueueWait::default()
             }],
             paused: vec![PausedQueueSummary {
                 queue: "images".into(),
@@ -597,7 +607,7 @@ impl Overview {
                 ..Worker::default()
             }],
             silent_workers: Vec::new(),
-            late_recurring: vec![LateRecurring {
+            late_recurring: vec![QueueWithLateRecurring {
                 queue: "web".into(),
                 jobs: 1,
                 due: Moment::from_seconds(99_960.0),
@@ -607,9 +617,9 @@ impl Overview {
                     .with_jobs(1)
                     .with_fix(CommandLine::new("jobs --state stalled")),
             ],
-            omitted: Omitted {
+            omitted: OmittedCounts {
                 groups: 7,
-                ..Omitted::default()
+                ..OmittedCounts::default()
             },
         }
     }

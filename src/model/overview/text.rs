@@ -28,9 +28,9 @@ impl View for Overview {
             } else {
                 Style::Red
             };
-            let name = item_name("problems", at, options);
-            // People copy the command from a line of its own.
-            let command = problem.command().filter(|_| options.terminal);
+            let name = name_if_first_or_piped("problems", at, options);
+            // On a terminal, the command has its own line, so that people can copy it.
+            let command = problem.fix_command().filter(|_| options.terminal);
             let sentence = if command.is_some() {
                 &problem.fact
             } else {
@@ -54,7 +54,7 @@ impl View for Overview {
         } = self.totals;
         let counts = queued.counts_with_state_words().into_iter();
         let counts = counts.chain([(failed, "failed"), (complete, "complete")]);
-        // Only a system with throttles has such jobs.
+        // Throttled jobs exist only where throttles are used: leave out a count of 0.
         let shown = |(count, state): &(u64, &str)| *count > 0 || *state != "throttled";
         let counts: Vec<String> = counts
             .filter(shown)
@@ -116,23 +116,24 @@ impl View for Overview {
         });
         let more = waits.len().saturating_sub(MAX_WAITS);
         for (at, wait) in waits.take(MAX_WAITS).enumerate() {
-            detail.add_line(item_name("oldest wait", at, options), wait);
+            detail.add_line(name_if_first_or_piped("oldest wait", at, options), wait);
         }
         if more > 0 {
             detail.add_line(
-                item_name("oldest wait", MAX_WAITS, options),
+                name_if_first_or_piped("oldest wait", MAX_WAITS, options),
                 format!("… {more} more"),
             );
         }
-        if let Some(omitted) = self.omitted.sentence() {
+        if let Some(omitted) = self.omitted.omission_sentence() {
             detail.add_line("omitted", omitted);
         }
         detail.into_text()
     }
 }
 
-/// The name of a line of a list. A script finds each line by its name. People read it once.
-fn item_name(name: &'static str, at: usize, options: &RenderOptions) -> &'static str {
+/// The name before line `at` of a list. In a pipe each line has the name, so that scripts find it. On a terminal only
+/// the first line has it.
+fn name_if_first_or_piped(name: &'static str, at: usize, options: &RenderOptions) -> &'static str {
     if at > 0 && options.terminal { "" } else { name }
 }
 

@@ -1,4 +1,4 @@
-//! Recurring jobs: templates from which jobs are put, one per interval.
+//! Recurring jobs: templates from which the core puts jobs, one per interval.
 
 pub(crate) mod text;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::coordination::Coordination;
 use crate::clock::moment::Moment;
-use crate::json::data::Data;
+use crate::json::data::JobData;
 use crate::json::{Json, Number};
 use crate::name::Name;
 
@@ -35,7 +35,7 @@ pub struct Recurring {
     /// The tags of these jobs
     pub tags: Vec<Name>,
     #[serde(flatten)]
-    pub data: Data,
+    pub data: JobData,
     /// The options that coordinate its jobs with others, by name: throttles, lock, key, dup, until,
     /// ttl, score, rescore, hold, backoff
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct Recurring {
 }
 
 impl Recurring {
-    /// Whether the recurring job is paused: no client but `qless` sees a paused one.
+    /// Whether the recurring job is paused. Clients other than `qless` do not see paused recurring jobs.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused_since.is_some()
     }
@@ -63,7 +63,7 @@ impl Recurring {
         self.options.clone().unwrap_or_default()
     }
 
-    /// The missed runs that the next pops put. A `backlog` leaves out the earlier ones.
+    /// The number of missed runs whose jobs the next pops put. If `backlog` limits them, the earliest are left out.
     pub(crate) fn owed_runs(&self, now: Moment) -> u64 {
         let next = self.next.filter(|next| *next <= now && !self.is_paused());
         let every = self.every_s.filter(|every| every.0 > 0.0);
@@ -80,7 +80,7 @@ impl Recurring {
         ((behind - skipped).floor() as u64).saturating_add(1)
     }
 
-    /// The next runs. After its first run a template runs on whole seconds.
+    /// The times of the next three runs. After the next run, the core rounds times down to whole seconds.
     pub(crate) fn next_runs(next: Moment, every_s: f64) -> [Moment; 3] {
         let whole = next.micros().div_euclid(1_000_000) as f64;
         let later = |runs: f64| Moment::from_seconds(whole + runs * every_s).unwrap_or(next);

@@ -20,11 +20,11 @@ impl Row for Recurring {
     const COLUMNS: &'static [Column<Recurring>] = &[
         Column::of_names("JID", |missing_job| &missing_job.jid),
         Column::of_text("QUEUE", |job: &Recurring, _| {
-            Cell::or_missing(job.queue.as_ref())
+            Cell::text_or_missing(job.queue.as_ref())
         })
         .drop_rank(3),
         Column::of_text("KLASS", |job: &Recurring, _| {
-            Cell::or_missing(job.klass.as_ref())
+            Cell::text_or_missing(job.klass.as_ref())
         })
         .drop_rank(4),
         Column::of_text("EVERY", |job: &Recurring, _| match job.every_s {
@@ -70,7 +70,7 @@ impl Row for Recurring {
     }
 }
 
-/// An interval in units if that is exact (`5m`), else in seconds (`300.5s`).
+/// An interval as text: in larger units if that is exact (`5m`), else in seconds (`300.5s`).
 pub(crate) fn format_interval(every: Number) -> String {
     let text = text::format_duration(every.0);
     let exact = every.0.fract() == 0.0
@@ -80,7 +80,7 @@ pub(crate) fn format_interval(every: Number) -> String {
 }
 
 impl Recurring {
-    /// The backlog. A stored 0 is shown as `all`, since it would read as none.
+    /// The maximum number of missed jobs that are put later, as text. A stored 0 means no limit and is shown as `all`.
     pub(crate) fn backlog_text(&self) -> String {
         match self.backlog {
             Some(backlog) if backlog.0 == 0.0 => "all".to_owned(),
@@ -88,7 +88,7 @@ impl Recurring {
         }
     }
 
-    /// Since when, by whom and why the recurring job is paused.
+    /// Since when, by whom and why the recurring job is paused, as text. Empty if it is not paused.
     pub(crate) fn pause_text(&self, options: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();
@@ -104,7 +104,7 @@ impl Recurring {
     }
 }
 
-/// The runs that no pop has put, if there are any.
+/// The number of missed runs that pops still have to put, as text: `3 runs owed`. `None` if there are none.
 pub(crate) fn owed_text(runs: u64, options: &RenderOptions) -> Option<String> {
     (runs > 0).then(|| format!("{} owed", options.format_count(runs, "run", "runs")))
 }
@@ -126,9 +126,9 @@ impl View for Recurring {
         let number =
             |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
         let mut detail = DetailLines::new(options);
-        detail.add_name("jid", &self.jid);
-        detail.add_name_or_missing("klass", self.klass.as_ref());
-        detail.add_name_or_missing("queue", self.queue.as_ref());
+        detail.add_name_line("jid", &self.jid);
+        detail.add_name_line_or_missing("klass", self.klass.as_ref());
+        detail.add_name_line_or_missing("queue", self.queue.as_ref());
         detail.add_line_with_remark("state", "recurring", None, self.pause_text(options));
         detail.add_line(
             "every",
@@ -160,10 +160,10 @@ impl View for Recurring {
             "higher runs first".to_owned(),
         );
         detail.add_line("retries", number(self.retries));
-        detail.add_names("tags", &self.tags);
+        detail.add_names_line("tags", &self.tags);
         if let Some(options) = &self.options {
             let mut text = Vec::new();
-            if write::write_exact(options, &mut text).is_ok() {
+            if write::write_unsanitized_compact(options, &mut text).is_ok() {
                 detail.add_line("options", text);
             }
         }

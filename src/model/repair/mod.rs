@@ -1,4 +1,4 @@
-//! The result of a repair.
+//! The documents of `qless check --repair`: its result, and the plan of a dry run.
 
 pub(crate) mod text;
 

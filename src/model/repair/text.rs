@@ -1,13 +1,16 @@
-//! A repair: its plan, its commands, its result.
+//! The text output of `qless check --repair`: the plan, the Redis commands of a dry run, and the result.
 
 use std::collections::BTreeMap;
 
 use super::{PlannedRepair, RepairPlan, RepairReport, RepairRow};
-use crate::model::check::text::{COLUMNS as FOUND, EXAMPLES, count_cell, severity_cell};
+use crate::model::check::text::{COLUMNS as FOUND, EXAMPLES, count_or_minimum_cell, severity_cell};
 use crate::model::check::{CheckReport, ReportedFinding};
 use crate::model::finding::{Approval, FindingId, Severity};
 use crate::name::Name;
-use crate::text::{Sanitized, format_measured_duration, is_harmful, with_thousands_separators};
+use crate::text::{
+    Sanitized, format_duration_tenths_below_minute, is_harmful_to_terminal,
+    with_thousands_separators,
+};
 use crate::view::document::DocumentKind;
 use crate::view::json::NdjsonLines;
 use crate::view::table::{Cell, Column, Heading, Table, column_headings};
@@ -23,15 +26,15 @@ const COLUMNS: &[Column<RepairRow>] = &[
     Column::of_counts("REFUSED", |row: &RepairRow| row.counts.refused).drop_rank(4),
     Column::of_counts("REMAINING", |row: &RepairRow| row.found.count).drop_rank(2),
     Column::of_free_text("ACTION", |row: &RepairRow, _| {
-        Cell::pre_escaped(row.action_text())
+        Cell::pre_escaped(row.taken_action_text())
     })
     .drop_rank(3)
     .min_width(24),
 ];
 
 impl RepairRow {
-    /// The action that was taken for the finding.
-    fn action_text(&self) -> String {
+    /// What the repair did about the finding: `removed the id`, or `none` with the reason.
+    fn taken_action_text(&self) -> String {
         let RepairRow { found, counts } = self;
         match (counts.repaired, found.finding.remedy) {
             (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
@@ -59,7 +62,7 @@ impl View for RepairReport {
 }
 
 impl RepairReport {
-    /// The totals: `6 repaired, 1 gone by itself in 0.4s`.
+    /// The line with the totals of a repair: `6 repaired, 1 gone by itself in 0.4s`.
     pub(crate) fn totals_line(&self) -> String {
         let mut summary = format!(
             "{} repaired",
@@ -80,7 +83,7 @@ impl RepairReport {
         if self.scan.elapsed_s.0 >= 0.05 {
             summary.push_str(&format!(
                 " in {}",
-                format_measured_duration(self.scan.elapsed_s.0)
+                format_duration_tenths_below_minute(self.scan.elapsed_s.0)
             ));
         }
         summary
@@ -103,7 +106,7 @@ impl View for RepairPlan {
     }
 }
 
-/// The commands of a planned repair, below a line with the finding.
+/// The Redis commands of one planned repair, below a comment line (`#`) that names the finding.
 pub(crate) fn planned_commands(planned: &PlannedRepair) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
@@ -120,8 +123,8 @@ pub(crate) fn planned_commands(planned: &PlannedRepair) -> String {
     text
 }
 
-/// A command as redis-cli accepts it: with quotes where necessary, and with bytes on which a
-/// terminal would act as `\xNN`.
+/// A Redis command as a line for redis-cli. Words are quoted if necessary. Bytes that could control a terminal are
+/// written as `\xNN`.
 pub(crate) fn redis_cli_line(words: &[Name]) -> String {
     let words: Vec<String> = words.iter().map(redis_cli_word).collect();
     words.join(" ")
@@ -146,7 +149,7 @@ fn redis_cli_word(word: &Name) -> String {
                 '\n' => text.push_str("\\n"),
                 '\r' => text.push_str("\\r"),
                 '\t' => text.push_str("\\t"),
-                letter if is_harmful(letter) => {
+                letter if is_harmful_to_terminal(letter) => {
                     escape(&mut text, letter.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 letter => text.push(letter),
@@ -163,7 +166,7 @@ const PLAN: &[Column<ReportedFinding>] = &[
         Cell::text(found.finding.id.into_str())
     }),
     Column::of_numbers("COUNT", |found: &ReportedFinding, options| {
-        count_cell(found.repairable, found, options)
+        count_or_minimum_cell(found.repairable, found, options)
     })
     .drop_rank(1),
     Column::of_free_text("ACTION", |found: &ReportedFinding, _| {
@@ -179,10 +182,10 @@ const PLAN: &[Column<ReportedFinding>] = &[
 /// The indent of each line of the plan.
 const INDENT: &str = "  ";
 
-/// From this number of jobs in no set on, the plan warns: they may be all jobs of a queue.
+/// The plan warns if at least this number of jobs are in no set of their queue: a queue may have lost all its jobs.
 const MANY_LOST: u64 = 10;
 
-/// The plan of a repair: the action for each finding, and what you decide.
+/// The plan of a repair: a table with the action for each finding, then the decisions that remain for the operator.
 pub(crate) fn plan_text(items: &[ReportedFinding], options: &RenderOptions) -> String {
     let repairable = items.iter().filter(|found| found.repairable > 0);
     let table = Table::new(PLAN, repairable, options);
@@ -213,7 +216,7 @@ pub(crate) fn plan_text(items: &[ReportedFinding], options: &RenderOptions) -> S
     text
 }
 
-/// The findings that you decide about, with the command for each choice.
+/// The findings that the repair leaves for the operator to decide, each with the commands to choose from.
 pub(crate) fn decisions_text(items: &[ReportedFinding], needs_only_from: Severity) -> String {
     let mut text = String::new();
     let undecided = |found: &&ReportedFinding| {
@@ -247,7 +250,7 @@ pub(crate) fn changes_by_finding_text(counts: &BTreeMap<String, u64>) -> String 
     lines.collect()
 }
 
-/// The number of keys to delete, which `--revert` cannot restore.
+/// The number of keys that the repair deletes. `--revert` cannot restore them.
 pub(crate) fn count_deletions(items: &[ReportedFinding]) -> u64 {
     let needs_typed_answer = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
     items

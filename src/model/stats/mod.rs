@@ -45,7 +45,7 @@ impl Stats {
         }
     }
 
-    /// Sets the rate from the hours of the day that have passed.
+    /// Sets `completed_per_hour`. `hours`: the part of the day that has passed.
     pub fn set_completed_per_hour(&mut self, hours: f64) {
         let rate = if hours > 0.0 {
             self.completed as f64 / hours
@@ -55,7 +55,7 @@ impl Stats {
         self.completed_per_hour = round_to_thousandths(rate);
     }
 
-    /// Sets the change since another day. There is none if nothing was completed on that day.
+    /// Sets `change` since an earlier day: `None` if no job was completed on that day.
     pub fn set_change_since(&mut self, earlier: &Stats) {
         let (now, then) = (self.completed_per_hour.0, earlier.completed_per_hour.0);
         self.change = (then > 0.0).then(|| round_to_thousandths(now / then - 1.0));
@@ -76,7 +76,7 @@ pub enum Measure {
     Run,
 }
 
-/// The statistics of queues on one day, and the duration whose histogram to show.
+/// The statistics of queues on one day, and of which duration to show a histogram.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct StatsOfQueuesOnDay {
     #[serde(flatten)]
@@ -129,12 +129,12 @@ impl DurationSpread {
             p95: histogram.percentile(95),
             p99: histogram.percentile(99),
             max: histogram.percentile(100),
-            buckets: histogram.buckets(),
+            buckets: histogram.non_empty_buckets(),
         }
     }
 }
 
-/// Reads a hash of a day's durations as it is stored, as names and values. `None` if it was not asked for.
+/// Reads the stored hash with the durations of a day: a flat list of fields and values. `None` if the reply lacks it.
 pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<DurationSpread>, D::Error> {
@@ -174,7 +174,7 @@ pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
     )))
 }
 
-/// The bucket of a stored field: `s0` to `s59`, `m1` to `m59`, `h1` to `h23`, `d1` to `d6`.
+/// The position of the bucket that a stored field counts: `s0` to `s59`, `m1` to `m59`, `h1` to `h23`, `d1` to `d6`.
 fn bucket_of_field(name: &str) -> Option<usize> {
     let (unit, digits) = name.split_at_checked(1)?;
     let n: usize = digits.parse().ok()?;
@@ -197,7 +197,7 @@ pub struct BucketRange {
 }
 
 impl BucketRange {
-    /// The range without any jobs.
+    /// The range of a distribution without jobs.
     pub const NONE: BucketRange = BucketRange {
         lo_s: 0,
         hi_s: Some(0),
@@ -219,8 +219,8 @@ pub struct HistogramBucket {
     pub count: u64,
 }
 
-/// The day's histogram as the core keeps it: seconds to a minute, minutes to an hour, hours to a
-/// day, days to a week, and one more for what took longer.
+/// The core's histogram of the durations of a day. A bucket spans a second below a minute, a minute below an hour, an
+/// hour below a day, and a day below a week. One further bucket has all longer durations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     buckets: [u64; BUCKETS + 1],
@@ -230,9 +230,9 @@ const BUCKETS: usize = 148;
 const WEEK: u64 = 7 * 86400;
 
 impl Histogram {
-    /// Reads the core's buckets. `count` includes jobs that are in no bucket: durations of a week and more, and
-    /// negative durations, if clocks disagree. The mean bounds the number of the long ones, and the others are added
-    /// to the shortest.
+    /// Completes the core's buckets. `count` also has the jobs in no bucket: durations of a week or more, and negative
+    /// ones, which occur if clocks disagree. The mean limits how many can be long. These go to the last bucket, the
+    /// rest to the first.
     pub fn from_buckets(buckets: &[u64], count: u64, mean: f64) -> Histogram {
         let mut all = [0; BUCKETS + 1];
         for (bucket, count) in all[..BUCKETS].iter_mut().zip(buckets) {
@@ -246,7 +246,7 @@ impl Histogram {
         Histogram { buckets: all }
     }
 
-    /// The bucket of a percentile, by the nearest rank.
+    /// The range of the bucket that contains a percentile (nearest-rank method).
     pub fn percentile(&self, percent: u32) -> BucketRange {
         let rank = (sum_buckets(&self.buckets) * u128::from(percent)).div_ceil(100);
         let mut counted = 0;
@@ -260,7 +260,7 @@ impl Histogram {
     }
 
     /// The buckets that are not empty, shortest first.
-    fn buckets(&self) -> Vec<HistogramBucket> {
+    fn non_empty_buckets(&self) -> Vec<HistogramBucket> {
         let buckets = self.buckets.iter().enumerate();
         buckets
             .filter(|&(_, &count)| count > 0)
@@ -340,7 +340,7 @@ mod tests {
         for percent in [50, 99, 100] {
             assert_eq!(histogram(&[]).percentile(percent), BucketRange::NONE);
         }
-        assert_eq!(histogram(&[]).buckets(), []);
+        assert_eq!(histogram(&[]).non_empty_buckets(), []);
     }
 
     #[test]
@@ -379,10 +379,13 @@ mod tests {
             le_s: None,
             count: 1,
         };
-        assert_eq!(histogram.buckets().last(), Some(&last));
+        assert_eq!(histogram.non_empty_buckets().last(), Some(&last));
         let all = Histogram::from_buckets(&buckets(&[]), 3, week);
         assert_eq!(all.percentile(1), BEYOND);
-        assert_eq!(all.buckets(), [HistogramBucket { count: 3, ..last }]);
+        assert_eq!(
+            all.non_empty_buckets(),
+            [HistogramBucket { count: 3, ..last }]
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Statistics of queues: one day in full with a histogram, or a line for each of several days.
+//! Statistics of queues as text: one day with a histogram, or a line for each of several days.
 
 use super::{
     BucketRange, DurationSpread, HistogramBucket, Measure, Stats, StatsOfQueuesByDay,
@@ -15,7 +15,7 @@ const DATE: Column<Stats> = Column::of_text("DAY", |of, _| Cell::text(&of.day));
 const COMPLETED: Column<Stats> = Column::of_counts("COMPLETED", |of| of.completed);
 const FAILURES: Column<Stats> = Column::of_counts("FAILURES", |of| of.failures);
 
-/// A queue on one day.
+/// The columns of a table with a line for each queue on one day.
 const DAY: &[Column<Stats>] = &[
     QUEUE,
     DATE,
@@ -26,37 +26,37 @@ const DAY: &[Column<Stats>] = &[
     Column::of_counts("WAITS", |of| of.wait.count),
     Column::of_text("WAIT MEAN", |of, _| of.wait.seconds_cell(of.wait.mean_s)),
     Column::of_text("WAIT STD", |of, _| of.wait.seconds_cell(of.wait.std_s)),
-    Column::of_text("WAIT P50", |of, _| of.wait.percentile_cell(of.wait.p50)),
-    Column::of_text("WAIT P90", |of, _| of.wait.percentile_cell(of.wait.p90)),
-    Column::of_text("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
-    Column::of_text("WAIT P99", |of, _| of.wait.percentile_cell(of.wait.p99)),
-    Column::of_text("WAIT MAX", |of, _| of.wait.percentile_cell(of.wait.max)),
+    Column::of_text("WAIT P50", |of, _| of.wait.upper_bound_cell(of.wait.p50)),
+    Column::of_text("WAIT P90", |of, _| of.wait.upper_bound_cell(of.wait.p90)),
+    Column::of_text("WAIT P95", |of, _| of.wait.upper_bound_cell(of.wait.p95)),
+    Column::of_text("WAIT P99", |of, _| of.wait.upper_bound_cell(of.wait.p99)),
+    Column::of_text("WAIT MAX", |of, _| of.wait.upper_bound_cell(of.wait.max)),
     Column::of_counts("RUNS", |of| of.run.count),
     Column::of_text("RUN MEAN", |of, _| of.run.seconds_cell(of.run.mean_s)),
     Column::of_text("RUN STD", |of, _| of.run.seconds_cell(of.run.std_s)),
-    Column::of_text("RUN P50", |of, _| of.run.percentile_cell(of.run.p50)),
-    Column::of_text("RUN P90", |of, _| of.run.percentile_cell(of.run.p90)),
-    Column::of_text("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
-    Column::of_text("RUN P99", |of, _| of.run.percentile_cell(of.run.p99)),
-    Column::of_text("RUN MAX", |of, _| of.run.percentile_cell(of.run.max)),
+    Column::of_text("RUN P50", |of, _| of.run.upper_bound_cell(of.run.p50)),
+    Column::of_text("RUN P90", |of, _| of.run.upper_bound_cell(of.run.p90)),
+    Column::of_text("RUN P95", |of, _| of.run.upper_bound_cell(of.run.p95)),
+    Column::of_text("RUN P99", |of, _| of.run.upper_bound_cell(of.run.p99)),
+    Column::of_text("RUN MAX", |of, _| of.run.upper_bound_cell(of.run.max)),
 ];
 
-/// The durations of a queue on one day.
+/// The columns of a table with a line for each measured duration of one queue.
 fn spread_columns<'t>() -> [Column<(Measure, &'t DurationSpread)>; 9] {
     [
         Column::of_text("", |(measure, _), _| Cell::text(measure.into_str())),
         Column::of_counts("COUNT", |of| of.1.count),
         Column::of_numbers("MEAN", |of, _| of.1.seconds_cell(of.1.mean_s)),
         Column::of_numbers("STD", |of, _| of.1.seconds_cell(of.1.std_s)),
-        Column::of_numbers("P50", |of, _| of.1.percentile_cell(of.1.p50)),
-        Column::of_numbers("P90", |of, _| of.1.percentile_cell(of.1.p90)),
-        Column::of_numbers("P95", |of, _| of.1.percentile_cell(of.1.p95)),
-        Column::of_numbers("P99", |of, _| of.1.percentile_cell(of.1.p99)),
-        Column::of_numbers("MAX", |of, _| of.1.percentile_cell(of.1.max)),
+        Column::of_numbers("P50", |of, _| of.1.upper_bound_cell(of.1.p50)),
+        Column::of_numbers("P90", |of, _| of.1.upper_bound_cell(of.1.p90)),
+        Column::of_numbers("P95", |of, _| of.1.upper_bound_cell(of.1.p95)),
+        Column::of_numbers("P99", |of, _| of.1.upper_bound_cell(of.1.p99)),
+        Column::of_numbers("MAX", |of, _| of.1.upper_bound_cell(of.1.max)),
     ]
 }
 
-/// A bucket of a histogram, with its queue and day.
+/// The columns of a table with a line for each bucket of a histogram, with queue and day.
 fn bucket_columns<'t>() -> [Column<(&'t Stats, Measure, HistogramBucket)>; 5] {
     [
         Column::of_text("QUEUE", |(of, ..), _| Cell::text(&of.queue)),
@@ -71,7 +71,7 @@ fn bucket_columns<'t>() -> [Column<(&'t Stats, Measure, HistogramBucket)>; 5] {
     ]
 }
 
-/// A queue on one of several days.
+/// The columns of a table with a line for each queue and day.
 const DAYS: &[Column<Stats>] = &[
     QUEUE,
     DATE,
@@ -81,20 +81,20 @@ const DAYS: &[Column<Stats>] = &[
         Cell::sorted_by(rate, rate_text(rate, options))
     }),
     Column::of_numbers("CHANGE", |of, _| match of.change {
-        Some(change) => Cell::sorted_by(change.0, percent_text(change.0)),
+        Some(change) => Cell::sorted_by(change.0, signed_percent_text(change.0)),
         None => Cell::missing(),
     }),
     FAILURES,
-    Column::of_numbers("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
-    Column::of_numbers("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
+    Column::of_numbers("WAIT P95", |of, _| of.wait.upper_bound_cell(of.wait.p95)),
+    Column::of_numbers("RUN P95", |of, _| of.run.upper_bound_cell(of.run.p95)),
 ];
 
 impl View for StatsOfQueuesOnDay {
     const DOCUMENT: DocumentKind =
         DocumentKind::of_list::<Stats>("stats", "Statistics of queues for a day: stats");
 
-    /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or for each
-    /// bucket if a histogram was asked for.
+    /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or a line for each bucket if the
+    /// user asked for a histogram.
     fn text(&self, options: &RenderOptions) -> String {
         let items = &self.list.items;
         if options.terminal {
@@ -140,8 +140,8 @@ impl View for StatsOfQueuesByDay {
 }
 
 impl Stats {
-    /// The counts of the queue, and if a job was popped or ended, the table of both measures and the histogram of
-    /// one.
+    /// The paragraph about a queue: its counts. If jobs waited or ran on this day, also a table of both durations and
+    /// the histogram of `histogram_of`.
     fn queue_paragraph(&self, histogram_of: Measure, options: &RenderOptions) -> String {
         let today = options
             .now
@@ -182,18 +182,19 @@ impl Stats {
 }
 
 impl DurationSpread {
-    /// A mean or a deviation.
+    /// The cell for a mean or a standard deviation.
     fn seconds_cell(&self, seconds: Option<Number>) -> Cell {
         match seconds {
-            Some(seconds) if self.count > 0 => {
-                Cell::sorted_by(seconds.0, text::format_measured_duration(seconds.0))
-            }
+            Some(seconds) if self.count > 0 => Cell::sorted_by(
+                seconds.0,
+                text::format_duration_tenths_below_minute(seconds.0),
+            ),
             _ => Cell::sorted_by(0.0, NONE),
         }
     }
 
-    /// The upper end of a percentile's range.
-    fn percentile_cell(&self, bound: BucketRange) -> Cell {
+    /// The cell for a percentile: the upper end of its range.
+    fn upper_bound_cell(&self, bound: BucketRange) -> Cell {
         if self.buckets.is_empty() {
             Cell::missing()
         } else {
@@ -205,7 +206,7 @@ impl DurationSpread {
     }
 }
 
-/// An upper bound: `≤ 24s`, or `> 7d` for the range without one.
+/// The upper bound of a range as text: `≤ 24s`. `> 7d` for the last range, which has no upper bound.
 fn upper_bound_text(seconds: Option<u64>) -> String {
     match seconds {
         Some(seconds) => format!("≤ {}", text::format_duration(seconds as f64)),
@@ -220,15 +221,14 @@ fn rate_text(rate: f64, options: &RenderOptions) -> String {
     }
 }
 
-fn percent_text(change: f64) -> String {
+fn signed_percent_text(change: f64) -> String {
     match (change * 100.0).round() {
         0.0 => "0%".to_owned(),
         change => format!("{change:+}%"),
     }
 }
 
-/// The bars of the histogram: label and upper end. The bars after the first [`ALWAYS`] are shown
-/// only if they contain jobs.
+/// The bars of a drawn histogram, each with its label and its upper bound in seconds.
 const BARS: [(&str, Option<u64>); 8] = [
     ("1s", Some(1)),
     ("10s", Some(10)),
@@ -240,13 +240,13 @@ const BARS: [(&str, Option<u64>); 8] = [
     ("> 7d", None),
 ];
 
-/// How many bars are shown even if all of them are empty.
+/// The number of bars that are shown even if they are empty. Later bars are shown only if they contain jobs.
 const ALWAYS: usize = 5;
 
-/// The maximum length of a bar, on a wide terminal.
+/// The maximum length of a bar of a drawn histogram, in characters.
 const MAX_BAR_LENGTH: usize = 20;
 
-/// The histogram as bars: on one line, or on several if the terminal is narrow.
+/// A histogram drawn as bars, on several lines if the terminal is too narrow for one.
 fn histogram_bars(name: &str, buckets: &[HistogramBucket], options: &RenderOptions) -> String {
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
@@ -278,8 +278,8 @@ fn histogram_bars(name: &str, buckets: &[HistogramBucket], options: &RenderOptio
     wrap_parts(&format!("{name:<6}"), parts, &" ".repeat(6), options)
 }
 
-/// The parts on one line, or on several if the terminal is narrow. Lines after the first
-/// begin with the margin.
+/// Writes `name` and the parts, on several lines if the terminal is too narrow for one. Lines after the first begin
+/// with `margin`.
 fn wrap_parts(
     name: &str,
     parts: impl IntoIterator<Item = String>,
@@ -307,7 +307,7 @@ fn wrap_parts(
     text
 }
 
-/// The length of a bar: at least one cell from a hundredth of the largest count on.
+/// The length of a bar: at least 1 if `count` is at least a hundredth of the `largest` count, else 0.
 fn bar_length(count: u64, largest: u64, longest: usize) -> usize {
     let (count, largest) = (u128::from(count), u128::from(largest));
     if count * 100 >= largest {
@@ -459,7 +459,7 @@ mod tests {
             (-0.001, "0%"),
             (3.0, "+300%"),
         ] {
-            assert_eq!(percent_text(change), text);
+            assert_eq!(signed_percent_text(change), text);
         }
     }
 }

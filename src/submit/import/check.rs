@@ -1,4 +1,4 @@
-//! The first pass: the whole file is read and validated before anything is sent.
+//! The first pass of `qless import`: it reads and validates the whole file before anything is sent.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,18 +16,18 @@ use crate::model::job::State;
 use crate::name::Name;
 use crate::submit::order::DependencyGraph;
 
-/// The location of a job in the file, and whether it is put.
+/// The location of a job in the file, its queue, and whether the import puts it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EntryLocation {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
     pub decision: ImportDecision,
-    /// The number of the job's queue on the server.
+    /// The index in [`ArchiveContents::queues`] of the queue into which the job goes.
     queue: u32,
 }
 
-/// Whether a job of the file is put, or why not.
+/// Whether the import puts a job of the file, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImportDecision {
     Put,
@@ -51,13 +51,14 @@ pub(super) struct ArchiveContents {
     /// The queues into which jobs are put.
     pub queues: Vec<Name>,
     numbers: HashMap<Name, u32>,
-    /// The names of the dependencies of each job.
+    /// The jids of the dependencies of a job, by the number of the job.
     depends: HashMap<u32, Vec<Name>>,
-    /// The number of history entries that are left out, because the core does not take them.
+    /// The number of history entries that the import leaves out, because the core would refuse them.
     pub unreadable: u64,
-    /// The number of jobs that the file announces.
+    /// The number of jobs that the first line of the file announces.
     claimed: Option<u64>,
-    /// Whether `cancel --save` wrote the file: a job may stand in it twice.
+    /// Whether `cancel --save` wrote the file. Such a file may have a job twice, and a crash may have cut off its
+    /// last line.
     saved: bool,
     begun: bool,
     /// The queues that the file names.
@@ -85,11 +86,11 @@ impl ArchiveContents {
         let mut contents = ArchiveContents::default();
         let what = file.source_name().to_string();
         let mut broken: Option<(Error, u64)> = None;
-        file.first_pass(|row| {
+        file.for_each_line_in_first_pass(|row| {
             if let Some((error, _)) = broken.take() {
                 return Err(error);
             }
-            match contents.check_line(&what, &row, options) {
+            match contents.check_and_add_line(&what, &row, options) {
                 // A crash may have cut off the last line.
                 Err(error) if contents.saved => {
                     broken = Some((error, row.offset + row.text.len() as u64));
@@ -124,7 +125,7 @@ impl ArchiveContents {
         Ok(contents)
     }
 
-    fn check_line(
+    fn check_and_add_line(
         &mut self,
         what: &str,
         row: &TextLine,
@@ -169,8 +170,12 @@ impl ArchiveContents {
                 fault(column, &wrong.why)
             }),
             ArchiveLine::Recurring(recurring) => {
-                let location =
-                    self.add_location(row, ImportDecision::Put, Some(&recurring.queue), options);
+                let location = self.register_queue_and_locate(
+                    row,
+                    ImportDecision::Put,
+                    Some(&recurring.queue),
+                    options,
+                );
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
@@ -182,7 +187,7 @@ impl ArchiveContents {
             ArchiveLine::Config(config) => {
                 for ArchivedOption { key, value } in config.items {
                     let key = self.map_option_queue(key, options);
-                    // Options that nothing reads are imported, too.
+                    // Accept options that neither the core nor `qless` reads.
                     let value = validate_option(&key, &value, true)
                         .map_err(|error| fault(1, &error.message()))?;
                     self.options.insert(key, value);
@@ -224,11 +229,11 @@ impl ArchiveContents {
             );
             return Err(FieldFault::new("failure", why));
         }
-        let location = self.add_location(row, decision, job.queue.as_ref(), options);
+        let location = self.register_queue_and_locate(row, decision, job.queue.as_ref(), options);
         self.unreadable += job.history_and_unreadable_count().1 as u64;
         let at = match self.jids.get(&job.jid) {
-            // The later line of a job that was saved twice replaces the earlier one: it belongs to the later
-            // cancellation.
+            // `cancel --save` saved the job twice. The later line belongs to the later cancellation, and replaces
+            // the earlier one.
             Some(&at) if self.saved => {
                 self.jobs[at as usize] = location;
                 at
@@ -257,7 +262,7 @@ impl ArchiveContents {
         Ok(())
     }
 
-    fn add_location(
+    fn register_queue_and_locate(
         &mut self,
         row: &TextLine,
         decision: ImportDecision,
@@ -290,7 +295,7 @@ impl ArchiveContents {
         }
     }
 
-    /// The name of an option, with its queue renamed if it begins with one.
+    /// The key of an option. If it begins with the name of a queue, that part is renamed as `--map-queue` says.
     fn map_option_queue(&mut self, key: Name, options: &ImportOptions) -> Name {
         let Some(queue) = crate::model::config::option_of_key(&key).and_then(|known| known.queue)
         else {
@@ -303,7 +308,7 @@ impl ArchiveContents {
     }
 
     /// The number of jobs to put by queue.
-    pub(super) fn jobs_by_queue(&self) -> BTreeMap<&Name, u64> {
+    pub(super) fn count_jobs_by_queue(&self) -> BTreeMap<&Name, u64> {
         let mut counts = BTreeMap::new();
         let put = self
             .jobs
@@ -321,7 +326,7 @@ impl ArchiveContents {
         self.queues.get(location.queue as usize).cloned()
     }
 
-    /// A warning if the file has fewer jobs than it announces.
+    /// A warning if the file has fewer jobs than its first line announces.
     pub(super) fn truncation_warning(&self) -> Option<String> {
         let jobs = self.jobs.len() as u64;
         let claimed = self
@@ -332,7 +337,8 @@ impl ArchiveContents {
         ))
     }
 
-    /// Pairs of a job that this file puts and a dependency that it does not put.
+    /// Pairs of a job that the import puts and a dependency that must exist on the server, because the file lacks
+    /// it or the import skips it as failed.
     pub(super) fn dependencies_outside_file(&self) -> Vec<(&Name, &Name)> {
         let jids = self.jids_by_number();
         let mut outside = Vec::new();
@@ -351,7 +357,8 @@ impl ArchiveContents {
         outside
     }
 
-    /// Whether a job named `jid` can be a dependency: it is neither complete nor `missing`.
+    /// Whether the job `jid` can be a dependency: the file does not have it as complete, and it is not in
+    /// `missing`.
     pub(super) fn can_be_dependency(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
         let place = self
             .jids
@@ -360,7 +367,7 @@ impl ArchiveContents {
         place != Some(ImportDecision::SkipComplete) && !missing.contains(jid)
     }
 
-    /// The jobs to put, each after its dependencies.
+    /// The numbers of the jobs to put, each after its dependencies. A cycle is an error.
     pub(super) fn jobs_in_put_order(&self, what: &str) -> Result<Vec<u32>, Error> {
         let is_put = |at: u32| self.jobs[at as usize].decision == ImportDecision::Put;
         let mut graph = DependencyGraph::default();
@@ -392,7 +399,7 @@ impl ArchiveContents {
         })
     }
 
-    /// The jids in the order of the jobs' numbers.
+    /// The jids of all jobs: the index is the number of the job.
     pub(super) fn jids_by_number(&self) -> Vec<&Name> {
         let mut jids: Vec<(&u32, &Name)> = self.jids.iter().map(|(jid, at)| (at, jid)).collect();
         jids.sort_unstable();

@@ -1,4 +1,4 @@
-//! Importing: the jobs of an export are put again, each as it was, after its dependencies.
+//! `qless import` puts the jobs of an export again: each as it was, and after its dependencies.
 //!
 //! The file is read twice. First [`check`] validates all of it and keeps the offset of each job,
 //! and [`order`](super::order) puts the jobs in order. Then each job is read again, packed ([`pack`])
@@ -41,7 +41,7 @@ mod check;
 mod pack;
 
 use check::{ArchiveContents, ImportDecision};
-use pack::JobConverter;
+use pack::ArchivedJobConverter;
 
 pub(crate) const IMPORT: Verb = Verb {
     word: "import",
@@ -52,10 +52,10 @@ pub(crate) const IMPORT: Verb = Verb {
     raw: false,
 };
 
-/// Maximum length of a line: as much as a server takes in one value.
+/// Maximum length of a line: 512 MiB, the maximum size of a value on the server.
 const LONGEST_LINE: ByteLimit = ByteLimit::fixed(512 << 20);
 
-/// Number of bytes that are sent in one round trip.
+/// Size in bytes above which a round trip gets no further job.
 const ROUND_SIZE: usize = 8 << 20;
 
 /// The arguments of `qless import`.
@@ -71,7 +71,7 @@ pub(crate) struct ImportOptions {
     pub flags: BulkFlags,
 }
 
-/// The treatment of jobs that exist already.
+/// What the import does with jobs that exist already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExistingPolicy {
     Refuse,
@@ -100,7 +100,10 @@ impl ImportOptions {
 }
 
 /// Imports a file.
-pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn import_file(
+    mut options: ImportOptions,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let mut file = TwoPassFile::open(&options.from, LONGEST_LINE)?;
     let contents = ArchiveContents::read_archive(&mut file, &options)?;
     let order = contents.jobs_in_put_order(file.source_name())?;
@@ -108,7 +111,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     let resumes = bulk_options.continues_earlier_report();
     let has_report = bulk_options.ledger.is_some();
     if resumes && options.existing == ExistingPolicy::Refuse {
-        // Jobs that exist now were put by the earlier run, which may have ended before it reported all of them.
+        // Skip existing jobs: the earlier run put them, and may have ended before it reported all of them.
         options.existing = ExistingPolicy::Skip;
     }
     let now = session.connect()?;
@@ -127,13 +130,13 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         session.ui.warn(truncated);
     }
     let proposal = ImportPlan {
-        queues: contents.jobs_by_queue(),
+        queues: contents.count_jobs_by_queue(),
         recurring: contents.recurring.len(),
         existing: existing.len() as u64,
         replaces: options.existing == ExistingPolicy::Replace,
         changes: &changes,
         maxima: &maxima,
-        pauses: &pauses.queues_to_pause(),
+        pauses: &pauses.queues_paused_in_file(),
         holds: &pauses.hold,
     };
     let dry_run = options.flags.dry_run;
@@ -141,7 +144,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         && contents.recurring.is_empty()
         && changes.is_empty()
         && maxima.is_empty()
-        && pauses.is_empty();
+        && pauses.has_no_pauses();
     if !nothing {
         let recurring = format_count(proposal.recurring as u64, "recurring job", "recurring jobs");
         let jobs = match (
@@ -202,7 +205,8 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
         (Kind::Interrupted | Kind::Terminated | Kind::OutcomeUnknown, ExistingPolicy::Refuse) => {
             error.hint("the same command with `--if-absent` imports the rest")
         }
-        // With the same report, the import would skip the jobs that it calls done and the server has lost.
+        // Without `--report`, because the report calls jobs done that the server has lost: an import with it would
+        // skip them.
         (Kind::ServerRestarted, _) => error.hint(
             "the same command with `--if-absent`, and without `--report`, imports what is missing",
         ),
@@ -210,7 +214,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     })
 }
 
-/// The dependencies that neither the file nor the server has.
+/// The dependencies that neither the file nor the server has. An error unless `--allow-missing` is given.
 fn missing_dependencies_if_allowed(
     contents: &ArchiveContents,
     options: &ImportOptions,
@@ -249,8 +253,8 @@ fn missing_dependencies_if_allowed(
     .hint("`--allow-missing` lets such jobs run without them"))
 }
 
-/// The jobs of the file that exist already. That is an error unless an option says what to
-/// do with them.
+/// The jobs of the file that exist already. An error unless `--if-absent` or `--replace` is given. Empty if no plan
+/// shows their number.
 fn existing_jids_if_allowed(
     contents: &ArchiveContents,
     options: &ImportOptions,
@@ -310,7 +314,7 @@ fn existing_jids_if_allowed(
     })
 }
 
-/// The queues that are paused before any job is put.
+/// The queues to pause before any job is put.
 #[derive(Debug, Default)]
 struct PausePlan {
     /// The pauses in the file.
@@ -338,7 +342,7 @@ impl PausePlan {
             .collect();
         for pause in &contents.paused {
             let ended = pause.until.is_some_and(|until| until <= now);
-            // A present pause is kept: an operator made it.
+            // Keep a pause that exists already, because an operator made it. Only `--replace` replaces it.
             let kept = paused.contains(&pause.queue) && options.existing != ExistingPolicy::Replace;
             if !ended && !kept {
                 pauses.from_file.push(archive::ArchivedPause {
@@ -359,17 +363,17 @@ impl PausePlan {
         Ok(pauses)
     }
 
-    fn queues_to_pause(&self) -> Vec<&Name> {
+    fn queues_paused_in_file(&self) -> Vec<&Name> {
         self.from_file.iter().map(|pause| &pause.queue).collect()
     }
 
-    fn is_empty(&self) -> bool {
+    fn has_no_pauses(&self) -> bool {
         self.from_file.is_empty() && self.hold.is_empty()
     }
 }
 
-/// The maxima of the file that differ from the present ones. A maximum whose time has ended is
-/// left out.
+/// The maxima of throttles in the file that differ from those on the server. Expired ones are left out.
+/// `--if-absent` keeps those on the server.
 fn changed_maxima(
     contents: &ArchiveContents,
     options: &ImportOptions,
@@ -404,7 +408,7 @@ fn changed_maxima(
     Ok(changes)
 }
 
-/// Pauses queues, sets options and the maxima of throttles, before there are jobs that could run.
+/// Pauses queues, and sets options and the maxima of throttles, before the import puts jobs that could run.
 fn set_pauses_options_and_maxima(
     changes: &[OptionChange],
     maxima: &[MaximumChange],
@@ -441,7 +445,7 @@ fn set_pauses_options_and_maxima(
     Ok(())
 }
 
-/// The state that marks the recurring jobs of a plan.
+/// The state by which a plan tells recurring jobs from other jobs.
 const RECURRING: &str = "recurring";
 
 fn plan_import(
@@ -478,7 +482,7 @@ fn plan_import(
         } else {
             planned.push(JobSnapshot {
                 jid: jid.clone(),
-                // Only a dry run needs the queue: a reply to a put names it.
+                // Only a dry run needs the queue here. Otherwise the outcome gets it when the job is put.
                 common: interner.intern(SharedJobFields {
                     queue: options
                         .flags
@@ -507,8 +511,8 @@ fn with_line_number(mut outcome: JobOutcome, line: u64) -> JobOutcome {
     outcome
 }
 
-/// Adds the line, the queue and the state of the archived job to its outcome.
-fn add_archived_details(
+/// Adds to the outcome of a job its line, its queue, and its state in the file.
+fn with_line_queue_and_state(
     outcome: JobOutcome,
     round: &PutRound,
     sent: &SentJob,
@@ -531,9 +535,9 @@ struct Importer<'i> {
     file: &'i TwoPassFile,
     contents: &'i ArchiveContents,
     options: &'i ImportOptions,
-    /// Dependencies that neither the file nor the server has.
+    /// The dependencies that neither the file nor the server has: jobs are put without them.
     missing: HashSet<Name>,
-    /// The note that each job gets in its history.
+    /// The note for the history of each job. `None` without `--reason`.
     note: Option<Vec<u8>>,
     /// The earliest moment of the next put.
     next: Moment,
@@ -562,7 +566,7 @@ impl Importer<'_> {
         slice
     }
 
-    /// Puts the jobs that fit in one round trip. The result is their number.
+    /// Puts the jobs that fit in one round trip, up to the next recurring job. The result is their number.
     fn put_round(
         &mut self,
         core: &mut Core,
@@ -574,7 +578,7 @@ impl Importer<'_> {
             replace: self.options.existing == ExistingPolicy::Replace,
             ..PutPolicy::default()
         };
-        let packer = JobConverter {
+        let packer = ArchivedJobConverter {
             contents: self.contents,
             options: self.options,
             missing: &self.missing,
@@ -599,7 +603,7 @@ impl Importer<'_> {
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
-        let replies = round.send_batches(core, &mut self.next, None);
+        let replies = round.send_timestamped_calls(core, &mut self.next, None);
         let (mut tracked, mut stopped_by) = (Vec::new(), None);
         let sent = round.batches.iter().flat_map(|batch| &batch.jobs);
         for ((sent, (state, is_tracked)), reply) in sent.zip(&pasts).zip(replies) {
@@ -612,11 +616,11 @@ impl Importer<'_> {
                     self.import_outcome(&jid, &reply)
                 }
                 Ok(None) => continue,
-                // A job that the core refuses does not stop the others.
+                // If the core refuses a job, the import of the others goes on.
                 Err(error) if error.kind() == Kind::Usage => JobOutcome::refused(
                     &jid,
                     OutcomeCode::Invalid,
-                    refusal_without_call(&error).into_owned(),
+                    refusal_without_call_name(&error).into_owned(),
                 ),
                 Err(error) => {
                     let job = JobSnapshot {
@@ -628,7 +632,7 @@ impl Importer<'_> {
                     outcome
                 }
             };
-            let outcome = add_archived_details(outcome, &round, sent, *state);
+            let outcome = with_line_queue_and_state(outcome, &round, sent, *state);
             slice.outcomes.push(outcome);
         }
         let tracked: Vec<&Name> = tracked.iter().collect();
@@ -654,7 +658,11 @@ impl Importer<'_> {
             OutcomeCode::Exists if self.options.existing == ExistingPolicy::Skip => {
                 skipped_existing_outcome(jid)
             }
-            code => JobOutcome::refused(jid, code, reply.refusal_reason().sentence()),
+            code => JobOutcome::refused(
+                jid,
+                code,
+                reply.put_or_dependency_refusal().exact_sentence(),
+            ),
         }
     }
 
@@ -677,7 +685,7 @@ impl Importer<'_> {
         let found = found.into_iter().flatten().next();
         let exists = found.is_some();
         let paused = found.is_some_and(|found| found.is_paused());
-        let note = pack::import_pause_note(&read, paused);
+        let note = pack::recurring_pause_argument(&read, paused);
         let mut outcome = match (exists, self.options.existing) {
             (true, ExistingPolicy::Skip) => skipped_existing_outcome(&job.jid),
             (true, ExistingPolicy::Refuse) => {
@@ -692,7 +700,7 @@ impl Importer<'_> {
                     JobOutcome::done(&job.jid).with_state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = refusal_without_call(&error).into_owned();
+                    let why = refusal_without_call_name(&error).into_owned();
                     JobOutcome::refused(&job.jid, OutcomeCode::Invalid, why)
                 }
                 Err(error) => return Err(error),
@@ -703,7 +711,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Reads the line of a job again. The result is the number of the line.
+    /// Reads the line of a job from the file again. The result is the number of the line.
     fn reread_line_and_number(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
         let location = if job.has_stored_state(RECURRING) {
             let mut recurring = self.contents.recurring.iter();
@@ -738,8 +746,8 @@ pub(crate) fn refuse_duplicate_queue_map(pairs: &[(Name, Name)]) -> Result<(), E
     Ok(())
 }
 
-/// Why the core refused a job, without the name of the call.
-fn refusal_without_call(error: &Error) -> Cow<'_, str> {
+/// The core's reason for the refusal of a job, without the name of the core's command.
+fn refusal_without_call_name(error: &Error) -> Cow<'_, str> {
     match error.cause() {
         Some(Cause::Argument(reason)) => reason.as_str().into(),
         _ => error.message(),

@@ -17,14 +17,14 @@ use crate::name::Name;
 
 /// The options for packing jobs.
 #[derive(Clone, Copy)]
-pub(super) struct JobConverter<'h> {
+pub(super) struct ArchivedJobConverter<'h> {
     pub contents: &'h ArchiveContents,
     pub options: &'h ImportOptions,
     pub missing: &'h HashSet<Name>,
     pub note: Option<&'h [u8]>,
 }
 
-impl JobConverter<'_> {
+impl ArchivedJobConverter<'_> {
     /// The job to put for one of the export.
     pub(super) fn job_to_put<'j>(&'j self, job: &'j ArchivedJob) -> NewJob<'j> {
         let bytes = |name: &'j Name| Cow::Borrowed(name.as_bytes());
@@ -44,7 +44,7 @@ impl JobConverter<'_> {
             ..NewJob::default()
         };
         let mut past = |name, value: Vec<u8>| new.past.push((name, Cow::Owned(value)));
-        // A failed job that is to run again gets fresh retries.
+        // A failed job that `--failed waiting` puts to run again gets all its retries.
         if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
             past("remaining", remaining.to_string().into());
         }
@@ -68,7 +68,7 @@ impl JobConverter<'_> {
                 .filter(|_| !runs && !failed)
                 .map(TypedMoment::At);
         }
-        self.add_coordination(job, &mut new);
+        self.add_coordination_options(job, &mut new);
         new
     }
 }
@@ -85,9 +85,9 @@ fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
     text
 }
 
-impl JobConverter<'_> {
-    /// A lane with the new name of its queue, unless it is that of all queues. A job that was
-    /// moved after it got its key has a lane of another queue.
+impl ArchivedJobConverter<'_> {
+    /// The lane of a job after `--map-queue`: the queue at the beginning of its name is renamed. A lane for all
+    /// queues has none. The queue of the lane is not that of the job if the job was moved after it got its key.
     fn mapped_lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
         let text = lane.as_bytes();
         let renamed = |old: &Name| {
@@ -105,8 +105,8 @@ impl JobConverter<'_> {
         found.unwrap_or_else(|| text.to_vec())
     }
 
-    /// Adds the options that coordinate a job with others.
-    fn add_coordination<'j>(&self, job: &'j ArchivedJob, new: &mut NewJob<'j>) {
+    /// Adds the options that coordinate a job with others: throttles, back-off, lane and merging.
+    fn add_coordination_options<'j>(&self, job: &'j ArchivedJob, new: &mut NewJob<'j>) {
         let NewJob {
             coordination, past, ..
         } = new;
@@ -147,7 +147,7 @@ impl JobConverter<'_> {
     }
 }
 
-/// A recurring job in the form of the call that creates it again.
+/// A recurring job of the file, as the call that creates it again takes it.
 pub(super) fn recurring_to_put<'t>(
     recurring: &'t ArchivedRecurring,
     queue: &'t Name,
@@ -170,8 +170,9 @@ pub(super) fn recurring_to_put<'t>(
     }
 }
 
-/// The note for the core if the recurring job, or the one it replaces, is paused.
-pub(super) fn import_pause_note(
+/// The pause of a recurring job, as the core takes it: the one in the file, else an empty one if the job replaces a
+/// paused one, else none.
+pub(super) fn recurring_pause_argument(
     recurring: &ArchivedRecurring,
     replaces_paused: bool,
 ) -> Option<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! The fields of documents, from the types that commands write.
+//! The JSON schemas of documents, derived from the types that commands write.
 
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -9,7 +9,7 @@ use crate::name::HAS_BYTES;
 
 pub(super) type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
 
-pub(crate) fn derive_fields(document: &DocumentKind) -> Value {
+pub(crate) fn derive_document_schema(document: &DocumentKind) -> Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.inline_subschemas = true;
     let mut generator = settings.into_generator();
@@ -17,14 +17,15 @@ pub(crate) fn derive_fields(document: &DocumentKind) -> Value {
     for schema in document.schemas.iter().flatten() {
         merge_schemas(
             &mut fields,
-            reduce_schema(schema(&mut generator).to_value()),
+            reduce_to_documented_schema(schema(&mut generator).to_value()),
         );
     }
     fields
 }
 
-/// Reduces a schema to type, format, description and fields. Adds `…_bytes` to each name.
-fn reduce_schema(schema: Value) -> Value {
+/// Reduces a schema to the properties that the help shows, such as type, description and fields. Adds a field
+/// `NAME_bytes` for each field that may have bytes that are not UTF-8.
+fn reduce_to_documented_schema(schema: Value) -> Value {
     let Value::Object(mut schema) = schema else {
         return json!({});
     };
@@ -45,7 +46,7 @@ fn reduce_schema(schema: Value) -> Value {
         *text = text.replace('\n', " ");
     }
     if let Some(items) = schema.remove("items") {
-        schema.insert("items".into(), reduce_schema(items));
+        schema.insert("items".into(), reduce_to_documented_schema(items));
     }
     if let Some(Value::Object(fields)) = schema.remove("properties") {
         let required = schema.get("required").cloned().unwrap_or_default();
@@ -55,17 +56,18 @@ fn reduce_schema(schema: Value) -> Value {
         };
         let mut properties = Map::new();
         for (name, field) in fields {
-            let mut field = reduce_schema(field);
-            // A field that is not required is left out instead of null, so null is not among its types.
+            let mut field = reduce_to_documented_schema(field);
+            // A document leaves out a field that is not required instead of setting it to null, so null is not
+            // among its types.
             if !is_required(&name)
                 && let Some([only, _]) = field["type"].as_array().map(Vec::as_slice)
             {
                 field["type"] = only.clone();
             }
             let bytes = json!({ "type": "string", "contentEncoding": "base64" });
-            let bytes = if remove_name_mark_if_any(&mut field) {
+            let bytes = if take_has_bytes_mark(&mut field) {
                 Some(bytes)
-            } else if field.get_mut("items").is_some_and(remove_name_mark_if_any) {
+            } else if field.get_mut("items").is_some_and(take_has_bytes_mark) {
                 Some(json!({ "type": "array", "items": bytes }))
             } else {
                 None
@@ -80,12 +82,12 @@ fn reduce_schema(schema: Value) -> Value {
 }
 
 /// Removes the mark of a name.
-fn remove_name_mark_if_any(schema: &mut Value) -> bool {
+fn take_has_bytes_mark(schema: &mut Value) -> bool {
     let schema = schema.as_object_mut();
     schema.is_some_and(|schema| schema.remove(HAS_BYTES).is_some())
 }
 
-/// Joins the schemas of two forms of a document: a field that one of them lacks is not required.
+/// Merges the schemas of two forms of a document. A field is required only if both forms require it.
 fn merge_schemas(one: &mut Value, other: Value) {
     if one.is_null() {
         *one = other;

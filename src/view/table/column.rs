@@ -19,31 +19,31 @@ pub(crate) struct Column<T> {
     pub(super) content: CellSource<T>,
 }
 
-/// The function that makes a cell of the column.
+/// The function that makes the column's cell for a row.
 pub(super) enum CellSource<T> {
     Name(fn(&T) -> &Name),
     Count(fn(&T) -> u64),
     Cell(fn(&T, &RenderOptions) -> Cell),
 }
 
-/// The title of a column, and when and how it is shown.
+/// The title of a column, and when and how the column is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heading {
     pub name: &'static str,
     pub(super) kind: CellKind,
     /// Whether the column is shown if `--columns` is not given.
     pub(super) shown_by_default: bool,
-    /// Whether the header of the column is shown.
+    /// Whether the table header has the title of the column.
     pub(super) has_header: bool,
-    /// The rank by which a narrow terminal drops the column: the highest first, 0 never.
+    /// The rank by which a narrow terminal drops the column: the highest rank first, 0 never.
     pub(super) drop_rank: u8,
-    /// The minimum width of free text, and of any text if rows are written as they arrive.
+    /// The minimum width of free text. If rows are written as they arrive, of any cell.
     pub(super) min_width: usize,
-    /// Whether a terminal shows the column only if a row has a value.
+    /// Whether a terminal shows the column only if at least one row has a value.
     pub(super) only_if_filled: bool,
-    /// Whether the column is shown only if a row has something to count, also in a pipe.
+    /// Whether the column is shown, also in a pipe, only if at least one row has a value other than 0.
     pub(super) only_if_not_zero: bool,
-    /// Whether a count of more than 0 is a warning.
+    /// Whether a count of more than 0 is yellow, as a warning.
     pub(super) warn_if_not_zero: bool,
 }
 
@@ -109,43 +109,44 @@ impl<T> Column<T> {
         Column { heading, content }
     }
 
-    /// A column that a narrow terminal drops: the highest rank first.
+    /// Lets a narrow terminal drop the column. The column with the highest rank is dropped first.
     pub(crate) const fn drop_rank(mut self, rank: u8) -> Column<T> {
         self.heading.drop_rank = rank;
         self
     }
 
-    /// A column that a terminal shows only if a row has a value.
+    /// Shows the column on a terminal only if at least one row has a value.
     pub(crate) const fn only_if_filled(mut self) -> Column<T> {
         self.heading.only_if_filled = true;
         self
     }
 
-    /// A column that is shown only if a row has more than nothing or 0, also in a pipe.
+    /// Shows the column, also in a pipe, only if at least one row has a value other than 0.
     pub(crate) const fn only_if_not_zero(mut self) -> Column<T> {
         self.heading.only_if_not_zero = true;
         self
     }
 
-    /// The minimum width: free text is not cut below it, and cells of rows that come one by one are at least as wide.
+    /// Sets the minimum width, below which free text is not cut. If rows are written as they arrive, each cell is
+    /// at least this wide.
     pub(crate) const fn min_width(mut self, width: usize) -> Column<T> {
         self.heading.min_width = width;
         self
     }
 
-    /// A column that is shown only if `--columns` names it.
+    /// Shows the column only if `--columns` names it.
     pub(crate) const fn only_if_named(mut self) -> Column<T> {
         self.heading.shown_by_default = false;
         self
     }
 
-    /// A column of marks, without a header.
+    /// Leaves the column's title out of the table header, as for symbols.
     pub(crate) const fn without_header(mut self) -> Column<T> {
         self.heading.has_header = false;
         self
     }
 
-    /// A column in which a count of more than 0 is yellow.
+    /// Colors each count of more than 0 yellow.
     pub(crate) const fn warn_if_not_zero(mut self) -> Column<T> {
         self.heading.warn_if_not_zero = true;
         self
@@ -169,7 +170,7 @@ impl Heading {
         if self.has_header { self.name } else { "" }
     }
 
-    /// Whether `name` is the name of the column: case does not matter, `-` and `_` are blanks.
+    /// Whether `name` is the name of the column. Case does not matter, and `-` and `_` count as blanks.
     pub(super) fn is_named(&self, name: &str) -> bool {
         let plain = |c: char| {
             if matches!(c, '-' | '_') {
@@ -189,7 +190,7 @@ impl Heading {
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(super) text: String,
-    /// The text for programs if it differs: a backslash of the text itself is written twice, so that it is no
+    /// The text for programs, if it differs: each backslash is doubled, because programs read a single one as an
     /// escape.
     tsv: Option<String>,
     pub(super) key: SortKey,
@@ -206,16 +207,16 @@ pub(super) enum SortKey {
 impl Cell {
     pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
         let tsv = text.as_ref().contains(&b'\\');
-        let tsv = tsv.then(|| text::clean_line_escaping_backslashes(text.as_ref()));
+        let tsv = tsv.then(|| text::sanitize_to_line_escaping_backslashes(text.as_ref()));
         Cell {
             tsv,
             ..Cell::pre_escaped(text)
         }
     }
 
-    /// A text with escapes of its own: JSON, or names that are sanitized already.
+    /// A text that contains escapes already, such as JSON or sanitized names. Its backslashes are not doubled.
     pub(crate) fn pre_escaped(text: impl AsRef<[u8]>) -> Cell {
-        let text = text::clean_line(text.as_ref());
+        let text = text::sanitize_to_line(text.as_ref());
         Cell {
             key: SortKey::Text(text.to_lowercase()),
             text,
@@ -224,7 +225,7 @@ impl Cell {
         }
     }
 
-    /// Names, separated by commas, with `…` at the end if there are more.
+    /// Names separated by commas, with `…` at the end if `has_more`.
     pub(crate) fn name_list(names: &[Name], has_more: bool) -> Cell {
         if names.is_empty() {
             return Cell::missing();
@@ -243,13 +244,13 @@ impl Cell {
         }
     }
 
-    pub(crate) fn or_missing(text: Option<impl AsRef<[u8]>>) -> Cell {
+    pub(crate) fn text_or_missing(text: Option<impl AsRef<[u8]>>) -> Cell {
         text.map_or_else(Cell::missing, Cell::text)
     }
 
-    /// A value that is written as it is, such as a process id.
+    /// A value in its plain form, such as a process id. A missing value is shown as `–`.
     pub(crate) fn value_or_missing(value: Option<impl ToString>) -> Cell {
-        Cell::or_missing(value.map(|value| value.to_string()))
+        Cell::text_or_missing(value.map(|value| value.to_string()))
     }
 
     /// A duration in seconds.
@@ -260,7 +261,7 @@ impl Cell {
         }
     }
 
-    /// How long ago something was, or in how long it will be.
+    /// A moment as `--time-format` says: by default, how long ago it was or in how long it will be.
     pub(crate) fn moment(moment: Option<Moment>, options: &RenderOptions) -> Cell {
         match moment {
             Some(moment) => Cell::sorted_by(options.now.since(moment), options.when(moment)),
@@ -284,7 +285,7 @@ impl Cell {
         })
     }
 
-    /// A text with a number as its sort key, such as an age.
+    /// A text that is sorted by a number, such as an age by its seconds.
     pub(crate) fn sorted_by(sort_key: f64, text: impl AsRef<[u8]>) -> Cell {
         Cell {
             key: SortKey::Number(sort_key),
@@ -296,7 +297,7 @@ impl Cell {
         Cell { style, ..self }
     }
 
-    /// The text in a table for people, or in one for programs.
+    /// The text of the cell in a table that people read, or in a table that programs read.
     pub(super) fn text_for(&self, for_people: bool) -> &str {
         match &self.tsv {
             Some(tsv) if !for_people => tsv,
@@ -304,7 +305,7 @@ impl Cell {
         }
     }
 
-    /// Whether the cell says nothing: no text, a missing value or `0`.
+    /// Whether the cell has no text, a missing value or `0`.
     pub(super) fn is_empty_or_zero(&self) -> bool {
         matches!(self.text.as_str(), "" | NONE | "0")
     }

@@ -13,21 +13,21 @@ pub(super) struct WidthRange {
     whole: usize,
 }
 
-/// How the columns of a row are distributed over lines.
+/// How the columns of a row are divided into lines, and how wide they are.
 pub(super) struct RowLayout {
     /// The number of columns on each line of a row.
     pub(super) columns_per_line: Vec<usize>,
     widths: Vec<usize>,
 }
 
-/// The minimum width of a line with these columns.
+/// The minimum width of a line that has the columns `shown`.
 fn min_line_width(shown: &[usize], widths: &[WidthRange]) -> usize {
     let columns = shown.iter().map(|&at| widths[at].least);
     columns.sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
 
-/// The widths of columns on one line. What the minimum widths leave goes to free texts, from
-/// the left.
+/// The widths of the columns on one line. The space beyond their minimum widths goes to free texts, the leftmost
+/// first.
 fn widths_on_one_line(
     shown: &[usize],
     widths: &[WidthRange],
@@ -43,8 +43,8 @@ fn widths_on_one_line(
 }
 
 impl Table {
-    /// Drops columns until a row fits on a line: first empty columns, then columns with one value in all rows, then the
-    /// least needed. Columns without a rank stay.
+    /// Drops columns until a row fits on one line: first empty columns, then columns with one value in all rows,
+    /// then the others by rank. The column of `--sort` comes last. Columns of rank 0 stay.
     pub(super) fn drop_columns_to_fit(
         &self,
         mut shown: Vec<usize>,
@@ -81,7 +81,8 @@ impl Table {
             shown.retain(|&at| at != least_used);
             dropped.push(least_used);
         }
-        // A narrow column may fit where a wider one, which is needed more, did not.
+        // Put dropped columns back that fit after all: a narrow column may fit where a more important, wider one
+        // did not.
         dropped.retain(|&at| !self.is_column_empty(at));
         for at in dropped.into_iter().rev() {
             let place = shown.partition_point(|&other| other < at);
@@ -117,7 +118,8 @@ impl Table {
         columns.collect()
     }
 
-    /// Cuts free text to the width that the other columns leave. If they leave too little, rows are wrapped.
+    /// Cuts free text to the width that the other columns leave. If they leave too little, each row continues on
+    /// further lines.
     pub(super) fn cut_and_wrap(
         &mut self,
         shown: &[usize],
@@ -133,9 +135,9 @@ impl Table {
         };
         for row in &mut self.rows {
             for (&at, &width) in shown.iter().zip(&layout.widths) {
-                // The first column names the row, and users copy it: it is never cut.
+                // Never cut the first column: it names the row, and users copy it.
                 if at > 0 {
-                    row[at].text = text::cut(&row[at].text, width);
+                    row[at].text = text::cut_with_ellipsis(&row[at].text, width);
                 }
             }
         }

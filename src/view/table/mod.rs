@@ -1,8 +1,8 @@
-//! Tables: one style for all, and the only user of comfy-table.
+//! Tables, in one style for all commands. Only this module uses comfy-table.
 //!
-//! comfy-table aligns the cells. It shares the width of a terminal among all columns and wraps their
-//! cells. Here, a narrow terminal loses columns by rank, only free text is cut, and a row goes on in
-//! the next line before a name is cut.
+//! comfy-table only aligns the cells. By itself, it would share the width of a terminal among all columns and wrap
+//! their cells. Instead, this module drops columns by rank, cuts only free text, and continues a row on the next
+//! line rather than cut a name.
 
 mod column;
 mod fit;
@@ -23,13 +23,13 @@ pub(crate) const NONE: &str = "–";
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// The width up to which cells are aligned if rows are written as they arrive: that of a jid.
+/// Maximum width to which a cell is padded if rows are written as they arrive: the length of a jid.
 const MAX_PADDING: usize = 32;
 
-/// Blanks before the further lines of a row that does not fit on one.
+/// Blanks before each further line of a row that does not fit on one line.
 const INDENT: usize = 2;
 
-/// The columns and rows of a table that are shown: `--columns`, `--sort`, `--reverse` and paging.
+/// Which columns and rows of a table are shown, in which order: `--columns`, `--sort`, `--reverse` and paging.
 #[derive(Clone, Debug, Default)]
 pub struct TableSelection {
     pub columns: Vec<String>,
@@ -40,13 +40,12 @@ pub struct TableSelection {
 }
 
 impl TableSelection {
-    /// Whether neither columns nor an order are given, so that only the default columns
-    /// are needed.
-    pub fn is_default(&self) -> bool {
+    /// Whether neither `--columns` nor `--sort` is given, so that only the default columns are needed.
+    pub fn needs_only_default_columns(&self) -> bool {
         self.columns.is_empty() && self.sort.is_none()
     }
 
-    /// Refuses names that none of these columns has.
+    /// Refuses a name in `--columns` or `--sort` that none of the columns in `known` has.
     pub(crate) fn refuse_unknown_columns(&self, known: &[Heading]) -> Result<(), Error> {
         let flags = [
             ("--columns", &self.columns[..]),
@@ -103,7 +102,7 @@ impl Table {
         }
     }
 
-    /// Adds a column before the others, with the same text in each row.
+    /// Adds a first column that has `text` in each row.
     pub(crate) fn with_first_column(mut self, title: &'static str, text: &str) -> Table {
         self.columns.insert(0, Heading::of_text(title));
         for row in &mut self.rows {
@@ -112,7 +111,7 @@ impl Table {
         self
     }
 
-    /// Adds the rows of a table with the same columns.
+    /// Adds the rows of another table, whose columns must be equal.
     pub(crate) fn append_rows(&mut self, other: Table) {
         self.rows.extend(other.rows);
     }
@@ -128,7 +127,7 @@ impl Table {
         self.into_text(&options)
     }
 
-    /// The text. Without rows it is empty, without even a header.
+    /// The table as text. Without rows, the text is empty and has not even a header.
     pub(crate) fn into_text(mut self, options: &RenderOptions) -> String {
         if self.rows.is_empty() {
             return String::new();
@@ -177,11 +176,11 @@ impl Table {
         } else {
             rows.iter().map(|row| row.join("\t") + "\n").collect()
         };
-        marks.replace_marks(text)
+        marks.marks_to_ansi_codes(text)
     }
 
-    /// The text of a row of a table whose rows are written as they arrive. On a terminal, a cell is as wide as
-    /// the cells above it, if that fits. `widths` keeps their widths.
+    /// The text of rows that are written as they arrive. On a terminal, each cell is padded to the width of the
+    /// cells above it, if the row then fits on a line. `widths` keeps these widths for the next rows.
     pub(crate) fn into_streamed_text(
         mut self,
         options: &RenderOptions,
@@ -216,7 +215,7 @@ impl Table {
         self.into_text(options)
     }
 
-    /// The text indented below something else: aligned even in a pipe, without headers.
+    /// The table as text to stand indented below other text: aligned even in a pipe, and without headers.
     pub(crate) fn into_indented_text(self, options: &RenderOptions) -> String {
         let width = if options.terminal {
             options.width.saturating_sub(INDENT)
@@ -252,7 +251,7 @@ impl Table {
         }
     }
 
-    /// The positions of the columns that are shown.
+    /// The indexes of the columns to show.
     fn shown_columns(&self, choice: &TableSelection) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
@@ -263,7 +262,8 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// The rows with aligned columns. `columns_per_line` has the number of columns on each line of a row.
+    /// The text of the rows with aligned columns. Each row takes a line per entry of `columns_per_line`, which is
+    /// the number of columns on that line.
     fn align_rows(
         &self,
         shown: &[usize],

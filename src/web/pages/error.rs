@@ -1,4 +1,4 @@
-//! The page in place of another one: Redis is away, or there is nothing of that name.
+//! The page that replaces a page that cannot be shown: Redis does not answer, or the job or queue does not exist.
 
 use maud::{Markup, html};
 
@@ -7,12 +7,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::listen::Status;
 use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
-use crate::text::{Sanitized, capitalize, clean_line};
-use crate::web::page::{Content, Page};
+use crate::text::{Sanitized, capitalize, sanitize_to_line};
+use crate::web::page::{Content, PageFrame};
 
-/// `diagnose` checks the steps to the server, as `doctor` does. It is called only if Redis is away.
+/// The page about an error. `diagnose` runs the checks of `doctor`, and is called only if Redis does not answer.
 pub(in crate::web) fn content(
-    page: &Page,
+    page: &PageFrame,
     error: &Error,
     status: Status,
     diagnose: impl FnOnce() -> Result<Diagnosis, Error>,
@@ -47,7 +47,7 @@ pub(in crate::web) fn content(
 
 /// The next step after an error.
 pub(in crate::web) fn hint_paragraph(error: &Error) -> Markup {
-    html! { @if let Some(hint) = error.hint_text() { p.dim { (clean_line(add_destination_to_commands(hint))) } } }
+    html! { @if let Some(hint) = error.hint_text() { p.dim { (sanitize_to_line(add_destination_to_commands(hint))) } } }
 }
 
 fn error_sentence(error: &Error) -> String {
@@ -74,7 +74,7 @@ fn check_line(item: &DoctorItem) -> Markup {
         li.(words.replace(' ', "-")) {
             i aria-label=(words) { (mark) }
             b { (item.check.into_str()) }
-            span { (clean_line(&item.what)) @if let Some(hint) = &item.hint { " – " (clean_line(hint)) } }
+            span { (sanitize_to_line(&item.what)) @if let Some(hint) = &item.hint { " – " (sanitize_to_line(hint)) } }
         }
     }
 }

@@ -8,14 +8,17 @@ use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least_prefix;
 use crate::name::Name;
 use crate::text::{capitalize, format_count};
-use crate::web::page::{Content, Page, Section, server_footer};
+use crate::web::page::{Content, PageFrame, Section, server_footer};
 use crate::web::{chart, facts_of};
 
 /// Maximum number of groups that are shown.
 const MAX_SHOWN: usize = 100;
 
-pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
-    let snapshot = server.snapshot();
+pub(in crate::web) fn content(
+    page: &mut PageFrame,
+    server: &SnapshotServer,
+) -> Result<Content, Error> {
+    let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
@@ -45,7 +48,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
                 @for ((group, jobs), job) in groups.iter().zip(&newest) {
                     li data-key=(group) {
                         (group_line(page, group, *jobs, job.as_ref()))
-                        (chart::failure_chart(&server.with_history(|history| history.failures_per_ten_minutes(group))))
+                        (chart::failure_chart(&server.with_snapshot_history(|history| history.failures_per_ten_minutes(group))))
                     }
                 }
             }

@@ -11,7 +11,7 @@ use crate::model::graph::Graph;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{format_count, short_jid};
-use crate::web::page::{Content, Page, Section, name_or_empty_label, state_word};
+use crate::web::page::{Content, PageFrame, Section, name_or_empty_label, state_word};
 
 /// Maximum number of jobs of a graph.
 const MAX_JOBS: usize = 300;
@@ -27,7 +27,7 @@ const REQUEST: GraphRequest = GraphRequest {
 };
 
 pub(in crate::web) fn of_job(
-    page: &Page,
+    page: &PageFrame,
     session: &mut Session,
     jid: &Name,
 ) -> Result<Content, Error> {
@@ -46,7 +46,7 @@ pub(in crate::web) fn of_job(
 }
 
 pub(in crate::web) fn of_queue(
-    page: &Page,
+    page: &PageFrame,
     session: &mut Session,
     queue: &Name,
 ) -> Result<Content, Error> {
@@ -62,7 +62,13 @@ pub(in crate::web) fn of_queue(
     ))
 }
 
-fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: &str) -> Content {
+fn content(
+    page: &PageFrame,
+    graph: &Graph,
+    crumb: Markup,
+    line: CommandLine,
+    title: &str,
+) -> Content {
     let main = html! {
         p.crumb { (crumb) }
         h1 { (title) "." }
@@ -82,8 +88,8 @@ fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: 
     Content::new(title, Section::Jobs, main)
 }
 
-/// A tree for each job that nothing depends on, down to what it depends on; then the jobs that depend on each other in a cycle.
-fn tree_list(page: &Page, graph: &Graph) -> Markup {
+/// A tree for each job without dependents, with its dependencies below it. After these, a tree for each cycle.
+fn tree_list(page: &PageFrame, graph: &Graph) -> Markup {
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
     let mut has_above = vec![false; graph.nodes.len()];
     for edge in &graph.edges {
@@ -101,26 +107,26 @@ fn tree_list(page: &Page, graph: &Graph) -> Markup {
         below: &below,
         drawn: &mut drawn,
     };
-    let first: Vec<Markup> = roots.iter().map(|root| tree.item(*root, 0)).collect();
+    let first: Vec<Markup> = roots.iter().map(|root| tree.tree_item(*root, 0)).collect();
     let rest = 0..graph.nodes.len();
     let mut cycles = Vec::new();
     for at in rest {
         if !tree.drawn.contains(&at) {
-            cycles.push(tree.item(at, 0));
+            cycles.push(tree.tree_item(at, 0));
         }
     }
     html! { ul.graph { @for tree in first.iter().chain(&cycles) { (tree) } } }
 }
 
 struct TreeRenderer<'t, 'p> {
-    page: &'t Page<'p>,
+    page: &'t PageFrame<'p>,
     graph: &'t Graph,
     below: &'t [Vec<usize>],
     drawn: &'t mut HashSet<usize>,
 }
 
 impl TreeRenderer<'_, '_> {
-    fn item(&mut self, at: usize, depth: usize) -> Markup {
+    fn tree_item(&mut self, at: usize, depth: usize) -> Markup {
         let node = &self.graph.nodes[at];
         let is_new = self.drawn.insert(at);
         let children = if is_new && depth < MAX_DEPTH {
@@ -130,7 +136,7 @@ impl TreeRenderer<'_, '_> {
         };
         let children: Vec<Markup> = children
             .iter()
-            .map(|to| self.item(*to, depth + 1))
+            .map(|to| self.tree_item(*to, depth + 1))
             .collect();
         let job = &node.job;
         let state = match job.state {

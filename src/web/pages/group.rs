@@ -12,7 +12,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, failure_summary_line, format_count, with_thousands_separators};
-use crate::web::page::{Content, Page, Section, name_or_empty_label};
+use crate::web::page::{Content, PageFrame, Section, name_or_empty_label};
 use crate::web::path;
 
 /// How many of the newest jobs are read for the messages, and how many are listed.
@@ -22,7 +22,7 @@ const MAX_LISTED: usize = 50;
 const MAX_MESSAGES: usize = 12;
 
 pub(in crate::web) fn content(
-    page: &Page,
+    page: &PageFrame,
     session: &mut Session,
     group: &Name,
 ) -> Result<Content, Error> {
@@ -34,7 +34,7 @@ pub(in crate::web) fn content(
         )));
     }
     let messages = count_messages(&jobs);
-    let queues = count_queues(&jobs);
+    let queues = count_jobs_per_queue(&jobs);
     let read = jobs.len() as u64;
     jobs.truncate(MAX_LISTED);
     let have = if total == 1 { "job has" } else { "jobs have" };
@@ -82,16 +82,16 @@ pub(in crate::web) fn content(
 
 /// Messages that differ in numbers only.
 struct AlikeMessages {
-    /// The index of the job with the first message.
+    /// The index of the job whose message is `first`.
     at: usize,
     first: String,
-    /// For each number of the first message, whether other messages have another number there.
+    /// For each number in `first`, whether another message has a different number in this position.
     differs: Vec<bool>,
     count: u64,
 }
 
-/// The decisive lines of the messages with how often they occur, the most frequent first. Those that differ in numbers
-/// only are one line, without these numbers.
+/// The decisive lines of the failure messages with their counts, the most frequent first. Lines that differ only in
+/// numbers count as one line, with `…` in place of the numbers that differ.
 fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
     let mut counts: HashMap<String, AlikeMessages> = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {
@@ -131,7 +131,7 @@ fn numbers(line: &str) -> impl Iterator<Item = &str> {
     parts.filter(|part| !part.is_empty())
 }
 
-/// The line with another text in place of each number.
+/// The line with each number replaced by what `other` returns for it.
 fn replace_numbers<'a>(line: &'a str, mut other: impl FnMut(&'a str) -> &'a str) -> String {
     let (mut replaced, mut rest) = (String::new(), line);
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
@@ -145,8 +145,8 @@ fn replace_numbers<'a>(line: &'a str, mut other: impl FnMut(&'a str) -> &'a str)
     replaced + rest
 }
 
-/// The queues of jobs with how many are of each, the most first.
-fn count_queues(jobs: &[Job]) -> Vec<(Name, u64)> {
+/// The queues of these jobs, each with its number of jobs, the largest number first.
+fn count_jobs_per_queue(jobs: &[Job]) -> Vec<(Name, u64)> {
     let mut counts: BTreeMap<Name, u64> = BTreeMap::new();
     for queue in jobs.iter().filter_map(|job| job.queue.clone()) {
         *counts.entry(queue).or_default() += 1;

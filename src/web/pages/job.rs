@@ -1,4 +1,5 @@
-//! A job: what it is, its life, why it waits, its failure and data, its history, and the jobs around it.
+//! The page of a job: its fields and data, a chart of its waits and runs, why it waits or failed, its history, and the
+//! jobs before and after it.
 
 use maud::{Markup, html};
 
@@ -19,16 +20,16 @@ use crate::model::recur::text::format_interval;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
-    Sanitized, clean_line, clean_text, failure_summary_line, format_duration,
+    Sanitized, failure_summary_line, format_duration, sanitize_keeping_lines, sanitize_to_line,
     with_thousands_separators,
 };
 use crate::web::chart;
-use crate::web::page::{Content, NONE, Page, Section, name_or_empty_label, relative_job_path};
+use crate::web::page::{Content, NONE, PageFrame, Section, name_or_empty_label, relative_job_path};
 
 /// Maximum number of dependencies, and of dependents, that are listed.
 const MAX_NEIGHBORS: usize = 20;
 
-/// The longest line of data, and the deepest that is laid out.
+/// The longest JSON that stays on one line, in characters, and the deepest level whose fields get lines of their own.
 const MAX_JSON_LINE: usize = 48;
 const MAX_JSON_DEPTH: usize = 30;
 
@@ -36,11 +37,11 @@ const MAX_JSON_DEPTH: usize = 30;
 const MAX_DATA_CHARS: usize = 20_000;
 const MAX_DATA_BYTES: usize = 4 * MAX_DATA_CHARS;
 
-/// The longest JSON that may be one line.
+/// JSON of more bytes than this is not measured to see whether it fits on one line.
 const MAX_SHORT_JSON: usize = 10_000;
 
 pub(in crate::web) fn content(
-    page: &Page,
+    page: &PageFrame,
     session: &mut Session,
     jid: &Name,
 ) -> Result<Content, Error> {
@@ -57,9 +58,9 @@ pub(in crate::web) fn content(
             None => Err(not_found::missing_job_error(jid)),
         };
     };
-    job.neighbors = core.first_neighbors(page.now, &job, MAX_NEIGHBORS)?;
+    job.neighbors = core.first_dependencies_then_dependents(page.now, &job, MAX_NEIGHBORS)?;
     let explanation = match explain::explain_single_job(core, page.now, &job) {
-        // The job can be shown although a key of its queue is damaged.
+        // If a key of the queue has the wrong type, show the job without an explanation.
         Err(error) if error.kind() == Kind::WrongKeyType => None,
         explanation => Some(explanation?),
     };
@@ -109,7 +110,7 @@ pub(in crate::web) fn content(
 }
 
 /// The job and its state in a sentence: `Photo::Upload in images failed 50s ago, with no retry left.`
-fn headline_sentence(page: &Page, job: &Job) -> String {
+fn headline_sentence(page: &PageFrame, job: &Job) -> String {
     let klass = job
         .klass
         .as_ref()
@@ -161,7 +162,7 @@ fn headline_sentence(page: &Page, job: &Job) -> String {
     format!("{subject} {rest}.")
 }
 
-fn breadcrumb(page: &Page, job: &Job) -> Markup {
+fn breadcrumb(page: &PageFrame, job: &Job) -> Markup {
     html! {
         p.crumb {
             @match (&job.failure, &job.queue) {
@@ -176,8 +177,8 @@ fn breadcrumb(page: &Page, job: &Job) -> Markup {
     }
 }
 
-/// The buttons for the job, and the command line of the first of them.
-fn change_buttons(page: &Page, job: &Job) -> Markup {
+/// The buttons for the job, and a command line that fits its state, such as `qless retry JID` for a failed job.
+fn change_buttons(page: &PageFrame, job: &Job) -> Markup {
     let here = relative_job_path(&job.jid);
     let button = |verb: &str, word: &str, is_main: bool| {
         page.change_button(&format!("{here}/{verb}"), word, is_main)
@@ -210,7 +211,7 @@ fn change_buttons(page: &Page, job: &Job) -> Markup {
 }
 
 /// Why the job does not run.
-pub(super) fn reason_list(page: &Page, explanation: Option<&Explanation>) -> Markup {
+pub(super) fn reason_list(page: &PageFrame, explanation: Option<&Explanation>) -> Markup {
     let options = page.render_options();
     let reasons = explanation
         .map(|found| found.reasons.as_slice())
@@ -223,8 +224,8 @@ pub(super) fn reason_list(page: &Page, explanation: Option<&Explanation>) -> Mar
                 li.bad[reason.blocking] {
                     i aria-label=(if reason.blocking { "blocks" } else { "delays" }) { (if reason.blocking { "✗" } else { "·" }) }
                     div {
-                        (clean_line(reason.reason_sentence(&options))) " "
-                        span.dim { (clean_line(reason.evidence_text(&options))) }
+                        (sanitize_to_line(reason.reason_sentence(&options))) " "
+                        span.dim { (sanitize_to_line(reason.evidence_text(&options))) }
                         (page.command_block(&reason.fix))
                     }
                 }
@@ -233,9 +234,9 @@ pub(super) fn reason_list(page: &Page, explanation: Option<&Explanation>) -> Mar
     }
 }
 
-/// The message, with its decisive line in bold.
+/// The message of a failure, with its decisive line in bold.
 fn failure_block(message: &Name) -> Markup {
-    let text = clean_text(message.as_bytes());
+    let text = sanitize_keeping_lines(message.as_bytes());
     let decisive = Sanitized(failure_summary_line(message.as_bytes())).to_string();
     html! {
         pre.bad tabindex="0" {
@@ -247,8 +248,8 @@ fn failure_block(message: &Name) -> Markup {
     }
 }
 
-/// Data as JSON with a line for each field. Data that is not JSON is shown as it is. `whole_length` is the
-/// length of the data if `bytes` are only its beginning.
+/// The data of a job as JSON with a line for each field, or as text if the data is not JSON. `whole_length` is the
+/// length of all data, if `bytes` are only the beginning.
 fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     let start = &bytes[..bytes.len().min(MAX_DATA_BYTES)];
     let whole_length = whole_length.unwrap_or(bytes.len());
@@ -264,7 +265,7 @@ fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
             lay_out_json(&json, 0, &mut text);
             text
         }
-        None => clean_text(start),
+        None => sanitize_keeping_lines(start),
     };
     let shown = text.char_indices().nth(MAX_DATA_CHARS);
     let shown = shown.map_or(&*text, |(at, _)| &text[..at]);
@@ -276,7 +277,7 @@ fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     }
 }
 
-/// The fields of JSON whose end is missing, up to the last complete one.
+/// Parses JSON whose end is missing, up to its last complete field or item.
 fn parse_json_start(start: &[u8]) -> Option<Json> {
     let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
     // The end of the last complete field or item, and the number of lists and objects that are open there.
@@ -303,15 +304,15 @@ fn parse_json_start(start: &[u8]) -> Option<Json> {
     Json::parse(&text)
 }
 
-/// Writes JSON on one line as long as it is short, else with a line for each field, until there is more text than is
-/// shown. Numbers are copied, not parsed and printed.
+/// Writes JSON on one line if it is short, else with a line for each field. Stops when there is more text than the page
+/// shows. Numbers stay as they are written in the data.
 fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     let line = || {
         let line = json.to_single_line();
         let bytes = line.as_bytes();
-        clean_line(&bytes[..bytes.len().min(MAX_DATA_BYTES)])
+        sanitize_to_line(&bytes[..bytes.len().min(MAX_DATA_BYTES)])
     };
-    if json.len() <= MAX_SHORT_JSON {
+    if json.byte_length() <= MAX_SHORT_JSON {
         let line = line();
         if line.chars().count() + 2 * depth <= MAX_JSON_LINE {
             text.push_str(&line);
@@ -343,7 +344,7 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
 {indent}  "
         ));
         if let Some(key) = key {
-            text.push_str(&clean_line(quote_as_core(key.as_bytes())));
+            text.push_str(&sanitize_to_line(quote_as_core(key.as_bytes())));
             text.push_str(": ");
         }
         lay_out_json(value, depth + 1, text);
@@ -354,7 +355,7 @@ fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     ));
 }
 
-fn history_table(page: &Page, history: &[HistoryEntry]) -> Markup {
+fn history_table(page: &PageFrame, history: &[HistoryEntry]) -> Markup {
     html! {
         @if history.is_empty() { p.none { "Nothing is written down." } }
         table.story {
@@ -372,7 +373,7 @@ fn history_table(page: &Page, history: &[HistoryEntry]) -> Markup {
     }
 }
 
-/// The note of an entry, how long the job waited or ran before it, and who did it by hand.
+/// The details of a history entry: its note, how long the job waited or ran before it, and the user who caused it.
 fn history_details(history: &[HistoryEntry], at: usize) -> String {
     let by = only_names_actor(history, at + 1).then(|| describe_entry(&history[at + 1]).1);
     let parts = [
@@ -381,11 +382,13 @@ fn history_details(history: &[HistoryEntry], at: usize) -> String {
         by.unwrap_or_default(),
     ];
     let parts = parts.iter().filter(|part| !part.is_empty());
-    let parts: Vec<_> = parts.map(|part| clean_line(part.as_bytes())).collect();
+    let parts: Vec<_> = parts
+        .map(|part| sanitize_to_line(part.as_bytes()))
+        .collect();
     parts.join(", ")
 }
 
-/// Whether an entry only names the user who caused the entry before it, which the core has written.
+/// Whether `qless` wrote this history entry only to name the user who caused the entry before it.
 fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
     let Some(entry) = history
         .get(at)
@@ -405,7 +408,8 @@ fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
     )
 }
 
-/// The entry in words, and its note. If this program wrote the entry, its verb tells the action.
+/// The event of a history entry in a word, and its note. For an entry of `qless`, the word is the command in the past
+/// tense, such as `retried`.
 fn describe_entry(entry: &HistoryEntry) -> (String, String) {
     let note = |key: &str| entry.note_text(key).map(|text| text.to_string());
     match (entry.what.as_bytes(), note("verb")) {
@@ -435,7 +439,7 @@ fn past_tense(verb: &str) -> &str {
     }
 }
 
-fn field_list(page: &Page, job: &Job) -> Markup {
+fn field_list(page: &PageFrame, job: &Job) -> Markup {
     let retries = match (job.remaining_retries(), job.retries) {
         (Some(left), Some(all)) => format!("{left} of {all} left"),
         _ => NONE.to_owned(),
@@ -445,7 +449,7 @@ fn field_list(page: &Page, job: &Job) -> Markup {
         dl.facts {
             dt { "jid" } dd.mono { (job.jid) }
             dt { "priority" } dd { (job.priority.map_or(NONE.into(), |priority| priority.to_string())) }
-            dt { "retries" } dd { (retries) @if let Some(backoff) = backoff { ", back-off " (clean_line(backoff)) } }
+            dt { "retries" } dd { (retries) @if let Some(backoff) = backoff { ", back-off " (sanitize_to_line(backoff)) } }
             @if !job.tags.is_empty() {
                 dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } }
             }
@@ -466,7 +470,7 @@ fn field_list(page: &Page, job: &Job) -> Markup {
 }
 
 /// The job's dependencies and its dependents.
-fn neighbor_list(page: &Page, job: &Job) -> Markup {
+fn neighbor_list(page: &PageFrame, job: &Job) -> Markup {
     if job.dependencies.is_empty() && job.dependents.is_empty() {
         return html! {};
     }
@@ -483,7 +487,12 @@ fn neighbor_list(page: &Page, job: &Job) -> Markup {
     }
 }
 
-fn neighbor_line(page: &Page, jid: &Name, found: Option<&Neighbor>, is_before: bool) -> Markup {
+fn neighbor_line(
+    page: &PageFrame,
+    jid: &Name,
+    found: Option<&Neighbor>,
+    is_before: bool,
+) -> Markup {
     let state = found.and_then(|found| found.state);
     let mark = match (is_before, state) {
         (false, _) => "↳",
@@ -505,7 +514,7 @@ fn neighbor_line(page: &Page, jid: &Name, found: Option<&Neighbor>, is_before: b
     }
 }
 
-fn recurring_content(page: &Page, job: &Recurring) -> Content {
+fn recurring_content(page: &PageFrame, job: &Recurring) -> Content {
     let klass = job
         .klass
         .as_ref()

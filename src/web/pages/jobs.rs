@@ -1,4 +1,4 @@
-//! The jobs that match a selector, which stands in a form.
+//! The page that searches jobs: a form with conditions, and the jobs that match them.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -18,21 +18,21 @@ use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_line, format_count, with_thousands_separators};
+use crate::text::{Sanitized, format_count, sanitize_to_line, with_thousands_separators};
 use crate::web::PageRequest;
-use crate::web::page::{Content, NONE, Page, Section, state_word};
+use crate::web::page::{Content, NONE, PageFrame, Section, state_word};
 use crate::web::path;
 
 /// How many jobs one page has.
 const JOBS_PER_PAGE: u64 = 50;
 
-/// The beginning of a job's data that a list needs.
+/// How much of each job's data is kept for the list, in bytes.
 const MAX_DATA_BYTES: usize = 400;
 
 /// The longest time of a search.
 const MAX_SEARCH_TIME: Duration = Duration::from_secs(4);
 
-/// The fields of the form: the name, which is also the name of a flag, the label, and an example.
+/// The fields of the form: the name, which is also the name of a flag of `qless jobs`, the label, and an example.
 const FORM_FIELDS: [(&str, &str, &str); 7] = [
     ("queue", "Queue", "mail or img-*"),
     ("group", "Failed group", "timeout"),
@@ -44,11 +44,11 @@ const FORM_FIELDS: [(&str, &str, &str); 7] = [
 ];
 
 pub(in crate::web) fn content(
-    page: &Page,
+    page: &PageFrame,
     session: &mut Session,
     request: &PageRequest,
 ) -> Result<Content, Error> {
-    let query = |name: &str| request.query(name).unwrap_or_default().trim();
+    let query = |name: &str| request.query_value(name).unwrap_or_default().trim();
     let offset: u64 = query("offset").parse().unwrap_or(0);
     let mut flags: Vec<String> = Vec::new();
     for name in FORM_FIELDS.iter().map(|(name, ..)| *name).chain(["state"]) {
@@ -69,7 +69,8 @@ pub(in crate::web) fn content(
             };
             (job_list(page, &found, offset, request), title)
         }
-        // The form stays, so that it can be corrected. If Redis is away, the error page takes its place.
+        // If Redis does not answer, show the error page. For other errors show the form again, so that the user can
+        // correct it.
         Err(error) if crate::core::call::may_answer_later(&error) => return Err(error),
         Err(error) => {
             let message = Sanitized(&*error.message()).to_string();
@@ -110,12 +111,12 @@ pub(in crate::web) fn content(
     Ok(Content::new(title, Section::Jobs, main))
 }
 
-/// Whether the search reads this value of the query.
+/// Whether the search uses the query value with this name.
 pub(in crate::web) fn is_search_value(name: &str) -> bool {
     matches!(name, "state" | "offset") || FORM_FIELDS.iter().any(|(known, ..)| *known == name)
 }
 
-/// The page in place of a search that would be one too many.
+/// The page that refuses a search while two other searches run.
 pub(in crate::web) fn busy_content() -> Content {
     let main = html! {
         h1 { "Another search is still running." }
@@ -132,12 +133,12 @@ struct FoundJobs {
     jobs: Vec<Job>,
     /// The number of matching jobs, if it is known.
     total: Option<u64>,
-    /// Whether the search was cut short by the time limit.
+    /// Whether the time limit ended the search early.
     was_cut: bool,
 }
 
 fn find_jobs(
-    page: &Page,
+    page: &PageFrame,
     session: &mut Session,
     flags: &[String],
     offset: u64,
@@ -148,10 +149,11 @@ fn find_jobs(
     selector.refuse_contradictions()?;
     let begun = Instant::now();
     let core = session.core()?;
-    let mut selection = Selection::open(core, page.now, &selector, JobFields::BriefExcerpt)?;
+    let mut selection =
+        Selection::start_search(core, page.now, &selector, JobFields::BriefExcerpt)?;
     let (mut jobs, mut was_cut) = (Vec::new(), false);
     while let Some(mut slice) = selection.next_jobs(core)? {
-        // A condition on the data makes the search read all data of each job: keep the beginning.
+        // A search with a condition on the data reads all data of each job: keep only the beginning in memory.
         slice
             .iter_mut()
             .for_each(|job| job.data.truncate(MAX_DATA_BYTES));
@@ -161,7 +163,7 @@ fn find_jobs(
             break;
         }
     }
-    core.count_failed_dependencies(page.now, jobs.iter_mut().collect())?;
+    core.set_failed_dependency_counts(page.now, jobs.iter_mut().collect())?;
     let total = if was_cut {
         None
     } else {
@@ -174,7 +176,7 @@ fn find_jobs(
     })
 }
 
-/// Reads the fields of the form as the flags of a command are read.
+/// Parses the fields of the form as flags of `qless jobs`.
 fn parse_selector(flags: &[String]) -> Result<Selector, Error> {
     let command = Selector::augment_args(clap::Command::new("jobs").no_binary_name(true));
     let argv = flags
@@ -188,7 +190,7 @@ fn parse_selector(flags: &[String]) -> Result<Selector, Error> {
     Selector::from_arg_matches(&matches).map_err(refused)
 }
 
-fn job_list(page: &Page, found: &FoundJobs, offset: u64, request: &PageRequest) -> Markup {
+fn job_list(page: &PageFrame, found: &FoundJobs, offset: u64, request: &PageRequest) -> Markup {
     let shown = found.jobs.len() as u64;
     let has_more = shown == JOBS_PER_PAGE && found.total.is_none_or(|total| offset + shown < total);
     html! {
@@ -225,7 +227,7 @@ fn query_from_offset(request: &PageRequest, offset: u64) -> String {
 }
 
 /// Jobs, a row each.
-pub(super) fn job_table(page: &Page, jobs: &[Job]) -> Markup {
+pub(super) fn job_table(page: &PageFrame, jobs: &[Job]) -> Markup {
     let options = page.render_options();
     html! {
         table.jobs data-rows {
@@ -241,7 +243,7 @@ pub(super) fn job_table(page: &Page, jobs: &[Job]) -> Markup {
                         th scope="row" { (page.job_link_by_class(job.klass.as_ref(), &job.jid)) }
                         td { @match &job.queue { Some(queue) => (page.queue_link(queue)), None => (NONE) } }
                         td { (state_word(job.state, &job.state_text())) }
-                        td.wide.dim.cut { (clean_line(job.state_detail(&options))) }
+                        td.wide.dim.cut { (sanitize_to_line(job.state_detail(&options))) }
                         @if !page.hides_data { td.wide.mono.dim.cut { (data_start(job)) } }
                     }
                 }
@@ -250,7 +252,7 @@ pub(super) fn job_table(page: &Page, jobs: &[Job]) -> Markup {
     }
 }
 
-/// The beginning of the data: a list needs no more.
+/// The first 80 characters of a job's data, for a list.
 fn data_start(job: &Job) -> String {
-    crate::text::cut(&clean_line(job.data.as_bytes()), 80)
+    crate::text::cut_with_ellipsis(&sanitize_to_line(job.data.as_bytes()), 80)
 }

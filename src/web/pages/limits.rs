@@ -7,12 +7,12 @@ use crate::model::overview::at_least_prefix;
 use crate::model::throttle::Throttle;
 use crate::session::Session;
 use crate::text::{capitalize, format_count, format_duration, with_thousands_separators};
-use crate::web::page::{Content, NONE, Page, Section};
+use crate::web::page::{Content, NONE, PageFrame, Section};
 
 /// Maximum number of throttles, and of lanes, that are read and shown.
 const MAX_SHOWN: usize = 300;
 
-pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Content, Error> {
+pub(in crate::web) fn content(page: &PageFrame, session: &mut Session) -> Result<Content, Error> {
     let found = session.core()?.first_throttles(page.now, MAX_SHOWN)?;
     let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) = found
         .throttles
@@ -37,7 +37,7 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
         @if !throttles.is_empty() { section { h2 { "Throttles" } (throttle_table(&throttles)) } }
         @if !lanes.is_empty() { section { h2 { "Lanes" small { "whose jobs wait for one another" } } (throttle_table(&lanes)) } }
         @if found.is_cut { p.dim { code { "qless throttle list" } " shows all." } }
-        @if let Some(omitted) = found.omitted.sentence() {
+        @if let Some(omitted) = found.omitted.omission_sentence() {
             p.dim { (omitted) ". " code { "qless throttle list --all" } " shows what holds a job back there alone." }
         }
         @if !found.unlisted.is_empty() {

@@ -1,4 +1,5 @@
-//! The first page: how things stand, the problems that need attention, and everything at a glance.
+//! The first page: a headline, the problems that need attention, the main figures, queues, failures, workers, and how
+//! long jobs waited and ran.
 
 use maud::{Markup, html};
 
@@ -17,15 +18,18 @@ use crate::name::Name;
 use crate::text::{self, Sanitized, format_count, format_duration, with_thousands_separators};
 use crate::web::chart;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Section, server_footer};
+use crate::web::page::{Content, NONE, PageFrame, Section, server_footer};
 
-/// Maximum number of queues, groups and workers that are shown here. The lists have the others.
+/// Maximum number of queues, failed groups and workers on this page. Each kind has a page of its own with all.
 const MAX_QUEUES: usize = 40;
 const MAX_GROUPS: usize = 6;
 const MAX_WORKERS: usize = 12;
 
-pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
-    let snapshot = server.snapshot();
+pub(in crate::web) fn content(
+    page: &mut PageFrame,
+    server: &SnapshotServer,
+) -> Result<Content, Error> {
+    let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let mut groups = facts.groups.clone();
@@ -39,7 +43,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
             h1 { (headline.sentence()) }
             (problem_list(&overview.problems, page))
         }
-        (figures(&overview, facts, server))
+        (headline_figures(&overview, facts, server))
         section {
             h2 { "Queues" small { i.key.put {} "put" i.key.done {} "done, last hour" } }
             (queue_table(page, facts, server, MAX_QUEUES))
@@ -54,10 +58,10 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
                 (worker_table(page, facts, MAX_WORKERS))
             }
         }
-        (histograms(facts, &overview))
+        (wait_and_run_histograms(facts, &overview))
     };
     let first = headline.line_parts().into_iter().next().unwrap_or_default();
-    let since = server.with_history(|history| history.watched_since());
+    let since = server.with_snapshot_history(|history| history.watched_since());
     Ok(Content {
         footer: html! {
             (server_footer(facts))
@@ -81,12 +85,12 @@ fn read_newest_failures(
 }
 
 /// The problems that need attention, worst first, each with the next step.
-fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
+fn problem_list(problems: &[StatusProblem], page: &PageFrame) -> Markup {
     html! {
         @if !problems.is_empty() {
             ul.needs {
                 @for problem in problems {
-                    li.bad[!problem.code.is_mild()] data-key=(problem_key(problem)) { (problem_line(problem, page)) }
+                    li.bad[!problem.code.is_mild()] data-key=(stable_problem_key(problem)) { (problem_line(problem, page)) }
                 }
             }
         }
@@ -99,16 +103,16 @@ fn problem_subject(problem: &StatusProblem) -> Option<String> {
     subject.or(problem.worker.as_ref()).map(Name::to_string)
 }
 
-/// Identifies a problem between updates of the page: its figures and ages change.
-fn problem_key(problem: &StatusProblem) -> String {
+/// A key by which the updated page finds the same problem: its code and subject, since its figures and ages change.
+fn stable_problem_key(problem: &StatusProblem) -> String {
     let subject = problem_subject(problem).unwrap_or_default();
     format!("{} {subject}", problem.code.as_str())
 }
 
-fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
+fn problem_line(problem: &StatusProblem, page: &PageFrame) -> Markup {
     let subject = problem_subject(problem);
     let fact = Sanitized(&problem.fact).to_string();
-    // The subject stands in bold before the sentence, so the sentence goes on without it.
+    // The subject is shown in bold before the sentence: remove it from the beginning of the sentence.
     let rest = subject.as_ref().and_then(|name| {
         let rest = fact.strip_prefix(name.as_str())?;
         Some(
@@ -135,7 +139,7 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
 }
 
 /// The page that helps with a problem.
-fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static str)> {
+fn next_step(problem: &StatusProblem, page: &PageFrame) -> Option<(String, &'static str)> {
     let own = |kind: &str, name: &Option<Name>| page.link_to(kind, name.as_ref()?);
     let (own, words, all, all_words) = match problem.code {
         ProblemCode::Failing => (
@@ -177,11 +181,11 @@ fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static s
 }
 
 /// The five figures below the headline: waiting, running, done, oldest wait, failed.
-fn figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
+fn headline_figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
     let totals = &overview.totals;
-    let flow = server.with_history(|history| history.rates_of_all_queues());
+    let flow = server.with_snapshot_history(|history| history.rates_of_all_queues());
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
-    // Only the workers of this program say how many slots they have.
+    // Only workers of `qless` report their slots. With any other worker, the total is unknown (`None`).
     let slots: Option<u64> = slots.sum();
     let running_on = facts.workers.iter().filter(|worker| worker.running > 0);
     let running_on = running_on.count() as u64;
@@ -200,8 +204,8 @@ fn figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) ->
     };
     let done = match (flow.done_per_s, flow.put_per_s) {
         (Some(done), Some(put)) => (
-            chart::rate_words(Some(done)),
-            format!("done, {} put", chart::rate_words(Some(put))),
+            chart::format_rate(Some(done)),
+            format!("done, {} put", chart::format_rate(Some(put))),
         ),
         _ => (
             with_thousands_separators(overview.today.completed),
@@ -232,9 +236,9 @@ fn figure_box(figure: String, words: &str, is_bad: bool) -> Markup {
     html! { div.bad[is_bad] { b { (figure) } span { (words) } } }
 }
 
-/// The groups with most recent failures, each with its newest message.
+/// The groups with the largest number of recent failures, each with its newest message.
 fn group_list(
-    page: &Page,
+    page: &PageFrame,
     groups: &[RecentFailures],
     newest: &[Option<Job>],
     facts: &SystemFacts,
@@ -247,7 +251,7 @@ fn group_list(
             @for (group, job) in groups.iter().zip(newest) {
                 li data-key=(group.group) {
                     (group_line(page, &group.group, group.jobs, job.as_ref()))
-                    (chart::failure_chart(&server.with_history(|history| history.failures_per_ten_minutes(&group.group))))
+                    (chart::failure_chart(&server.with_snapshot_history(|history| history.failures_per_ten_minutes(&group.group))))
                 }
             }
         }
@@ -256,7 +260,12 @@ fn group_list(
 }
 
 /// A group with its newest failure.
-pub(super) fn group_line(page: &Page, group: &Name, jobs: u64, newest: Option<&Job>) -> Markup {
+pub(super) fn group_line(
+    page: &PageFrame,
+    group: &Name,
+    jobs: u64,
+    newest: Option<&Job>,
+) -> Markup {
     let failure = newest.and_then(|job| job.failure.as_ref());
     let queue = newest.and_then(|job| job.queue.as_ref());
     html! {
@@ -273,7 +282,7 @@ pub(super) fn group_line(page: &Page, group: &Name, jobs: u64, newest: Option<&J
 }
 
 /// How long jobs waited and ran today.
-fn histograms(facts: &SystemFacts, overview: &Overview) -> Markup {
+fn wait_and_run_histograms(facts: &SystemFacts, overview: &Overview) -> Markup {
     let waits: Vec<&DurationSpread> = facts
         .queues
         .iter()

@@ -1,4 +1,4 @@
-//! A queue: why its jobs wait, what it holds, its last hour and its day.
+//! The page of a queue: its jobs by state, why they wait, and charts of its last hour and of today.
 
 use maud::{Markup, html};
 
@@ -17,20 +17,20 @@ use crate::model::overview::QueueFacts;
 use crate::model::overview::history::JobRates;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
-use crate::text::{capitalize, clean_line, format_count, with_thousands_separators};
+use crate::text::{capitalize, format_count, sanitize_to_line, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Section, link_or_text, name_or_empty_label};
+use crate::web::page::{Content, PageFrame, Section, link_or_text, name_or_empty_label};
 use crate::web::{facts_of, path};
 
-/// How many running jobs and how many next jobs of the queue are listed.
+/// Maximum number of running jobs, and of jobs that are popped next, in the list.
 const MAX_JOBS: u64 = 15;
 
 pub(in crate::web) fn content(
-    page: &mut Page,
+    page: &mut PageFrame,
     server: &SnapshotServer,
     name: &Name,
 ) -> Result<Content, Error> {
-    let snapshot = server.snapshot();
+    let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let (explanation, jobs) = server.read_if_reachable(|session| {
@@ -50,12 +50,12 @@ pub(in crate::web) fn content(
         ..QueueFacts::default()
     };
     let of_snapshot = found.unwrap_or(&own);
-    let flow = server.with_history(|history| history.rates_of_queue(name));
+    let flow = server.with_snapshot_history(|history| history.rates_of_queue(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
     let heading = if explanation.runnable {
         format!("workers can take jobs from {}", name_or_empty_label(name))
     } else {
-        clean_line(explanation.heading_line())
+        sanitize_to_line(explanation.heading_line())
     };
     let title = format!("{}: {heading}", name_or_empty_label(name));
     let here = format!("queues/{}", path::encode_part(name));
@@ -96,7 +96,7 @@ pub(in crate::web) fn content(
                 (reason_list(page, Some(&explanation)))
             }
             section {
-                h2 { "Last hour" small { i.key.put {} "put " (chart::rate_words(flow.put_per_s)) i.key.done {} "done " (chart::rate_words(flow.done_per_s)) } }
+                h2 { "Last hour" small { i.key.put {} "put " (chart::format_rate(flow.put_per_s)) i.key.done {} "done " (chart::format_rate(flow.done_per_s)) } }
                 (last_hour_chart(page, &flow))
                 p.dim {
                     (with_thousands_separators(of_snapshot.completed)) " done today, "
@@ -118,8 +118,8 @@ pub(in crate::web) fn content(
     Ok(Content::new(title, Section::Overview, main))
 }
 
-/// The chart of the last hour, above its beginning, its middle and now.
-fn last_hour_chart(page: &Page, flow: &JobRates) -> Markup {
+/// The chart of the jobs put and done in the last hour. Below it stand the times of its beginning, middle and end.
+fn last_hour_chart(page: &PageFrame, flow: &JobRates) -> Markup {
     let drawn = chart::flow_chart(flow);
     let moment = |ago: &f64| Moment::from_seconds(page.now.seconds() - ago);
     let times = [3600.0, 1800.0, 0.0];

@@ -6,13 +6,16 @@ use crate::error::Error;
 use crate::look::server::SnapshotServer;
 use crate::model::overview::{QueueFacts, SystemFacts};
 use crate::model::stats::BucketRange;
-use crate::text::{clean_line, format_count, format_duration};
+use crate::text::{format_count, format_duration, sanitize_to_line};
 use crate::web::chart;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Section, count_cell, server_footer};
+use crate::web::page::{Content, NONE, PageFrame, Section, count_cell, server_footer};
 
-pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
-    let snapshot = server.snapshot();
+pub(in crate::web) fn content(
+    page: &mut PageFrame,
+    server: &SnapshotServer,
+) -> Result<Content, Error> {
+    let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let queues = format_count(facts.queue_count, "queue", "queues");
@@ -29,9 +32,9 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     })
 }
 
-/// Up to `max_shown` queues with what they hold, by name. If there are more, the queues with most jobs are shown.
+/// A table of up to `max_shown` queues, sorted by name. If there are more, the table has the queues with the most jobs.
 pub(super) fn queue_table(
-    page: &Page,
+    page: &PageFrame,
     facts: &SystemFacts,
     server: &SnapshotServer,
     max_shown: usize,
@@ -66,9 +69,9 @@ pub(super) fn queue_table(
     }
 }
 
-fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup {
+fn queue_row(page: &PageFrame, queue: &QueueFacts, server: &SnapshotServer) -> Markup {
     let counts = &queue.counts;
-    let flow = server.with_history(|history| history.rates_of_queue(&counts.name));
+    let flow = server.with_snapshot_history(|history| history.rates_of_queue(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);
     let is_late = queue.has_head_waited_too_long(page.now);
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
@@ -96,15 +99,15 @@ pub(super) fn upper_bound_text(range: BucketRange) -> String {
     }
 }
 
-/// Whether locks were lost or jobs are late, and what keeps jobs from workers.
-pub(super) fn queue_chips(page: &Page, queue: &QueueFacts) -> Markup {
+/// Labels for the problems of a queue: lost locks, a job that waits too long, and what keeps its jobs from workers.
+pub(super) fn queue_chips(page: &PageFrame, queue: &QueueFacts) -> Markup {
     let counts = &queue.counts;
     let paused_by = counts.paused_by.as_ref().map(|by| format!("by {by}"));
     html! {
         @if counts.stalled > 0 { span.chip.red { (format_count(counts.stalled, "stalled", "stalled")) } " " }
         @if let Some(wait) = queue.late_wait_behind_head(page.now) { span.chip.red { "oldest waits " (format_duration(wait)) } " " }
         @if let Some(reason) = queue.blocking_reason_text(&page.render_options()) {
-            span.chip.amber[counts.paused] title=[paused_by] { (clean_line(reason)) }
+            span.chip.amber[counts.paused] title=[paused_by] { (sanitize_to_line(reason)) }
         }
     }
 }

@@ -8,15 +8,18 @@ use crate::model::overview::at_least_prefix;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::{format_interval, owed_text};
 use crate::name::Name;
-use crate::text::{capitalize, clean_line, format_count};
+use crate::text::{capitalize, format_count, sanitize_to_line};
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Section, count_or_dash};
+use crate::web::page::{Content, NONE, PageFrame, Section, count_or_dash};
 
 /// Maximum number of recurring jobs that are read and shown.
 const MAX_SHOWN: u64 = 200;
 
-pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
-    let snapshot = server.snapshot();
+pub(in crate::web) fn content(
+    page: &mut PageFrame,
+    server: &SnapshotServer,
+) -> Result<Content, Error> {
+    let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let holding = facts.queues.iter().map(|queue| &queue.counts);
@@ -68,7 +71,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     Ok(Content::new(title, Section::Recurring, main))
 }
 
-fn recurring_row(page: &Page, job: &Recurring) -> Markup {
+fn recurring_row(page: &PageFrame, job: &Recurring) -> Markup {
     html! {
         tr data-key=(job.jid) {
             th scope="row" { (page.job_link_by_class(job.klass.as_ref(), &job.jid)) }
@@ -81,17 +84,17 @@ fn recurring_row(page: &Page, job: &Recurring) -> Markup {
     }
 }
 
-fn is_late(page: &Page, job: &Recurring) -> bool {
+fn is_late(page: &PageFrame, job: &Recurring) -> bool {
     !job.is_paused() && job.next.is_some_and(|next| next < page.now)
 }
 
-/// A pause, and how many runs a late job owes.
-pub(super) fn recurring_chips(page: &Page, job: &Recurring) -> Markup {
+/// Labels for a recurring job: that it is paused, or how many of its runs are overdue.
+pub(super) fn recurring_chips(page: &PageFrame, job: &Recurring) -> Markup {
     let options = page.render_options();
     let paused = job.pause_text(&options);
     let owed = owed_text(job.owed_runs(page.now), &options);
     html! {
-        @if !paused.is_empty() { span.chip.amber { (clean_line(paused)) } }
+        @if !paused.is_empty() { span.chip.amber { (sanitize_to_line(paused)) } }
         @if let Some(owed) = owed.filter(|_| is_late(page, job)) { span.chip.red { (owed) } }
     }
 }

@@ -1,4 +1,4 @@
-//! A worker: the jobs that it holds, and the jobs whose locks it lost.
+//! The page of a worker: the jobs that it holds, and the jobs whose locks it lost.
 
 use maud::html;
 
@@ -8,13 +8,13 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_count;
-use crate::web::page::{Content, Page, Section, link_or_text, name_or_empty_label};
+use crate::web::page::{Content, PageFrame, Section, link_or_text, name_or_empty_label};
 
 /// Maximum number of jobs of the worker that are read and listed.
 const MAX_JOBS: u64 = 200;
 
 pub(in crate::web) fn content(
-    page: &Page,
+    page: &PageFrame,
     session: &mut Session,
     name: &Name,
 ) -> Result<Content, Error> {
@@ -30,7 +30,7 @@ pub(in crate::web) fn content(
         || "was never seen".to_owned(),
         |seen| format!("was seen {seen}"),
     );
-    // Jobs whose locks the worker lost are read first.
+    // Jobs whose locks the worker lost are read first, so it holds all the omitted jobs.
     let holds = match worker.jobs.len() as u64 + omitted {
         0 => "holds no job".to_owned(),
         jobs => format!("holds {}", format_count(jobs, "job", "jobs")),

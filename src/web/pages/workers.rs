@@ -8,13 +8,16 @@ use crate::model::overview::{SystemFacts, SystemList};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::text::format_count;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Section, server_footer};
+use crate::web::page::{Content, NONE, PageFrame, Section, server_footer};
 
 /// Maximum number of slots that are drawn for a worker.
 const MAX_SLOTS: u64 = 16;
 
-pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
-    let snapshot = server.snapshot();
+pub(in crate::web) fn content(
+    page: &mut PageFrame,
+    server: &SnapshotServer,
+) -> Result<Content, Error> {
+    let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let title = match facts.worker_count {
@@ -31,14 +34,15 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     })
 }
 
-/// Up to `max_shown` workers. Workers that need attention come first, then the workers that were seen last.
-pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -> Markup {
+/// A table of up to `max_shown` workers: the workers that need attention, then the most recently seen. The rows of each
+/// of these two are sorted by name.
+pub(super) fn worker_table(page: &PageFrame, facts: &SystemFacts, max_shown: usize) -> Markup {
     let mut workers: Vec<&Worker> = facts.workers.iter().collect();
     workers.truncate(max_shown);
     sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
     html! {
-        @if !facts.knows_list(SystemList::Workers) {
+        @if !facts.is_list_readable(SystemList::Workers) {
             p.none { "Workers cannot be read, because a key has the wrong type." }
         } @else if workers.is_empty() {
             p.none { "No worker was seen lately." }
@@ -57,7 +61,7 @@ pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -
     }
 }
 
-fn worker_row(page: &Page, worker: &Worker) -> Markup {
+fn worker_row(page: &PageFrame, worker: &Worker) -> Markup {
     let slots = worker.process.slots;
     let runs = match slots {
         Some(slots) => format!("{} of {slots}", worker.running),
@@ -76,7 +80,7 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
     }
 }
 
-/// The slots as blocks: with a job, with a lost job, and free.
+/// The slots of a worker, each as a block: its job has lost its lock, its job runs, or it is free.
 fn slot_row(worker: &Worker) -> Markup {
     let slots = worker.drawn_slot_counts(MAX_SLOTS);
     let label = format!("{} running, {} lost", worker.running, worker.stalled);

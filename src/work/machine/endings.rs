@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::event::{
-    Action, BadLineKind, DispatchMode, EndedProcess, JobResult, LineContent, ProcessExit, Report,
-    Request,
+    Action, AnswerLineContent, BadLineKind, DispatchMode, EndedProcess, JobResult, ProcessExit,
+    Report, Request,
 };
 use super::held::JobPhase;
 use super::slots::Slot;
@@ -15,43 +15,43 @@ use crate::model::ending::{
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 
-/// The longest wait of an ending for others to share its call, in seconds.
+/// The longest time that the ending of a job waits for other endings to share its call, in seconds.
 const MAX_ENDING_WAIT: f64 = 0.005;
 
-/// The longest wait of an ending for others to share its call, as a part of the usual time of a job.
+/// The longest time that the ending of a job waits for other endings, as a part of the usual run time of a job.
 const ENDING_WAIT_PART: f64 = 0.1;
 
-/// Jobs are brief if their usual time is less than this, in seconds per job that the processes can have. Calls and
-/// processor cores then limit the rate, not the processes.
+/// Jobs are brief if their usual run time is less than this, in seconds per job that the processes can have at once.
+/// With brief jobs, the calls and the processor cores limit the rate, not the number of processes.
 const BRIEF: f64 = 62.5e-6;
 
-/// The wait of endings of brief jobs for further endings, in seconds per job that the processes can have: about the
-/// time of a call. Larger calls save more than this wait costs.
+/// How long the endings of brief jobs wait for further endings, in seconds per job that the processes can have at once:
+/// about the time of a call. The larger call saves more time than the wait costs.
 const SHARE: f64 = 25e-6;
 
-/// The time in which a process that can no longer answer has to end by itself, in seconds.
+/// How long a process may go on after it has closed the pipes for its answers, in seconds.
 const MUTE_TIME: f64 = 1.0;
 
-/// The reason with which the jobs of a process that could no longer answer fail.
+/// The failure message of jobs whose process closed the pipes for its answers before it answered.
 const CLOSED_UNANSWERED: &str = "the command closed descriptor 3 before it answered";
 
-/// The group of jobs whose process did not say in a valid way how they ended.
+/// The failure group of jobs whose process gave no valid answer.
 const BAD_ANSWER: &str = "bad-answer";
 
 /// Time between two entries about the progress of a job, in seconds.
 const PROGRESS: f64 = 10.0;
 
 impl Machine {
-    /// Notes a line that a process wrote about a job.
+    /// Handles a line that a process wrote as an answer: ends its job, stores progress, or reports the line.
     pub(super) fn handle_answer_line(
         &mut self,
         now: f64,
         slot: usize,
         jid: Option<Name>,
-        content: LineContent,
+        content: AnswerLineContent,
     ) {
         let Some(jid) = jid else {
-            if let LineContent::Invalid(reason) = content {
+            if let AnswerLineContent::Invalid(reason) = content {
                 self.report_bad_line(slot, jid, reason);
             }
             return;
@@ -60,8 +60,8 @@ impl Machine {
             return;
         };
         if let Some(at) = process.lost.iter().position(|lost| *lost == jid) {
-            // An answer about a lost job changes nothing, but the process can take another one.
-            if !matches!(content, LineContent::Progress(_)) {
+            // An answer about a lost job does not change the job, but the process can now take another job.
+            if !matches!(content, AnswerLineContent::Progress(_)) {
                 process.lost.swap_remove(at);
             }
             if process.lost.is_empty()
@@ -77,24 +77,25 @@ impl Machine {
             return self.report_bad_line(slot, Some(jid), reason);
         }
         match content {
-            LineContent::Progress(text) => self.write_progress(now, &jid, text),
-            LineContent::Ending(mut action) => {
+            AnswerLineContent::Progress(text) => self.log_progress_to_history(now, &jid, text),
+            AnswerLineContent::Ending(mut action) => {
                 process.has_answered = true;
                 if let EndingAction::Complete { next, .. } = &mut action
                     && next.is_none()
                 {
-                    *next = self.next_queue();
+                    *next = self.configured_next_queue();
                 }
                 self.queue_ending(now, &jid, action, None);
             }
-            LineContent::Invalid(reason) => {
+            AnswerLineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
                 self.fail_job(now, &jid, BAD_ANSWER, message, None);
             }
         }
     }
 
-    /// Reports a line that ends no job, unless the process has written many of its kind.
+    /// Reports a line that is not an answer about a job of the process. If the process has written many lines with the
+    /// same kind of fault, the line is only counted.
     fn report_bad_line(&mut self, slot: usize, jid: Option<Name>, reason: String) {
         let kind = match jid {
             None => BadLineKind::NoAnswer,
@@ -107,7 +108,7 @@ impl Machine {
         }
     }
 
-    /// Reports an answer on stdout about a job of the process, once: it has no effect.
+    /// Reports, once per worker, that a process wrote an answer about its job to stdout, where it has no effect.
     pub(super) fn warn_of_stdout_answer(&mut self, slot: usize, jid: Name) {
         let has_job = match &self.slots[slot] {
             Slot::Busy(process) => process.jobs.contains(&jid),
@@ -123,8 +124,8 @@ impl Machine {
         }
     }
 
-    /// Writes progress to the history of a job, but not too often.
-    fn write_progress(&mut self, now: f64, jid: &Name, text: Name) {
+    /// Adds progress to the history of a job, at most once in [`PROGRESS`] seconds.
+    fn log_progress_to_history(&mut self, now: f64, jid: &Name, text: Name) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
@@ -137,8 +138,8 @@ impl Machine {
             .push(Action::Request(Request::Log { jid, text }));
     }
 
-    /// Stops a process that can no longer answer, unless it ends by itself or is being stopped.
-    pub(super) fn stop_mute_process(&mut self, now: f64, slot: usize) {
+    /// Plans to stop a process that can no longer answer. In the [`MUTE_TIME`] until then, it may end by itself.
+    pub(super) fn stop_process_unable_to_answer(&mut self, now: f64, slot: usize) {
         if let Some(Slot::Busy(process)) = self.slots.get_mut(slot)
             && process.stop.is_none()
         {
@@ -148,7 +149,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn note_process_end(&mut self, now: f64, slot: usize, end: EndedProcess) {
+    pub(super) fn free_slot_and_end_jobs(&mut self, now: f64, slot: usize, end: EndedProcess) {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
@@ -178,7 +179,7 @@ impl Machine {
         if self.stage < WorkStage::Stopping {
             self.end_overdue_jobs(now, &mut process, &end);
         }
-        // The jobs of a process that this worker stopped are released: they may be done in part.
+        // If this worker stopped the process, its jobs have not failed: release them, so that they run again.
         if self.stage == WorkStage::Stopping || process.was_signalled() && process.mute_at.is_none()
         {
             return self.release_queue.extend(process.jobs);
@@ -195,7 +196,7 @@ impl Machine {
     }
 
     /// Where completed jobs go.
-    fn next_queue(&self) -> Option<NextQueue> {
+    fn configured_next_queue(&self) -> Option<NextQueue> {
         let queue = self.config.next.clone()?;
         Some(NextQueue {
             queue,
@@ -203,15 +204,14 @@ impl Machine {
         })
     }
 
-    /// The ending of a job that its process had when the process ended: the exit code or the signal of the process
-    /// decides.
+    /// The ending of a job whose process ended before it answered about the job: the exit code or the signal decides.
     fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
             ProcessExit::Code(0) if !is_persistent => {
                 return EndingAction::Complete {
                     data: end.data.clone(),
-                    next: self.next_queue(),
+                    next: self.configured_next_queue(),
                 };
             }
             ProcessExit::Code(code) => ProcessFault::Code(code),
@@ -220,7 +220,7 @@ impl Machine {
         self.ending_for_unfinished_job(fault, end.exit, end.message.clone())
     }
 
-    /// The ending of a job that its process did not finish: `--retry-on` decides.
+    /// The ending of a job that its process did not finish: a retry if `--retry-on` names the fault, else a failure.
     pub(super) fn ending_for_unfinished_job(
         &self,
         fault: ProcessFault,
@@ -269,7 +269,7 @@ impl Machine {
         self.queue_ending(now, jid, EndingAction::Fail { why, data: None }, exit);
     }
 
-    /// Ends a job, with the next finish-and-pop call.
+    /// Ends a job in this worker, and queues its ending for the next finish-and-pop call.
     pub(super) fn queue_ending(
         &mut self,
         now: f64,
@@ -322,7 +322,7 @@ impl Machine {
         self.usual_time < BRIEF * self.job_capacity() as f64
     }
 
-    /// If jobs take little time, lets their endings wait for others from now on, so that they share a call.
+    /// If jobs are brief, delays the queued endings from now on, so that further endings share their call.
     pub(super) fn delay_endings_of_brief_jobs(&mut self, now: f64) {
         if self.are_jobs_brief() {
             self.endings_due = now + (SHARE * self.job_capacity() as f64).min(MAX_ENDING_WAIT);
@@ -346,13 +346,15 @@ impl Machine {
             (EndingOutcome::Done { .. }, EndingAction::Fail { .. }) => (JobResult::Failed, None),
             (EndingOutcome::Done { remaining, .. }, EndingAction::Retry { .. }) => {
                 match remaining {
-                    Some(left) if left < 0 => (JobResult::Failed, Some(exhausted_reason(ending))),
+                    Some(left) if left < 0 => {
+                        (JobResult::Failed, Some(exhausted_retries_reason(ending)))
+                    }
                     Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
                     None => (JobResult::Retried, None),
                 }
             }
             (EndingOutcome::Gone, _) => {
-                let why = self.note_missing_job_reason(&ending.jid).to_owned();
+                let why = self.explain_and_count_missing_job(&ending.jid).to_owned();
                 (JobResult::Lost, Some(why))
             }
             (EndingOutcome::NotHolder { state, worker }, _) => {
@@ -368,7 +370,7 @@ impl Machine {
                 (JobResult::Unknown, Some(text))
             }
             (EndingOutcome::Invalid(text), _) => {
-                // The core refused the answer of the program, such as its data, so the job fails.
+                // The core refused what the program answered, such as its data: fail the job.
                 return self.fail_job(now, &ending.jid, BAD_ANSWER, text, None);
             }
             (EndingOutcome::Unknown, _) => {
@@ -391,10 +393,11 @@ impl Machine {
         self.forget_ended_job(&ending.jid, at, result, detail);
     }
 
-    /// The reason why a held job does not exist: it was cancelled, or it vanished, which is counted.
-    pub(super) fn note_missing_job_reason(&mut self, jid: &Name) -> &'static str {
+    /// Why a job that this worker held does not exist any more, as a text: it was cancelled, or it vanished. Counts the
+    /// jobs that vanished.
+    pub(super) fn explain_and_count_missing_job(&mut self, jid: &Name) -> &'static str {
         let job = self.held.get(jid);
-        // The search after a lost reply also reports jobs that ended and were deleted since: they have not vanished.
+        // The search after a lost reply also misses jobs that ended and were deleted later. They have not vanished.
         let is_sure = self.config.hears_cancels && !self.is_recovering;
         if !is_sure || job.is_none_or(|job| job.was_noticed) {
             return "cancelled";
@@ -432,8 +435,8 @@ impl Machine {
         });
     }
 
-    /// Notes that this worker has lost a job: nothing is written, and the process of the job is stopped, at `kill_at`
-    /// by SIGKILL.
+    /// Gives up a job that this worker has lost: writes no result, and stops the process of the job, with SIGKILL at
+    /// `kill_at` at the latest. A job whose ending was sent is kept until the reply.
     pub(super) fn give_up_lost_job(&mut self, now: f64, jid: &Name, kill_at: f64, why: &str) {
         let Some(job) = self.held.get(jid) else {
             return;
@@ -443,7 +446,7 @@ impl Machine {
                 self.ready.retain(|job| job.jid != *jid);
                 self.release_queue.retain(|one| one != jid);
             }
-            // If the ending was sent, its reply says what happened to the job.
+            // If the ending was sent, keep the job: the reply says what happened to it.
             JobPhase::Ending { .. } => {
                 if !self.drop_ending_if_unsent(jid) {
                     return;
@@ -484,7 +487,7 @@ impl Machine {
         process.lost.push(jid.clone());
         let kill_at = (now + self.config.kill_after).min(kill_at).max(now);
         let term_at = match self.config.mode {
-            // The process may leave this job unanswered and go on with the others.
+            // Tell a persistent process to drop this job. If it answers before SIGTERM, it goes on with its other jobs.
             DispatchMode::Persistent(_) => {
                 let jid = jid.clone();
                 self.actions.push(Action::Cancel { slot, jid });
@@ -494,7 +497,7 @@ impl Machine {
         };
         process.plan_stop(term_at, kill_at);
         self.slots_due = now;
-        // Send a SIGTERM that is due with the actions of this event, not of the next one.
+        // If SIGTERM is due now, send it with the actions of this event, not of the next event.
         if term_at <= now {
             let due = process.send_due_signals(slot, now, &mut self.actions);
             self.slots_due = self.slots_due.min(due);
@@ -508,7 +511,7 @@ fn group_and_message(why: &FailureReason) -> String {
 }
 
 /// The group and the message that the core stores if no retry is left.
-fn exhausted_reason(ending: &EndingRequest) -> String {
+fn exhausted_retries_reason(ending: &EndingRequest) -> String {
     match &ending.action {
         EndingAction::Retry { why: Some(why), .. } => group_and_message(why),
         _ => format!(

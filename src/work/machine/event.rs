@@ -23,7 +23,7 @@ pub enum DispatchMode {
 
 impl DispatchMode {
     /// How many jobs a slot can have at once.
-    pub fn max_jobs(self) -> usize {
+    pub fn max_jobs_per_slot(self) -> usize {
         match self {
             DispatchMode::Single => 1,
             DispatchMode::Batch(jobs) | DispatchMode::Persistent(jobs) => jobs,
@@ -39,7 +39,7 @@ pub enum WorkLimit {
     Drain,
     /// After this number of jobs.
     Count(u64),
-    /// After this number of jobs, or earlier, when nothing is left to do.
+    /// After this number of jobs, or earlier if nothing is left to do.
     DrainUpTo(u64),
 }
 
@@ -71,20 +71,21 @@ pub struct MachineConfig {
     pub kill_after: f64,
     /// How long a stopped worker tries to release its jobs on a server that does not reply.
     pub timeout: f64,
-    /// Time between two extensions of a lock. A third of the lock if absent.
+    /// Time between two extensions of a lock. `None`: a third of the time that the lock lasts.
     pub heartbeat: Option<f64>,
-    /// Time from the end of a lock until another worker may get the job (`grace-period`).
+    /// Time from the expiry of a lock until another worker may get the job (`grace-period`).
     pub grace: f64,
     /// How long a process may have a job.
     pub time_limit: Option<f64>,
-    /// The ends of a process after which its jobs are retried, as `--retry-on` names them.
+    /// The exit codes, signals and other faults of a process after which its jobs are retried (`--retry-on`).
     pub retry_on: Vec<RetryCause>,
     pub retry_delay: Duration,
     /// Where completed jobs go.
     pub next: Option<Name>,
     /// Whether the server tells this worker which of its jobs are cancelled.
     pub hears_cancels: bool,
-    /// Between 0.5 and 1: spreads the attempts of many workers to reconnect.
+    /// A factor between 0.5 and 1 for the wait before a request is repeated, so that many workers do not repeat theirs
+    /// at the same time.
     pub jitter: f64,
 }
 
@@ -92,7 +93,7 @@ pub struct MachineConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessExit {
     Code(i32),
-    /// The name of the signal without `SIG`, such as `KILL`. `?` if it has none.
+    /// The name of the signal that ended the process, without `SIG`, such as `KILL`. `?` if the signal has no name.
     Signal(&'static str),
 }
 
@@ -101,9 +102,9 @@ pub struct EndedProcess {
     pub exit: ProcessExit,
     /// The end of what the process wrote to stderr, sanitized and trimmed.
     pub message: String,
-    /// The data that the process wrote, if that is asked for and is JSON.
+    /// The stdout of the process, if the options make it the job's data and it is JSON.
     pub data: Option<Vec<u8>>,
-    /// The number of the last lines that the process was sent and did not read in full, if it was to stay.
+    /// How many lines a persistent process had been sent that it did not read completely.
     pub unread_lines: usize,
 }
 
@@ -122,14 +123,14 @@ pub enum StartFailure {
 
 /// The content of a line of a process about a job.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LineContent {
+pub enum AnswerLineContent {
     Ending(crate::model::ending::EndingAction),
     Progress(Name),
     /// The line is no answer, for this reason.
     Invalid(String),
 }
 
-/// The fault of a line that is no answer about a job of its process.
+/// Why a line is not an answer about a job of the process that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadLineKind {
     /// The answer cannot be read, or names no job.
@@ -146,13 +147,12 @@ pub struct EndedAndPopped {
     pub jobs: Vec<PoppedJob>,
     /// The queues from which nothing can be popped, and why.
     pub refused: Vec<(Name, String)>,
-    /// In how many seconds the next job of these queues is due, if fewer came than asked for and that is
-    /// known.
+    /// In how many seconds the next job of these queues is due. Known only if fewer jobs came than asked for.
     pub due_in: Option<f64>,
-    /// Whether jobs of the queues wait for a slot of a throttle, behind a running job of their lane, or for the
-    /// end of their grace period. It is found out only for a call that may be the last one.
+    /// Whether jobs of the queues become ready without a put: they wait for a slot of a throttle, for a job before them
+    /// in their lane, or for the end of a grace period. Read only for a call that may be the last one.
     pub has_rest: bool,
-    /// The queues that hold jobs then.
+    /// The queues that still hold jobs. Read only for a call that may be the last one.
     pub left: Vec<LeftJobs>,
     /// The queues that gave fewer jobs than they were asked for.
     pub emptied: Vec<Name>,
@@ -175,7 +175,7 @@ pub struct LeftJobs {
 pub struct LocksOfOtherWorkers {
     /// Locks that have not expired.
     pub valid: u64,
-    /// Expired locks, also in their grace period: a pop gets these jobs when it is over.
+    /// Locks that have expired. A pop gets their jobs after the grace period.
     pub stalled: u64,
     /// Seconds until the last grace period of an expired lock ends.
     pub grace_left: f64,
@@ -218,18 +218,18 @@ pub enum Event {
         slot: usize,
         why: StartFailure,
     },
-    /// A line about a job. `None` if it names none.
+    /// A process wrote a line as an answer. `jid` is `None` if the line names no job.
     Line {
         slot: usize,
         jid: Option<Name>,
-        content: LineContent,
+        content: AnswerLineContent,
     },
-    /// An answer came on stdout, where none is read.
+    /// A process wrote an answer to stdout, where no answers are read.
     AnswerOnStdout {
         slot: usize,
         jid: Name,
     },
-    /// A process that stays has closed the pipes for its answers.
+    /// A persistent process has closed the pipes for its answers.
     Mute {
         slot: usize,
     },
@@ -251,13 +251,14 @@ pub enum Event {
     Notice(Name),
     /// Notices may have been missed.
     Missed,
-    /// A job was put into this queue. `None` if it may have been any.
+    /// A job was put into this queue. `None` if the queue is unknown.
     Put(Option<Name>),
     /// The queues whose names match.
     Queues(Vec<(Name, u32)>),
     /// Whether no further job may begin, since the output about the jobs cannot be written yet.
     Hold(bool),
-    /// A signal asks to end. The second one ends the processes, too. The third one waits for nothing.
+    /// A signal asks the worker to end. The first one ends the popping. The second one stops the processes. The third
+    /// one kills them and limits the wait for the server to a second.
     Stop,
 }
 
@@ -269,21 +270,21 @@ pub enum Request {
         endings: Arc<Vec<EndingRequest>>,
         total: u64,
         queues: Vec<(Name, u64)>,
-        /// Whether the worker ends if no job comes and none waits for others.
+        /// Whether the worker ends if no job comes and none becomes ready without a put.
         is_last: bool,
     },
-    /// The reply to a finish-and-pop call was lost: end its jobs again, and find the jobs that it popped.
+    /// The reply to a finish-and-pop call was lost: send its endings again, and find the jobs that the call popped.
     Recover {
         endings: Arc<Vec<EndingRequest>>,
         known: Vec<Name>,
     },
-    /// Find the queues that may have jobs, among more than one call takes.
+    /// Find the queues that may have jobs. Used if there are more queues than one call can pop from.
     FindReadyQueues,
     /// Extend locks.
     Extend(Vec<Name>),
     /// Release jobs, which uses no retry.
     Release(Vec<Name>),
-    /// Add to the history of a job. There is no reply.
+    /// Add a text to the history of a job. There is no reply.
     Log { jid: Name, text: Name },
 }
 
@@ -307,7 +308,7 @@ pub enum Action {
         slot: usize,
         job: PoppedJob,
     },
-    /// Tell the process of a slot that a job is no longer its own.
+    /// Tell the process of a slot to drop a job.
     Cancel {
         slot: usize,
         jid: Name,
@@ -330,9 +331,9 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerRunResult {
     Done,
-    /// The number of jobs that failed for good, in a run with a limit.
+    /// This number of jobs failed for good. Only a worker with a limit ends so.
     JobsFailed(u64),
-    /// The job of `--count 1` was lost, or the result of the job is not known.
+    /// With `--count 1`: the job was lost, or its result is not known.
     JobLost,
     /// The command cannot be started.
     NoProgram(String),
@@ -370,7 +371,7 @@ pub enum JobResult {
 
 /// Whether a worker pops jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readiness {
+pub enum WorkerReadiness {
     Ready,
     /// The server does not reply.
     ServerAway,
@@ -402,7 +403,7 @@ pub enum Report {
         jid: Option<Name>,
         reason: String,
     },
-    /// An answer on stdout about a job of the process: it has no effect. It is reported once.
+    /// A process wrote an answer about its job to stdout, where it has no effect. Reported once.
     AnswerOnStdout {
         slot: usize,
         jid: Name,
@@ -421,8 +422,8 @@ pub enum Report {
         kind: BadLineKind,
         count: u64,
     },
-    /// A process that stays ended by itself, or was stopped because it could not answer any more. The next
-    /// job of its slot starts it again, at the earliest after `wait` seconds.
+    /// A persistent process ended by itself, or was stopped because it could not answer any more. The next job of the
+    /// slot starts the process again, at the earliest after `wait` seconds.
     Restart {
         slot: usize,
         exit: ProcessExit,
@@ -439,15 +440,15 @@ pub enum Report {
         queue: Name,
         why: String,
     },
-    /// The locks of a queue last `lock` seconds, too short for the interval of heartbeats: a third of
-    /// `lock` is the interval instead.
+    /// The locks of a queue last only `lock` seconds, too short for the interval of heartbeats. They are extended after
+    /// a third of `lock` instead.
     ShortLock {
         queue: Name,
         lock: f64,
     },
-    /// The work ends although these jobs are there.
+    /// The work ends although a queue still has these jobs.
     Left(LeftJobs),
-    /// The worker waits, and this queue holds jobs.
+    /// The worker does not end yet, because these jobs of a queue may become ready.
     Waiting(LeftJobs),
     /// A running job does not exist any more, and nobody cancelled it.
     Vanished,
@@ -457,7 +458,7 @@ pub enum Report {
     ConnectionBack {
         /// How long the connection was lost, in seconds.
         after: f64,
-        /// Whether the server replied all the time, but refused.
+        /// Whether the server replied all the time, but refused requests.
         was_refused: bool,
     },
     /// No further job is popped. `running` jobs are still running.

@@ -6,10 +6,10 @@ use super::event::{JobLabel, ProcessExit};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
-/// Locks that would be extended within this part of their interval are extended together.
+/// A call that extends a lock also extends the locks that are due within this part of their interval.
 const SHARED_EXTENSION_PART: f64 = 0.2;
 
-/// The shortest time between two extensions, in seconds: a lock may be configured to be shorter.
+/// The shortest time between two extensions of a lock, in seconds, even if the lock itself is shorter.
 const MIN_INTERVAL: f64 = 0.1;
 
 /// Where a job is.
@@ -21,7 +21,7 @@ pub(super) enum JobPhase {
     Running(usize),
     /// The job has ended, and the core has not confirmed that yet.
     Ending {
-        /// How the process ended, if its end decided how the job ends.
+        /// How the process ended, if that decided how the job ends.
         exit: Option<ProcessExit>,
         /// Since when the job has ended.
         at: f64,
@@ -29,7 +29,7 @@ pub(super) enum JobPhase {
     },
 }
 
-/// A job that this worker holds: its names, and when its lock and its progress need a call.
+/// A job that this worker holds: its names, its phase, and the times of its lock and its progress.
 #[derive(Clone, Debug)]
 pub(super) struct HeldJob {
     pub label: JobLabel,
@@ -39,9 +39,9 @@ pub(super) struct HeldJob {
     /// When the lock is to be extended.
     pub extend_at: f64,
     interval: f64,
-    /// Whether the lock may have been lost since the server was last asked.
+    /// Whether the lock may have been lost since its extension was last requested.
     is_doubtful: bool,
-    /// Whether the server said that its lock was lost or that it was cancelled.
+    /// Whether the server announced that the lock was lost or the job was cancelled.
     pub was_noticed: bool,
     /// When the job was handed to a process.
     pub begun: f64,
@@ -93,8 +93,8 @@ impl HeldJobs {
         self.jobs.iter_mut()
     }
 
-    /// Adds a job that was popped, with the time at which its lock expires. The lock is extended every `interval`
-    /// seconds; after a third of the lock if no interval is given, or if it is not shorter than the lock.
+    /// Adds a popped job, whose lock expires at `expires`. The lock is extended every `interval` seconds, or after a
+    /// third of its duration if no interval shorter than the lock is given.
     pub(super) fn add_popped_job(
         &mut self,
         now: f64,
@@ -140,8 +140,8 @@ impl HeldJobs {
         }
     }
 
-    /// Makes a lock due that may have been lost: its extension shows whether it was.
-    pub(super) fn extend_doubtful_lock_now(&mut self, now: f64, jid: &Name) {
+    /// Makes the extension of a lock due now, because the lock may be lost: the reply shows whether it is.
+    pub(super) fn make_doubtful_extension_due(&mut self, now: f64, jid: &Name) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.is_doubtful = true;
             job.was_noticed = true;
@@ -150,7 +150,7 @@ impl HeldJobs {
         }
     }
 
-    /// Makes all locks due.
+    /// Makes the extension of all locks due now.
     pub(super) fn make_all_extensions_due(&mut self, now: f64) {
         for job in self.jobs.values_mut() {
             job.extend_at = now;
@@ -158,7 +158,7 @@ impl HeldJobs {
         self.due = self.due.min(now);
     }
 
-    /// The jobs whose locks are to be extended now.
+    /// The jobs whose locks the next call extends: if any lock is due, also the locks that are due soon.
     pub(super) fn take_due_extensions(&mut self, now: f64) -> Vec<Name> {
         if !self.jobs.values().any(|job| job.extend_at <= now) {
             return Vec::new();
@@ -172,7 +172,8 @@ impl HeldJobs {
         due.collect()
     }
 
-    /// Updates when the next lock must be extended or expires. If no extension can be sent now, only expiry counts.
+    /// Updates `due`, the time at which the next lock must be extended or expires. If no extension can be sent now,
+    /// only expiry counts.
     pub(super) fn update_next_due(&mut self, is_extending_blocked: bool) {
         let due = |job: &HeldJob| {
             if is_extending_blocked {
@@ -185,8 +186,8 @@ impl HeldJobs {
     }
 }
 
-/// The time until the extension of a lock: the interval, or a third of the lock if there is none or
-/// the lock is not longer, in seconds.
+/// The time until the extension of a lock, in seconds: the interval, or a third of the lock if no interval shorter than
+/// the lock is given.
 fn extension_interval(interval: Option<f64>, lock_seconds: f64) -> f64 {
     interval
         .filter(|interval| *interval < lock_seconds)

@@ -24,20 +24,20 @@ impl Machine {
                 || recovery.is_some_and(|endings| names(endings))
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             if is_sent {
-                // Keep the job for another second: the reply says what became of it.
+                // A call about this job waits for its reply, which says what became of the job: keep it for a second.
                 if let Some(job) = self.held.get_mut(&jid) {
                     job.expires = now + 1.0;
                 }
             } else {
-                // Stop the process at the latest one second before the end of the grace period, when another worker
-                // gets the job.
+                // Stop the process at the latest one second before the grace period ends: then another worker gets the
+                // job.
                 self.given_up.insert(jid.clone());
                 let latest = expires + self.config.grace - 1.0;
-                // The reported reason names no cause: the server was away, or this program did not run, such as on a
-                // machine that slept.
+                // The text names no cause, since there are several: the server did not reply, or this program stood
+                // still, such as on a host that slept.
                 let why = "its lock expired before it was extended";
                 self.give_up_lost_job(now, &jid, latest, why);
-                // Release the job: an extension whose reply was lost may have made the lock last longer.
+                // Release the job: its lock may still be valid, if the reply to an extension was lost.
                 self.queue_release_of_given_up_job(&jid);
             }
         }
@@ -47,8 +47,8 @@ impl Machine {
             .update_next_due(is_silent || self.extending.is_some());
     }
 
-    /// Releases a job that was given up, in case that this worker still has its lock. As long as a process has the job,
-    /// the release waits for the end of the process.
+    /// Queues the release of a job that was given up, in case this worker still has its lock. As long as a process has
+    /// the job, does nothing: the end of the process calls this again.
     pub(super) fn queue_release_of_given_up_job(&mut self, jid: &Name) {
         let mut lost = self.lost_jids_in_processes();
         if !lost.any(|one| one == jid) && self.given_up.contains(jid) {

@@ -16,7 +16,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use self::event::{
-    Action, DispatchMode, Event, MachineConfig, Readiness, Report, WorkLimit, WorkerRunResult,
+    Action, DispatchMode, Event, MachineConfig, Report, WorkLimit, WorkerReadiness, WorkerRunResult,
 };
 use self::held::HeldJobs;
 use self::rotation::Rotation;
@@ -29,17 +29,17 @@ use crate::text::{format_count, with_thousands_separators};
 /// Maximum number of jobs that one call pops.
 const MAX_POPPED: u64 = 500;
 
-/// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
-/// shortly after the other, and other workers take them, too.
+/// How long a worker that found no job waits at least before it pops again, in seconds, even if a job becomes due
+/// earlier: several jobs may become due one after the other, and other workers pop them, too.
 const DUE_WAIT: f64 = 0.05;
 
 /// The first and the longest wait before a request is repeated, in seconds.
 const BACKOFF: (f64, f64) = (0.05, 2.0);
 
-/// How long a worker that should end at once waits for a server that has replied until then, in seconds.
+/// How long a worker waits for the server after a third signal, in seconds. It does not wait if the server is away.
 const LAST_CALL: f64 = 1.0;
 
-/// How long a worker that has no job left waits for a server that is away, in seconds.
+/// How long a worker that has no job left waits for a server that is away, in seconds. Locks then expire by themselves.
 const PATIENCE: f64 = 10.0;
 
 /// Whether the server replies.
@@ -50,40 +50,44 @@ enum ServerLink {
         since: f64,
         attempts: u32,
         retry_at: f64,
-        cause: AwayCause,
+        cause: ServerAwayCause,
     },
 }
 
 /// Why a server counts as away: it does not reply, or it replies but refuses a kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AwayCause {
+enum ServerAwayCause {
     NoReply,
-    /// Locks are still extended. Only a finish-and-pop call shows that the server accepts such calls again.
+    /// The server refuses finish-and-pop calls. The worker still extends locks. Only a successful finish-and-pop call
+    /// shows that the server accepts them again.
     FinishAndPopRefused,
     ReleaseRefused,
     ExtendRefused,
 }
 
-impl AwayCause {
+impl ServerAwayCause {
     /// Whether locks cannot be extended for now.
     fn blocks_extending(self) -> bool {
-        matches!(self, AwayCause::NoReply | AwayCause::ExtendRefused)
+        matches!(
+            self,
+            ServerAwayCause::NoReply | ServerAwayCause::ExtendRefused
+        )
     }
 
-    /// Whether a reply to this request shows that the cause is over.
+    /// Whether a reply to a request of this kind shows that the server is no longer away for this cause.
     fn is_lifted_by(self, request: RequestKind) -> bool {
         match self {
-            AwayCause::NoReply => true,
-            AwayCause::FinishAndPopRefused => request == RequestKind::FinishAndPop,
-            AwayCause::ReleaseRefused => {
+            ServerAwayCause::NoReply => true,
+            ServerAwayCause::FinishAndPopRefused => request == RequestKind::FinishAndPop,
+            ServerAwayCause::ReleaseRefused => {
                 matches!(request, RequestKind::FinishAndPop | RequestKind::Release)
             }
-            AwayCause::ExtendRefused => request != RequestKind::Search,
+            ServerAwayCause::ExtendRefused => request != RequestKind::Search,
         }
     }
 }
 
-/// The kind of a request, once it was replied to or has failed.
+/// The kind of a request that has succeeded or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestKind {
     FinishAndPop,
@@ -98,7 +102,7 @@ enum WorkStage {
     Working,
     /// Nothing more is popped.
     Draining,
-    /// Processes are stopped and their jobs released.
+    /// A second signal came: the worker stops the processes and releases their jobs.
     Stopping,
 }
 
@@ -108,7 +112,7 @@ struct SentFinishAndPop {
     endings: Arc<Vec<EndingRequest>>,
     /// How many jobs the call may pop.
     total: u64,
-    /// Whether the worker ends if no job comes and none waits for others.
+    /// Whether the worker ends if no job comes and none becomes ready without a put.
     is_last: bool,
 }
 
@@ -120,15 +124,15 @@ pub struct Machine {
     /// One per slot.
     quick_deaths: Vec<QuickDeathBackoff>,
     held: HeldJobs,
-    /// How many seconds the server's clock is ahead of the one of this machine.
+    /// How many seconds the server's clock is ahead of the worker's clock, by which `now` is given.
     server_ahead: f64,
     /// Jobs that wait for a slot.
     ready: VecDeque<PoppedJob>,
     /// Endings that are still to be written.
     endings: Vec<EndingRequest>,
-    /// When collected endings are sent at the latest, even if they are few.
+    /// When the queued `endings` are sent at the latest, even if they are few.
     endings_due: f64,
-    /// How long a job usually takes, in seconds.
+    /// How long a job usually runs, in seconds: a moving average.
     usual_time: f64,
     /// The jobs of the next release call.
     release_queue: Vec<Name>,
@@ -139,9 +143,10 @@ pub struct Machine {
     recovery: Option<Arc<Vec<EndingRequest>>>,
     is_recovering: bool,
     search_at: f64,
-    /// When the server was asked which queues have jobs, until the reply.
+    /// When the worker asked the server which queues have jobs. `None` after the reply.
     queue_search_since: Option<f64>,
-    /// When to ask next which queues have jobs, at the earliest, and at the latest while jobs are popped.
+    /// When to ask next which queues have jobs: `queue_search_at` while some are known to have jobs, but already
+    /// `queue_search_from` once none is.
     queue_search_from: f64,
     queue_search_at: f64,
     /// Whether queues may have jobs that the last search did not see.
@@ -155,17 +160,17 @@ pub struct Machine {
     is_on_hold: bool,
     /// Whether a signal has asked for the end.
     was_asked: bool,
-    /// When to pop next, if nothing else asks for it.
+    /// When to pop next. An event that may bring a job makes this earlier.
     poll_at: f64,
-    /// When the next job of the queues is due without a put, as far as the server said.
+    /// When the next job of the queues becomes due without a put, as the server last said.
     due_at: f64,
-    /// Whether a job may have come into a queue after the finish-and-pop call that is under way.
+    /// Whether a job may have been put into a queue since the last finish-and-pop call was sent.
     was_put: bool,
     popped: u64,
     start_failures: u32,
     /// The number of consecutive starts that failed because the machine could not start a process.
     busy_failures: u32,
-    /// The number of consecutive starts that found no directory, per slot.
+    /// Per slot, the number of consecutive starts that failed because of the slot's directory.
     directory_failures: Vec<u32>,
     /// Why the work ends before it is done.
     start_fault: Option<WorkerRunResult>,
@@ -175,11 +180,11 @@ pub struct Machine {
     is_forced: bool,
     /// The number of jobs that were released since the second signal.
     released_since_stop: u64,
-    /// Whether the server has carried out a finish-and-pop call.
+    /// Whether a finish-and-pop call of this worker has succeeded.
     was_pop_accepted: bool,
-    /// Whether a call that could have been the last one left jobs to wait for.
+    /// Whether a call that could have been the last one found jobs that will become ready.
     has_rested: bool,
-    /// Whether the jobs that a drain still waits for were reported.
+    /// Whether the jobs for which a worker with `--drain` still waits were reported.
     has_noted_rest: bool,
     /// How many jobs failed for good.
     failed: u64,
@@ -257,8 +262,8 @@ impl Machine {
         }
     }
 
-    /// Notes how many seconds the server's clock is ahead of the times that this machine is given. The locks
-    /// in replies expire by the server's clock.
+    /// Sets how many seconds the server's clock is ahead of the worker's clock, by which `now` is given. The locks in
+    /// replies expire by the server's clock.
     pub fn set_server_ahead(&mut self, seconds: f64) {
         self.server_ahead = seconds;
     }
@@ -270,20 +275,20 @@ impl Machine {
                 (self.start_failures, self.busy_failures) = (0, 0);
                 self.directory_failures[slot] = 0;
             }
-            Event::NotStarted { slot, why } => self.note_failed_start(now, slot, why),
+            Event::NotStarted { slot, why } => self.fail_or_release_unstarted_jobs(now, slot, why),
             Event::Line { slot, jid, content } => self.handle_answer_line(now, slot, jid, content),
             Event::AnswerOnStdout { slot, jid } => self.warn_of_stdout_answer(slot, jid),
-            Event::Mute { slot } => self.stop_mute_process(now, slot),
-            Event::Ended { slot, end } => self.note_process_end(now, slot, end),
-            Event::FinishAndPop(reply) => self.note_pop_reply(now, reply),
-            Event::Recovered(reply) => self.note_recovery_reply(now, reply),
+            Event::Mute { slot } => self.stop_process_unable_to_answer(now, slot),
+            Event::Ended { slot, end } => self.free_slot_and_end_jobs(now, slot, end),
+            Event::FinishAndPop(reply) => self.note_finish_and_pop_reply(now, reply),
+            Event::Recovered(reply) => self.note_finish_and_pop_recovery(now, reply),
             Event::ReadyQueues(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
             Event::Released(reply) => self.note_release_reply(now, reply),
-            // A job that this worker is releasing is no lost lock, although the server announces it, too.
+            // The server also announces a lock that this worker itself releases. That lock is not lost.
             Event::Notice(jid) => {
                 if !self.releasing.iter().flatten().any(|one| *one == jid) {
-                    self.held.extend_doubtful_lock_now(now, &jid);
+                    self.held.make_doubtful_extension_due(now, &jid);
                 }
             }
             Event::Missed => self.held.make_all_extensions_due(now),
@@ -307,23 +312,23 @@ impl Machine {
                 self.is_on_hold = is_on_hold;
                 self.poll_at = self.poll_at.min(now);
             }
-            Event::Stop => self.note_stop_signal(now),
+            Event::Stop => self.escalate_stop_at_signal(now),
         }
     }
 
-    /// What to do now, after all events were noted.
+    /// Decides what to do now, and returns the actions for it. Call this after all events were handled.
     pub fn take_actions(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
         self.send_due_signals(now);
-        self.start_processes(now);
-        self.request_from_server(now);
+        self.start_or_feed_processes(now);
+        self.send_due_requests(now);
         self.postpone_idle_retry(now);
         self.end_if_count_reached();
         self.finish_if_done(now);
         std::mem::take(&mut self.actions)
     }
 
-    /// Stops the programs whose locks are over. Returns the actions for that.
+    /// Gives up the jobs whose locks have expired and stops their programs. Returns the actions for that.
     pub fn stop_programs_with_expired_lock(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
         self.send_due_signals(now);
@@ -336,7 +341,7 @@ impl Machine {
     }
 
     /// When to call `take_actions` next, if no event comes before.
-    pub fn next_due(&self) -> f64 {
+    pub fn next_action_due(&self) -> f64 {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
         if let ServerLink::Away { retry_at, .. } = self.link {
@@ -374,20 +379,20 @@ impl Machine {
         self.slots.iter().filter(is_busy).count()
     }
 
-    pub fn readiness(&self) -> Readiness {
+    pub fn readiness(&self) -> WorkerReadiness {
         match self.link {
-            _ if self.stage > WorkStage::Working => Readiness::Stopping,
-            ServerLink::Up => Readiness::Ready,
+            _ if self.stage > WorkStage::Working => WorkerReadiness::Stopping,
+            ServerLink::Up => WorkerReadiness::Ready,
             ServerLink::Away {
-                cause: AwayCause::NoReply,
+                cause: ServerAwayCause::NoReply,
                 ..
-            } => Readiness::ServerAway,
-            ServerLink::Away { .. } => Readiness::ServerRefuses,
+            } => WorkerReadiness::ServerAway,
+            ServerLink::Away { .. } => WorkerReadiness::ServerRefuses,
         }
     }
 
-    /// The jobs that the process of a slot has. A process that runs a single job keeps it until the process ends,
-    /// even if this worker has lost the job.
+    /// The jobs that the process of a slot has, with the jobs that this worker has lost meanwhile. A process for a
+    /// single job has that job until the process ends.
     pub fn jids_in_slot(&self, slot: usize) -> Vec<&Name> {
         match self.slots.get(slot) {
             Some(Slot::Busy(process)) if self.config.mode == DispatchMode::Single => {
@@ -441,16 +446,16 @@ impl Machine {
 
     /// The number of jobs that the processes can have at the same time.
     fn job_capacity(&self) -> usize {
-        self.slots.len() * self.config.mode.max_jobs()
+        self.slots.len() * self.config.mode.max_jobs_per_slot()
     }
 
-    /// The number of further jobs that the processes can take.
+    /// The number of jobs to pop: how many the processes can take, within the limit of the work and of one call.
     fn wanted_job_count(&self) -> u64 {
         if self.stage > WorkStage::Working || self.is_on_hold || self.rotation.is_empty() {
             return 0;
         }
         let free = self.slots.iter().map(|slot| match slot {
-            Slot::Free => self.config.mode.max_jobs(),
+            Slot::Free => self.config.mode.max_jobs_per_slot(),
             Slot::Busy(process) => process.free_capacity(self.config.mode),
             Slot::Down(_) => 0,
         });
@@ -463,7 +468,7 @@ impl Machine {
     }
 
     /// Stops more at each signal.
-    fn note_stop_signal(&mut self, now: f64) {
+    fn escalate_stop_at_signal(&mut self, now: f64) {
         match (self.was_asked, self.stage) {
             // The first signal only stops popping. Programs go on, even if the worker was about to end anyway.
             (false, _) => {
@@ -487,7 +492,7 @@ impl Machine {
                         process.plan_stop(now, now);
                     }
                 }
-                // The third signal waits only for a last call: a server that replies gets the jobs back.
+                // Wait only for a last call, which releases the jobs if the server replies.
                 let wait = match self.link {
                     ServerLink::Up => LAST_CALL,
                     ServerLink::Away { .. } => 0.0,
@@ -504,7 +509,7 @@ impl Machine {
         self.actions.push(Action::Report(report));
     }
 
-    /// Ends the work after the last job of the limit. A released job does not count.
+    /// Ends the work once the number of jobs of the limit has ended. A released job does not count.
     fn end_if_count_reached(&mut self) {
         if let Some(count) = self.config.limit.max_job_count()
             && self.popped >= count
@@ -518,12 +523,12 @@ impl Machine {
     fn stop_popping(&mut self) {
         if self.stage == WorkStage::Working {
             self.stage = WorkStage::Draining;
-            // Look at the slots now: processes that stay and have no job get the end of their input.
+            // Check the slots now, to close the stdin of persistent processes that have no job.
             self.slots_due = f64::NEG_INFINITY;
         }
     }
 
-    /// Ends the work once nothing is left, or if the server does not take the jobs of a stopped worker.
+    /// Ends the work once nothing is left to do, or once a stopped worker gives up the attempts to release its jobs.
     fn finish_if_done(&mut self, now: f64) {
         if self.is_finished {
             return;
@@ -534,12 +539,12 @@ impl Machine {
         }
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
         let has_requests = self.recovery.is_some() || !self.release_queue.is_empty();
-        // When no job is left, do not wait much longer for a server that is away: locks expire. Wait for one that
-        // only refuses to end and pop jobs: it may still accept releases.
+        // If no job is left, do not wait much longer for a server that is away: locks expire by themselves. But wait
+        // for a server that only refuses finish-and-pop calls, since it may still accept releases.
         let is_gone = matches!(
             self.link,
             ServerLink::Away { since, cause, .. }
-                if cause != AwayCause::FinishAndPopRefused && now - since > PATIENCE
+                if cause != ServerAwayCause::FinishAndPopRefused && now - since > PATIENCE
         );
         let has_more = is_busy
             || !self.held.is_empty()
@@ -563,8 +568,8 @@ impl Machine {
             None if limit == WorkLimit::Never => WorkerRunResult::Done,
             None if self.vanished > 0 => WorkerRunResult::Vanished(self.vanished),
             None if self.failed > 0 => WorkerRunResult::JobsFailed(self.failed),
-            // With `--count 1`, a lost job is the result. One of several lost jobs is not, since another worker
-            // completes it.
+            // With `--count 1`, the loss of the only job is the result. With more jobs, a lost job is ignored, since
+            // another worker completes it.
             None if self.has_lost && limit.max_job_count() == Some(1) => WorkerRunResult::JobLost,
             None => WorkerRunResult::Done,
         };

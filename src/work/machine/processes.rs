@@ -7,17 +7,18 @@ use super::{Machine, WorkStage};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
-/// Number of consecutive starts that failed for want of the program after which the work ends.
+/// The work ends when this number of consecutive starts has failed because the program cannot be started.
 const MAX_START_FAILURES: u32 = 3;
 
-/// Time until a process is started again that could not be started, in seconds.
+/// Time between a failed start of a process and the next attempt in its slot, in seconds.
 const START_AGAIN: f64 = 1.0;
 
-/// Number of consecutive starts of a slot that failed for want of its directory after which the work ends.
+/// The work ends when this number of consecutive starts in a slot has failed because of the slot's directory.
 const MAX_DIRECTORY_FAILURES: u32 = 3;
 
 impl Machine {
-    /// Sends signals that are due, and ends the input of processes that stay at the end of the work.
+    /// Sends the signals that are due. At the end of the work, also closes the stdin of persistent processes that have
+    /// no job.
     pub(super) fn send_due_signals(&mut self, now: f64) {
         let ends = self.stage > WorkStage::Working && self.ready.is_empty();
         if now < self.slots_due && !ends {
@@ -46,12 +47,12 @@ impl Machine {
         self.slots_due = due;
     }
 
-    /// Starts processes for the jobs that wait, and hands jobs to the processes that stay.
-    pub(super) fn start_processes(&mut self, now: f64) {
+    /// Starts processes for the jobs that wait for a slot, and hands jobs to persistent processes.
+    pub(super) fn start_or_feed_processes(&mut self, now: f64) {
         let max_jobs = match self.config.mode {
             DispatchMode::Single => 1,
             DispatchMode::Batch(jobs) => jobs,
-            // A process that stays starts with one job, and gets further ones as the running ones do.
+            // A persistent process starts with one job, and gets further jobs while it runs.
             DispatchMode::Persistent(_) => 1,
         };
         while !self.ready.is_empty() {
@@ -78,22 +79,22 @@ impl Machine {
         }
     }
 
-    /// The slot that gets the next job: the one with the fewest, and among these preferably one whose process already
-    /// runs.
+    /// The slot that gets the next job: the slot that can take the most jobs. Among equal slots, the first one with a
+    /// running process, else the first one.
     fn emptiest_slot(&self, now: f64) -> Option<usize> {
         let slots = self.slots.iter().enumerate().rev();
         let free = slots.filter_map(|(at, slot)| match slot {
             Slot::Busy(process) => Some((process.free_capacity(self.config.mode), true, at)),
             Slot::Down(until) if *until > now => None,
-            Slot::Free | Slot::Down(_) => Some((self.config.mode.max_jobs(), false, at)),
+            Slot::Free | Slot::Down(_) => Some((self.config.mode.max_jobs_per_slot(), false, at)),
         });
         // `max_by_key` returns the last of equal slots, which is the first slot in this reversed order.
         let best = free.max_by_key(|(free, is_running, _)| (*free, *is_running));
         best.filter(|(free, ..)| *free > 0).map(|(.., at)| at)
     }
 
-    /// Takes a job that waits for a slot. A job that the server gave once more waits for the end of its
-    /// earlier process.
+    /// Takes a job that waits for a slot. A job that this worker lost and has popped again must wait until its earlier
+    /// process has ended.
     pub(super) fn take_ready_job(&mut self) -> Option<PoppedJob> {
         let is_free = |job: &PoppedJob| !self.lost_jids_in_processes().any(|jid| *jid == job.jid);
         let at = self.ready.iter().position(is_free)?;
@@ -112,7 +113,12 @@ impl Machine {
         }
     }
 
-    pub(super) fn note_failed_start(&mut self, now: f64, slot: usize, why: StartFailure) {
+    pub(super) fn fail_or_release_unstarted_jobs(
+        &mut self,
+        now: f64,
+        slot: usize,
+        why: StartFailure,
+    ) {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
@@ -120,7 +126,7 @@ impl Machine {
         let was_enough = self.start_failures >= MAX_START_FAILURES;
         let is_fault_of_program = match &why {
             StartFailure::Program(_) => true,
-            // The arguments of a process that stays do not depend on the job: other jobs would fail, too.
+            // The arguments of a persistent process do not depend on the job: a start for another job would fail, too.
             StartFailure::Job(_) => is_persistent,
             StartFailure::Directory(_) | StartFailure::Busy(_) => false,
         };
@@ -148,7 +154,7 @@ impl Machine {
             StartFailure::Program(_) | StartFailure::Job(_) => {
                 self.release_queue.extend(process.jobs)
             }
-            // The directory of the slot is at fault, not its jobs: they are released with all their retries.
+            // The directory of the slot is at fault, not the jobs: release them, which uses no retry.
             StartFailure::Directory(message) => {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {

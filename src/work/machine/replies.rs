@@ -2,18 +2,22 @@
 
 use super::event::{EndedAndPopped, JobResult, Report, WorkerRunResult};
 use super::held::JobPhase;
-use super::{AwayCause, BACKOFF, DUE_WAIT, Machine, RequestKind, ServerLink, WorkStage};
+use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerAwayCause, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
-/// A pop whose reply was lost may still reach the server: its jobs are searched for again after this
-/// time, in seconds.
+/// A finish-and-pop call whose reply was lost may reach the server late. So the worker searches for its jobs a second
+/// time, after this time in seconds.
 const SEARCH_AGAIN: f64 = 5.0;
 
 impl Machine {
-    pub(super) fn note_pop_reply(&mut self, now: f64, reply: Result<EndedAndPopped, Error>) {
+    pub(super) fn note_finish_and_pop_reply(
+        &mut self,
+        now: f64,
+        reply: Result<EndedAndPopped, Error>,
+    ) {
         let Some(sent) = self.sent.take() else {
             return;
         };
@@ -31,7 +35,7 @@ impl Machine {
             }
             Err(error) if is_usage_error(&error) => {
                 self.end_after_final_error(&error);
-                // The queues may be the reason of the refusal, so the next call sends the endings alone.
+                // The server may have refused the call for its queues, so the next call sends the endings alone.
                 let newer = std::mem::take(&mut self.endings);
                 if sent.total > 0 {
                     self.endings = sent.endings.iter().cloned().chain(newer).collect();
@@ -51,13 +55,12 @@ impl Machine {
                     let newer = std::mem::take(&mut self.endings);
                     self.endings = sent.endings.iter().cloned().chain(newer).collect();
                 }
-                return self.note_failed_request(now, error, RequestKind::FinishAndPop);
+                return self.back_off_after_failed_request(now, error, RequestKind::FinishAndPop);
             }
         };
         self.was_pop_accepted = true;
-        self.note_answered_request(now, RequestKind::FinishAndPop);
-        // If jobs are brief, the next call waits for the endings of the new jobs, which would otherwise come just
-        // after it.
+        self.mark_server_up_after_answer(now, RequestKind::FinishAndPop);
+        // If jobs are brief, delay the next call: the new jobs end soon, and their endings can share it.
         self.delay_endings_of_brief_jobs(now);
         let count = reply.jobs.len() as u64;
         let (has_rest, left) = (reply.has_rest, reply.left.clone());
@@ -67,29 +70,29 @@ impl Machine {
         if !self.was_put {
             self.rotation.remove_ready_queues(&reply.emptied);
         }
-        // Search the queues again: the endings may have released jobs in queues that this call did not ask.
+        // The endings may have made jobs ready in queues from which this call did not pop: search the queues again.
         self.is_queue_search_outdated |= !sent.endings.is_empty();
-        self.note_ending_outcomes(now, &sent.endings, reply);
+        self.note_endings_and_popped_jobs(now, &sent.endings, reply);
         if sent.total == 0 {
-            // Pop as soon as a slot is free: the ended jobs may have released others.
+            // The endings may have made other jobs ready: pop as soon as a slot is free.
             if !sent.endings.is_empty() {
                 self.poll_at = self.poll_at.min(now);
             }
             return;
         }
         let due_at = due_in.map_or(f64::INFINITY, |left| now + left);
-        self.due_at = if self.rotation.is_popping_only_ready() {
-            // Queues that were not asked may have the earlier due time that is known: keep it.
+        self.due_at = if self.rotation.is_limited_to_ready_queues() {
+            // Keep an earlier due time: it may be that of a queue from which this call did not pop.
             self.due_at.min(due_at)
         } else {
             due_at
         };
-        // In round-robin order, fewer jobs than wanted do not mean that the queues are empty: one with jobs may not
-        // have been asked.
+        // In round-robin order, a call pops only a share from each queue. So a queue may have more jobs, even if the
+        // call brought fewer than wanted.
         let is_empty = count == 0 || count < sent.total && self.rotation.has_fixed_order();
         self.poll_at = if self.rotation.has_ready_queues() {
             now
-        } else if self.rotation.is_popping_only_ready() && self.is_queue_search_outdated {
+        } else if self.rotation.is_limited_to_ready_queues() && self.is_queue_search_outdated {
             self.queue_search_from
         } else if is_empty && !self.was_put {
             let due_at = self.due_at.max(now + DUE_WAIT).max(self.queue_search_from);
@@ -100,16 +103,16 @@ impl Machine {
         let is_idle = self.held.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.config.limit.ends_worker_when_empty() {
             if !sent.is_last {
-                // Jobs were lost since the call was sent, so it was not sent as the last one: ask again.
+                // The worker held jobs when it sent the call, so the call did not check what is left: pop again.
                 self.poll_at = now
             } else if !has_rest {
                 self.stop_popping();
                 left.into_iter()
                     .for_each(|left| self.add_report(Report::Left(left)));
             } else if !self.has_rested && left.iter().all(|left| left.locks.stalled == 0) {
-                // The report that jobs are left comes at the second call without jobs: at the first one, a
-                // waiting job may have been released just now. It comes at the first one if a job is in its
-                // grace period, which only time ends.
+                // Report the jobs that are left only after a second call without jobs: at the first one, a job may
+                // just have become ready. If a lock has expired, report at the first call, since only time ends its
+                // grace period.
                 self.has_rested = true
             } else if !self.has_noted_rest && !left.is_empty() {
                 self.has_noted_rest = true;
@@ -119,31 +122,35 @@ impl Machine {
         }
     }
 
-    pub(super) fn note_recovery_reply(&mut self, now: f64, reply: Result<EndedAndPopped, Error>) {
+    pub(super) fn note_finish_and_pop_recovery(
+        &mut self,
+        now: f64,
+        reply: Result<EndedAndPopped, Error>,
+    ) {
         match reply {
             Err(error) => {
                 self.is_recovering = false;
-                self.note_failed_request(now, error, RequestKind::FinishAndPop);
+                self.back_off_after_failed_request(now, error, RequestKind::FinishAndPop);
             }
             Ok(reply) => {
-                self.note_answered_request(now, RequestKind::Search);
+                self.mark_server_up_after_answer(now, RequestKind::Search);
                 let Some(endings) = self.recovery.take() else {
                     self.is_recovering = false;
                     return;
                 };
-                // Search once more: a call that arrived late may have popped more jobs.
+                // Search once more later: if the call reaches the server late, it pops more jobs.
                 if !endings.is_empty() || !reply.jobs.is_empty() {
                     self.search_at = now + SEARCH_AGAIN;
                 }
-                self.note_ending_outcomes(now, &endings, reply);
+                self.note_endings_and_popped_jobs(now, &endings, reply);
                 self.is_recovering = false;
                 self.poll_at = now;
             }
         }
     }
 
-    /// Notes what became of endings, and the new jobs.
-    pub(super) fn note_ending_outcomes(
+    /// Notes the outcome of each ending, reports queues that refused the pop, and adds the popped jobs.
+    pub(super) fn note_endings_and_popped_jobs(
         &mut self,
         now: f64,
         endings: &[EndingRequest],
@@ -163,9 +170,9 @@ impl Machine {
     pub(super) fn note_extend_reply(&mut self, now: f64, reply: Result<Vec<ExtendOutcome>, Error>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(error) => self.note_failed_request(now, error, RequestKind::Extend),
+            Err(error) => self.back_off_after_failed_request(now, error, RequestKind::Extend),
             Ok(outcomes) => {
-                self.note_answered_request(now, RequestKind::Extend);
+                self.mark_server_up_after_answer(now, RequestKind::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
@@ -174,10 +181,10 @@ impl Machine {
                         }
                         // The job was given up before this late reply: release the lock that the call extended.
                         ExtendOutcome::Extended(_) => self.queue_release_of_late_extended_job(jid),
-                        // The job has ended: its end was written already, or the reply to that call says what happened.
-                        _ if self.is_ending(jid) => self.held.stop_extending(jid),
+                        // The job has ended or is being released. The reply to that call says what became of it.
+                        _ if self.is_ending_or_releasing(jid) => self.held.stop_extending(jid),
                         ExtendOutcome::Gone => {
-                            let why = self.note_missing_job_reason(jid);
+                            let why = self.explain_and_count_missing_job(jid);
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
                         ExtendOutcome::Lost => {
@@ -195,7 +202,7 @@ impl Machine {
         self.held.update_next_due(false);
     }
 
-    pub(super) fn is_ending(&self, jid: &Name) -> bool {
+    pub(super) fn is_ending_or_releasing(&self, jid: &Name) -> bool {
         let job = self.held.get(jid);
         job.is_none_or(|job| matches!(job.phase, JobPhase::Ending { .. }))
             || self.releasing.iter().flatten().any(|one| one == jid)
@@ -206,10 +213,10 @@ impl Machine {
         match reply {
             Err(error) => {
                 self.release_queue.splice(0..0, jids);
-                self.note_failed_request(now, error, RequestKind::Release);
+                self.back_off_after_failed_request(now, error, RequestKind::Release);
             }
             Ok(released) => {
-                self.note_answered_request(now, RequestKind::Release);
+                self.mark_server_up_after_answer(now, RequestKind::Release);
                 for jid in jids {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
@@ -219,8 +226,8 @@ impl Machine {
                     } else {
                         JobResult::Lost
                     };
-                    // This worker has popped the job again, and released its new lock instead of the earlier one:
-                    // drop the job.
+                    // If this worker has popped the job again, the call released the new lock instead of the earlier
+                    // one: drop the job.
                     match self.held.get(&jid).map(|job| &job.phase) {
                         Some(JobPhase::Running(slot)) => {
                             self.stop_process_of_lost_job(now, &jid, *slot, f64::INFINITY);
@@ -235,7 +242,7 @@ impl Machine {
         }
     }
 
-    /// Ends the work once the running jobs have ended: every repetition of a call would fail.
+    /// Ends the work after the running jobs, because every repetition of the failed call would fail, too.
     fn end_after_final_error(&mut self, error: &Error) {
         let fault = WorkerRunResult::Refused(error_text(error));
         self.start_fault.get_or_insert(fault);
@@ -243,8 +250,13 @@ impl Machine {
         self.queue_release_of_ready_jobs();
     }
 
-    /// Notes that the server does not reply, or refuses.
-    pub(super) fn note_failed_request(&mut self, now: f64, error: Error, request: RequestKind) {
+    /// Notes that the server does not reply or refuses a request, and plans the next attempt.
+    pub(super) fn back_off_after_failed_request(
+        &mut self,
+        now: f64,
+        error: Error,
+        request: RequestKind,
+    ) {
         if is_usage_error(&error) {
             self.end_after_final_error(&error);
         }
@@ -264,18 +276,18 @@ impl Machine {
             attempts,
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
             cause: match (is_write_refusal(&error), request) {
-                (false, _) => AwayCause::NoReply,
-                (true, RequestKind::Extend) => AwayCause::ExtendRefused,
-                (true, RequestKind::Release) => AwayCause::ReleaseRefused,
+                (false, _) => ServerAwayCause::NoReply,
+                (true, RequestKind::Extend) => ServerAwayCause::ExtendRefused,
+                (true, RequestKind::Release) => ServerAwayCause::ReleaseRefused,
                 (true, RequestKind::FinishAndPop | RequestKind::Search) => {
-                    AwayCause::FinishAndPopRefused
+                    ServerAwayCause::FinishAndPopRefused
                 }
             },
         };
     }
 
     /// Notes that the server replies.
-    pub(super) fn note_answered_request(&mut self, now: f64, request: RequestKind) {
+    pub(super) fn mark_server_up_after_answer(&mut self, now: f64, request: RequestKind) {
         let away = match self.link {
             ServerLink::Up => None,
             ServerLink::Away { since, cause, .. } if cause.is_lifted_by(request) => {
@@ -292,7 +304,7 @@ impl Machine {
             self.link = ServerLink::Up;
             self.add_report(Report::ConnectionBack {
                 after: now - since,
-                was_refused: cause != AwayCause::NoReply,
+                was_refused: cause != ServerAwayCause::NoReply,
             });
             self.held.make_all_extensions_due(now);
         }
@@ -300,7 +312,7 @@ impl Machine {
 
     pub(super) fn add_popped_jobs(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
-            // If this worker holds the job already, that lock was taken away, since the server gave the job once more.
+            // A job that this worker holds already has lost its earlier lock, since the server granted a new one.
             self.give_up_lost_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
             if self.held.get(&job.jid).is_some() {
                 continue;
@@ -319,7 +331,7 @@ impl Machine {
             }
             self.held
                 .add_popped_job(now, &job, expires, self.config.heartbeat);
-            // The job has a new lock now, which must not be released in place of an earlier one that was given up.
+            // Forget a planned release of the job's earlier lock, which would now release the new one.
             self.given_up.remove(&job.jid);
             self.release_queue.retain(|one| *one != job.jid);
             self.ready.push_back(job);
@@ -334,8 +346,8 @@ fn error_text(error: &Error) -> String {
     error.message().into_owned()
 }
 
-/// Whether the server may have made the change whose reply was lost. The worker then searches for the result. Such
-/// a search is safe in any case, and needless only if there was no connection.
+/// Whether the server may have made the changes of a failed call, so that the worker searches for their results. This
+/// search is always safe. It is needless only if there was no connection.
 fn may_have_been_applied(error: &Error) -> bool {
     !matches!(
         error.kind(),
@@ -343,7 +355,7 @@ fn may_have_been_applied(error: &Error) -> bool {
     )
 }
 
-/// Whether the server replied and refused to write. It may still answer questions.
+/// Whether the server replied and refused to write. Reads may still succeed.
 fn is_write_refusal(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -8,14 +8,14 @@ use crate::error::Error;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 
-/// When the worker asks again which of many queues have jobs, since a queue that had none may have got some: at
-/// the earliest after this time in seconds, and after this multiple of the duration of the last such call,
-/// up to the poll interval. So a server with very many queues spends about a twentieth of its time on it.
+/// How long a worker with many queues waits before it asks again which of them have jobs: this multiple (the second
+/// value) of the duration of the last such call, up to the poll interval, so that the server spends about a twentieth
+/// of its time on them. While queues with jobs are known, it waits at least the first value, in seconds.
 const QUEUE_SEARCH: (f64, f64) = (1.0, 20.0);
 
 impl Machine {
-    /// When to end and pop jobs next. Few endings wait a moment for others, and so does the
-    /// pop for the slots that they free.
+    /// When to send the next finish-and-pop call. A few endings wait a moment for further endings, and so does the pop
+    /// for the slots that became free.
     pub(super) fn next_finish_and_pop_at(&self) -> f64 {
         let ended = self.endings.len();
         let wanted = self.wanted_job_count();
@@ -33,8 +33,8 @@ impl Machine {
         }
     }
 
-    /// Asks the server what is to be asked now.
-    pub(super) fn request_from_server(&mut self, now: f64) {
+    /// Sends the requests that are due.
+    pub(super) fn send_due_requests(&mut self, now: f64) {
         let mut is_silent = false;
         let mut may_ask = true;
         if let ServerLink::Away {
@@ -45,7 +45,7 @@ impl Machine {
             may_ask = !self.is_awaiting_reply() && now >= retry_at;
         }
         if is_silent {
-            // To a server that does not reply, send one request at a time, first the extension of all locks.
+            // A server that does not reply gets one request at a time: while jobs are held, the extension of all locks.
             if may_ask && !self.held.is_empty() {
                 let jids = self.held.jids().cloned().collect();
                 return self.request_extensions(jids);
@@ -74,7 +74,7 @@ impl Machine {
         if let Some(endings) = self.recovery.clone() {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
-            // The search leaves out lost jobs whose process has not ended: they must not run twice at the same time.
+            // Lost jobs whose process has not ended are known, too: the search must not start them a second time.
             let known = self
                 .held
                 .jids()
@@ -123,8 +123,8 @@ impl Machine {
         }));
     }
 
-    /// Whether the server is to be asked which queues have jobs: there are too many to pop from each, jobs are
-    /// wanted, and the last reply is old or used up.
+    /// Whether to ask the server now which queues have jobs: there are too many queues to pop from each, jobs are
+    /// wanted, and the last reply is old, or its queues are empty by now.
     fn is_queue_search_due(&self, now: f64) -> bool {
         let is_old = if self.rotation.has_ready_queues() {
             now >= self.queue_search_at
@@ -133,16 +133,16 @@ impl Machine {
         };
         let is_wanted = self.wanted_job_count() > 0 && now >= self.poll_at;
         let may_ask = self.queue_search_since.is_none() && matches!(self.link, ServerLink::Up);
-        self.rotation.is_popping_only_ready() && is_old && is_wanted && may_ask
+        self.rotation.is_limited_to_ready_queues() && is_old && is_wanted && may_ask
     }
 
-    /// Notes which queues have jobs. A finish-and-pop call follows in any case: it keeps the worker listed.
+    /// Notes which queues have jobs. Even if none has, a finish-and-pop call follows: it keeps the worker listed.
     pub(super) fn note_ready_queues(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
         let elapsed = now - self.queue_search_since.take().unwrap_or(now);
         match reply {
-            Err(error) => self.note_failed_request(now, error, RequestKind::Search),
+            Err(error) => self.back_off_after_failed_request(now, error, RequestKind::Search),
             Ok(ready) => {
-                self.note_answered_request(now, RequestKind::Search);
+                self.mark_server_up_after_answer(now, RequestKind::Search);
                 self.rotation.set_ready_queues(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.queue_search_from = now + (QUEUE_SEARCH.1 * elapsed).min(self.config.poll);
@@ -159,7 +159,7 @@ impl Machine {
             || self.releasing.is_some()
     }
 
-    /// Postpones the next attempt if there is nothing to ask of a server that is away.
+    /// Postpones the next attempt to reach a server that is away, if no request is due.
     pub(super) fn postpone_idle_retry(&mut self, now: f64) {
         let is_asking = self.is_awaiting_reply();
         if let ServerLink::Away { retry_at, .. } = &mut self.link

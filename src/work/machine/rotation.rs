@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::name::Name;
 
-/// Up to this number of queues are popped from without asking first which of them have jobs.
+/// A worker with more queues than this first asks the server which of them have jobs, and pops only from these.
 const MAX_QUEUES_WITHOUT_SEARCH: usize = 500;
 
 /// From which queue the next job is popped.
@@ -30,11 +30,10 @@ pub struct Rotation {
     queues: Vec<(Name, u32)>,
     /// Where each of them is in `queues`.
     positions: HashMap<Name, usize>,
-    /// The queues that may have jobs, as indexes of `queues`. `None` if there are so few queues that each
-    /// of them is asked.
+    /// The queues that may have jobs, as indexes of `queues`. `None` if there are few queues: then the worker pops from
+    /// each.
     ready: Option<BTreeSet<usize>>,
-    /// The order in which the queues follow each other, as indexes of `queues`. A queue is there once per unit of its
-    /// weight.
+    /// The order of the rotation, as indexes of `queues`. A queue of weight 3 has three places.
     places: Vec<usize>,
     /// The place of `places` that comes next.
     next: usize,
@@ -54,8 +53,8 @@ impl Rotation {
         rotation
     }
 
-    /// Replaces the queues. The next queue stays the next one, if it is still there. False means that they
-    /// were the same.
+    /// Replaces the queues. The rotation goes on with the queue that was next, if it is still there. Returns false, and
+    /// does nothing, if the queues have not changed.
     pub fn set_queues_if_changed(&mut self, queues: Vec<(Name, u32)>) -> bool {
         if queues == self.queues {
             return false;
@@ -80,7 +79,8 @@ impl Rotation {
         true
     }
 
-    /// Whether the rotation stands still: then the thread of the calls orders the queues by lag or patterns.
+    /// Whether the queues do not rotate: they have the order in which they were given, or the thread of the calls sorts
+    /// them by lag or by patterns.
     pub fn has_fixed_order(&self) -> bool {
         self.order != QueueOrder::RoundRobin
     }
@@ -93,12 +93,12 @@ impl Rotation {
         self.places.is_empty()
     }
 
-    /// Whether the number of queues is so large that only queues with reported jobs are popped.
-    pub fn is_popping_only_ready(&self) -> bool {
+    /// Whether there are so many queues that the worker pops only from queues of which the server reported jobs.
+    pub fn is_limited_to_ready_queues(&self) -> bool {
         self.ready.is_some()
     }
 
-    /// Whether queues are left that may have jobs, as far as that is known.
+    /// Whether any of the queues of which the server reported jobs may still have some.
     pub fn has_ready_queues(&self) -> bool {
         self.ready.as_ref().is_some_and(|ready| !ready.is_empty())
     }
@@ -129,9 +129,8 @@ impl Rotation {
         }
     }
 
-    /// From which queues to pop, in this order, and at most how many from each, together
-    /// perhaps more than `max_jobs`. If none is known to
-    /// have jobs, it is the next queue: its pop keeps the worker listed.
+    /// The queues to pop from, in order, and the maximum number of jobs from each. The sum of these may be more than
+    /// `max_jobs`. If no queue is known to have jobs, the next queue is returned, since a pop keeps the worker listed.
     pub fn queues_to_pop(&self, max_jobs: u64) -> Vec<(Name, u64)> {
         let ready = self.ready.as_ref();
         let Some(&next) = self.places.get(self.next) else {
@@ -155,7 +154,7 @@ impl Rotation {
         let mut request: Vec<(usize, u64)> = Vec::new();
         let mut requested: Vec<Option<usize>> = vec![None; self.queues.len()];
         for (step, queue) in places.into_iter().enumerate() {
-            // How often this place comes within the next `max_jobs` places.
+            // How often this place of the rotation comes among the next `max_jobs` places.
             let share = max_jobs / length + u64::from((step as u64) < max_jobs % length);
             match requested[queue] {
                 Some(at) => request[at].1 += share,
@@ -165,7 +164,7 @@ impl Rotation {
                 }
             }
         }
-        // A queue without a place among these still gets asked for one job, in case that others are empty.
+        // Pop at least one job from each queue, even if its share is 0, in case the other queues are empty.
         let name = |(queue, count): (usize, u64)| (self.queues[queue].0.clone(), count.max(1));
         request.into_iter().map(name).collect()
     }

@@ -1,15 +1,15 @@
-//! The slots of a worker: the processes that run at a time.
+//! The slots of a worker, each with at most one process, and the state of these processes.
 
 use super::event::{Action, BadLineKind, DispatchMode, TerminationSignal};
 use crate::name::Name;
 
-/// A process that ends sooner than this after its start, in seconds, counts as dead at once.
+/// A process that ends within this time after its start, in seconds, before it has ended a job, is a quick death.
 const QUICK_DEATH_SECONDS: f64 = 1.0;
 
-/// Number of quick deaths after which a process waits before it is started again.
+/// Number of consecutive quick deaths in a slot after which the next start waits.
 const QUICK_DEATHS: u32 = 3;
 
-/// The longest wait before a start, in seconds.
+/// The longest wait before a process is started again, in seconds.
 pub(super) const MAX_WAIT: f64 = 60.0;
 
 #[derive(Clone, Debug)]
@@ -26,10 +26,10 @@ pub(super) struct SlotProcess {
     pub jobs: Vec<Name>,
     /// The job that the process was first started for.
     pub first: Option<Name>,
-    /// The jobs that the process has, but whose locks this worker lost.
+    /// The jobs that the process still has, although this worker has lost their locks.
     pub lost: Vec<Name>,
     pub begun: f64,
-    /// Whether the process has ended a job by a line.
+    /// Whether the process has written an answer that ended a job.
     pub has_answered: bool,
     /// Whether this worker has closed the stdin of the process.
     pub is_closed: bool,
@@ -38,7 +38,7 @@ pub(super) struct SlotProcess {
     /// The jobs that the process had for longer than the time limit when it was stopped for that, in their order.
     pub overdue: Vec<Name>,
     /// The number of lines, by kind, that were no answers.
-    pub bad_lines: BadLines,
+    pub bad_lines: BadLineCounts,
     pub stop: Option<PlannedStop>,
 }
 
@@ -47,12 +47,12 @@ const MAX_REPORTED_LINES: u64 = 5;
 
 /// Lines of a process that are no answers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BadLines {
+pub(super) struct BadLineCounts {
     no_answer: u64,
     other_job: u64,
 }
 
-impl BadLines {
+impl BadLineCounts {
     /// Counts a bad line. Returns whether it may still be reported.
     pub(super) fn count_and_may_report(&mut self, kind: BadLineKind) -> bool {
         let count = match kind {
@@ -94,12 +94,12 @@ impl SlotProcess {
             is_closed: false,
             mute_at: None,
             overdue: Vec::new(),
-            bad_lines: BadLines::default(),
+            bad_lines: BadLineCounts::default(),
             stop: None,
         }
     }
 
-    /// Plans the signals. A process that is being stopped is not stopped later than planned.
+    /// Plans SIGTERM and SIGKILL for these times. If the signals are already planned, the earlier times apply.
     pub(super) fn plan_stop(&mut self, term_at: f64, kill_at: f64) {
         let stop = self.stop.get_or_insert(PlannedStop {
             term_at: Some(term_at),
@@ -115,7 +115,7 @@ impl SlotProcess {
             .is_some_and(|stop| stop.term_at.is_none() || stop.kill_at.is_none())
     }
 
-    /// Sends the signals that are due. Returns when the next one is.
+    /// Adds actions for the signals that are due. Returns when the next signal is due.
     pub(super) fn send_due_signals(
         &mut self,
         slot: usize,
@@ -148,13 +148,13 @@ impl SlotProcess {
     }
 }
 
-/// Counts the processes of a slot that die at once: before they have done a job.
+/// The number of consecutive quick deaths of processes in a slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QuickDeathBackoff(u32);
 
 impl QuickDeathBackoff {
-    /// Counts the end of a process. Returns how many seconds the next one waits: the wait doubles with
-    /// each further quick death.
+    /// Counts the end of a process. Returns how many seconds the next start must wait: 1 after [`QUICK_DEATHS`], twice
+    /// as long after each further quick death, up to [`MAX_WAIT`].
     pub(super) fn delay_after_end(&mut self, lifetime: f64, has_answered: bool) -> f64 {
         self.0 = if lifetime < QUICK_DEATH_SECONDS && !has_answered {
             self.0.saturating_add(1)

@@ -8,8 +8,8 @@ use crate::name::Name;
 use crate::text::format_duration;
 
 impl Machine {
-    /// Stops the processes that have had a job for too long, and returns the actions for that. It is called after all
-    /// events were noted: when this program stood still, an answer that came in time may only have waited to be read.
+    /// Stops the processes that have had a job for too long, and returns the actions for that. Call this after all
+    /// events were handled: if this program stood still, one of them may be an answer that the process wrote in time.
     pub fn stop_overdue_processes(&mut self, now: f64) -> Vec<Action> {
         let Some(limit) = self.config.time_limit.filter(|_| now >= self.limit_due) else {
             return Vec::new();
@@ -23,7 +23,7 @@ impl Machine {
             if process.was_signalled() {
                 continue;
             }
-            // The jobs are in the order in which the process got them: no job after one in time is overdue.
+            // The jobs are in the order in which the process got them: after the first job in time, none is overdue.
             for jid in &process.jobs {
                 let due = self.held.get(jid).map_or(f64::INFINITY, |job| job.begun) + limit;
                 if now < due {
@@ -47,9 +47,9 @@ impl Machine {
         std::mem::take(&mut self.actions)
     }
 
-    /// Ends the jobs that a stopped process had for longer than the time limit. Jobs that it had for a shorter time or
-    /// did not read stay. The first job is ended even if unread, so that a process which never
-    /// reads anything does not run for ever.
+    /// Ends the jobs that a stopped process had for longer than the time limit. Jobs that it had for a shorter time, or
+    /// did not read, are left in `process.jobs`. The first job is ended even if unread: otherwise a program that never
+    /// reads would be started for it again and again.
     pub(super) fn end_overdue_jobs(
         &mut self,
         now: f64,
@@ -60,7 +60,7 @@ impl Machine {
             return;
         };
         let unread = match self.config.mode {
-            // With lost jobs, the unread lines are unknown: one of them may be about a lost job.
+            // If the process has lost jobs, it is unknown which jobs the unread lines are about.
             DispatchMode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
             _ => 0,
         };

@@ -13,25 +13,25 @@ use serde_json::value::RawValue;
 
 use crate::clock::duration;
 use crate::json::object::{
-    FieldRules, ParsedObject, cut_for_message, describe_found_value, string_text,
+    FieldEncoding, ParsedObject, cut_for_message, describe_found_value, string_text,
 };
 use crate::json::syntax::{JsonType, SyntaxFault};
 use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue};
 use crate::name::{Name, refuse_as_new_name, reserved_jid_suffix};
-use crate::text::{Sanitized, cut};
+use crate::text::{Sanitized, cut_with_ellipsis};
 
 /// The answer of a program about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub jid: Name,
     pub what: AnswerKind,
-    /// Why parts of the answer have no effect, as sentences. The other parts are valid.
+    /// Why parts of the answer are ignored, a sentence for each. The other parts are valid.
     pub ignored: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerKind {
-    /// The group of a retry is empty if only a message is given. [`EndingAction::set_missing_group`] fills it in.
+    /// How the job ends. A retry with only a message has no group yet: [`EndingAction::set_missing_group`] sets it.
     Ending(EndingAction),
     /// A text for the history of the job.
     Progress(Name),
@@ -46,13 +46,13 @@ pub struct BadAnswer {
     pub reason: String,
 }
 
-/// The fields besides the job of each kind of answer.
+/// The fields that each kind of answer may have, besides `jid`.
 const COMPLETE: &[&str] = &["result", "data", "next", "delay", "depends"];
 const RETRY: &[&str] = &["result", "delay", "group", "message"];
 const FAIL: &[&str] = &["result", "group", "message", "data"];
 const PROGRESS: &[&str] = &["progress"];
 
-/// Maximum number of fields of an answer that are named because they have no meaning in it.
+/// Maximum number of ignored fields of one answer that are reported.
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
@@ -70,14 +70,15 @@ impl Answer {
         })
     }
 
-    /// Reads a line. A retry without a delay has `retry_delay`. A field that is `null` counts as
-    /// missing, also `data`: a job whose data shall become `null` would lose it to each program that
-    /// writes all fields.
+    /// Parses a line. A retry without a delay gets `retry_delay`. A field that is `null` counts as missing, even
+    /// `data`: otherwise a program that writes unused fields as `null` would delete the data of its jobs.
     pub fn parse_answer(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
             let fields =
-                ParsedObject::parse(line, FieldRules::Document).map_err(describe_line_fault)?;
-            let jid: Name = fields.read_required("jid").map_err(describe_field_fault)?;
+                ParsedObject::parse(line, FieldEncoding::Document).map_err(describe_line_fault)?;
+            let jid: Name = fields
+                .read_required_field("jid")
+                .map_err(describe_field_fault)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
@@ -92,8 +93,8 @@ impl Answer {
     }
 }
 
-/// Reads what an answer says. Only an answer whose result cannot be known is refused: a job that is done is
-/// not done again, or failed, because of a field that has no meaning.
+/// Reads the content of an answer. Refuses the answer only if its result is unclear. A wrong field that the result does
+/// not depend on is ignored: it must not make a job that is done run again or fail.
 fn read_answer_kind(
     fields: &ParsedObject,
     retry_delay: Duration,
@@ -120,10 +121,10 @@ fn read_answer_kind(
         }
         b"retry" => {
             note_ignored_fields(fields, "retry", RETRY, ignored);
-            // Without a delay, a job may run again immediately: a wrong delay is not ignored, so that retries are not
-            // used up.
+            // Refuse a wrong delay instead of ignoring it: without a delay, the job may run again immediately and use
+            // up its retries.
             let delay = read_delay(fields)?;
-            let group = value_or_ignored(read_new_name(fields, "group"), ignored);
+            let group = value_or_ignored(read_name_for_new_item(fields, "group"), ignored);
             let message = value_or_ignored(
                 fields.read_field("message").map_err(describe_field_fault),
                 ignored,
@@ -140,16 +141,17 @@ fn read_answer_kind(
             note_ignored_fields(fields, "fail", FAIL, ignored);
             EndingAction::Fail {
                 why: FailureReason {
-                    group: read_new_name(fields, "group")?.ok_or("there is no `group` in it")?,
+                    group: read_name_for_new_item(fields, "group")?
+                        .ok_or("there is no `group` in it")?,
                     message: fields
-                        .read_required("message")
+                        .read_required_field("message")
                         .map_err(describe_field_fault)?,
                 },
                 data: read_data(fields),
             }
         }
         other => {
-            let other = cut(&Sanitized(other).to_string(), 60);
+            let other = cut_with_ellipsis(&Sanitized(other).to_string(), 60);
             return Err(format!(
                 "`result` expects complete, retry or fail, not `{other}`"
             ));
@@ -157,7 +159,7 @@ fn read_answer_kind(
     }))
 }
 
-/// Names the fields that have no meaning in this kind of answer.
+/// Adds to `ignored` the fields that this kind of answer does not have.
 fn note_ignored_fields(
     fields: &ParsedObject,
     kind: &str,
@@ -174,7 +176,7 @@ fn note_ignored_fields(
     }
 }
 
-/// A field that the result does not depend on. A wrong one counts as missing.
+/// A field that the result does not depend on. If its value is wrong, the field counts as missing.
 fn value_or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> Option<T> {
     read.unwrap_or_else(|why| {
         ignored.push(why);
@@ -203,7 +205,7 @@ fn read_next_queue(
     fields: &ParsedObject,
     ignored: &mut Vec<String>,
 ) -> Result<Option<NextQueue>, String> {
-    let Some(queue) = read_new_name(fields, "next")? else {
+    let Some(queue) = read_name_for_new_item(fields, "next")? else {
         let has_delay = field_unless_null(fields, "delay").is_some();
         let has_depends = read_depends(fields).map_or(true, |jids| !jids.is_empty());
         for (name, is_given) in [("delay", has_delay), ("depends", has_depends)] {
@@ -213,7 +215,7 @@ fn read_next_queue(
         }
         return Ok(None);
     };
-    // A wrong delay or dependency is not ignored: without it, the job might run too early.
+    // Refuse a wrong delay or dependency instead of ignoring it: without it, the job might run too early.
     let delay = read_delay(fields)?;
     let depends = read_depends(fields).map_err(describe_field_fault)?;
     for jid in &depends {
@@ -235,8 +237,8 @@ fn read_next_queue(
     }))
 }
 
-/// A name that the core accepts for something new.
-fn read_new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
+/// A name from an answer that the core accepts for a new queue or group.
+fn read_name_for_new_item(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
     let name: Option<Name> = fields.read_field(key).map_err(describe_field_fault)?;
     if let Some(name) = &name {
         refuse_as_new_name(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
@@ -244,7 +246,7 @@ fn read_new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, Strin
     Ok(name)
 }
 
-/// A number of seconds, or a text such as `10m`.
+/// The delay in an answer: a number of seconds, or a text such as `10m`.
 fn read_delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
     let Some(value) = field_unless_null(fields, "delay") else {
         return Ok(None);
@@ -268,7 +270,8 @@ fn jid_of_line(line: &[u8]) -> Option<Name> {
     jid_and_has_result(line).0
 }
 
-/// The job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
+/// The job about whose end a line of output says something, if it is an answer. The beginning of the line suffices,
+/// since a long line comes in parts.
 pub fn jid_if_result(line: &[u8]) -> Option<Name> {
     // Most output is not JSON: parse only what may be an object.
     let is_object = line.trim_ascii_start().first() == Some(&b'{');
@@ -276,9 +279,9 @@ pub fn jid_if_result(line: &[u8]) -> Option<Name> {
     jid.filter(|_| has_result)
 }
 
-/// The job that a line names, and whether it says how the job ends.
+/// The job that a line names, and whether the line says how the job ends.
 fn jid_and_has_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = ParsedObject::parse_before_fault(line, FieldRules::Document);
+    let fields = ParsedObject::parse_before_fault(line, FieldEncoding::Document);
     let jid = fields.read_field("jid").ok().flatten();
     let result = field_unless_null(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
@@ -499,7 +502,7 @@ mod tests {
         for line in lines {
             let (jid, reason) = read(line).unwrap_err();
             let jid = jid.as_deref().unwrap_or("-");
-            shown += &format!("{jid} {}\n  {reason}\n", cut(line, 60));
+            shown += &format!("{jid} {}\n  {reason}\n", cut_with_ellipsis(line, 60));
         }
         expect![[r#"
             - done

@@ -19,11 +19,11 @@ const MAX_OPEN_DIRECTORIES: usize = 8;
 
 const RIGHTS_OF_OWNER: u32 = 0o700;
 
-/// A directory on the way from the top to the one that is being emptied.
+/// A directory on the path from the top of the tree to the directory that is being emptied.
 struct TreeLevel {
-    /// The name of this directory in the one above. The top has none.
+    /// The name of this directory in its parent. Empty for the top.
     name: CString,
-    /// Device and inode, by which it is recognized on the way back.
+    /// Device and inode, by which the directory is recognized on the way back up.
     id: (u64, u64),
     /// The open directory. `None` while too many directories below it are open.
     entries: Option<Dir>,
@@ -53,10 +53,10 @@ pub(super) fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
     Ok(next_entry(&mut Dir::read_from(directory)?)?.is_none())
 }
 
-/// Goes through the tree once, depth first. Only the lowest directories of the way are open. One above them
-/// is opened again by `..`, and only if that is the one through which the way went.
+/// Removes the entries of a tree in one pass, depth first. Only the deepest directories of the path are open. On the
+/// way back up, a directory above them is opened again by `..`. If another directory is found there, the pass ends.
 fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
-    let top = open_folder(top, c".")?;
+    let top = open_folder_nofollow(top, c".")?;
     let mut way = vec![TreeLevel::new(CString::default(), top)?];
     while let Some(level) = way.last_mut() {
         let Some(entries) = &mut level.entries else {
@@ -86,7 +86,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
             return Ok(());
         };
         if let (None, Some(entries)) = (&above.entries, &done.entries) {
-            let opened = open_folder(entries.fd()?, c"..")?;
+            let opened = open_folder_nofollow(entries.fd()?, c"..")?;
             if file_id(&fstat(&opened)?) != above.id {
                 return Ok(());
             }
@@ -94,7 +94,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
         }
         if let Some(entries) = &above.entries {
             match remove_if_exists(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
-                // A program still writes into the directory. The next pass removes it.
+                // A program still writes into the directory. The next pass removes the directory.
                 Err(Errno::NOTEMPTY | Errno::EXIST) => {}
                 removed => removed?,
             }
@@ -111,7 +111,7 @@ fn file_id(found: &Stat) -> (u64, u64) {
 }
 
 /// Opens a directory, but follows no symbolic link to it.
-fn open_folder(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
+fn open_folder_nofollow(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(at, path, flags, Mode::empty())
 }
@@ -140,22 +140,22 @@ fn is_directory(at: impl AsFd, entry: &DirEntry) -> rustix::io::Result<bool> {
     }
 }
 
-/// Opens a directory so that its entries can be removed: programs take rights away from their
-/// directories.
+/// Opens a directory, and gives this user all rights on it, so that its entries can be removed: programs may have taken
+/// these rights away.
 pub(super) fn open_making_writable(
     at: impl AsFd,
     path: impl Arg + Copy,
 ) -> rustix::io::Result<OwnedFd> {
     let is_ours = |found: &Stat| found.st_uid == geteuid().as_raw();
     let all = Mode::from_raw_mode(RIGHTS_OF_OWNER);
-    let opened = match open_folder(&at, path) {
+    let opened = match open_folder_nofollow(&at, path) {
         Err(Errno::ACCESS) => {
             let found = statat(&at, path, AtFlags::SYMLINK_NOFOLLOW)?;
             if !is_ours(&found) || FileType::from_raw_mode(found.st_mode) != FileType::Directory {
                 return Err(Errno::ACCESS);
             }
             chmodat(&at, path, all, AtFlags::empty())?;
-            open_folder(&at, path)?
+            open_folder_nofollow(&at, path)?
         }
         opened => opened?,
     };

@@ -9,7 +9,7 @@ use super::substitute::LONGEST;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
-/// The variables of a program. They are not inherited from a job that started this program.
+/// The variables that tell a program about its job. A program never inherits them: `qless` itself may run in a job.
 const JOB: [&str; 11] = [
     "QLESS_JID",
     "QLESS_QUEUE",
@@ -24,7 +24,7 @@ const JOB: [&str; 11] = [
     "QLESS_RESULT_FD",
 ];
 
-/// The variables by which a service manager talks with `qless`, and with nothing below it.
+/// The variables for messages between a service manager and `qless`. The programs that `qless` starts do not get them.
 const SERVICE: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 /// The variables of each program: the name of the worker, and the descriptor for answers.
@@ -39,8 +39,8 @@ pub fn worker_variables(worker: &Name) -> Result<Vec<(&'static str, OsString)>, 
     ])
 }
 
-/// The variables of a program that runs one job. `QLESS_TAGS` has one tag per line: a tag may
-/// hold blanks and commas, but no new one holds a line break.
+/// The variables of a program that runs one job. `QLESS_TAGS` has one tag per line: a tag may hold blanks and commas,
+/// but the core accepts no new tag with a line break.
 pub fn job_variables(
     job: &PoppedJob,
     worker: &Name,
@@ -86,7 +86,7 @@ fn variable_value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
     Ok(OsString::from_vec(bytes.to_vec()))
 }
 
-/// The variables of this program that no program inherits besides the secret ones.
+/// The variables of `qless` that no program inherits, besides the variables with secrets.
 pub(super) fn variables_to_remove() -> impl Iterator<Item = OsString> {
     JOB.into_iter().chain(SERVICE).map(OsString::from)
 }

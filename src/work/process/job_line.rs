@@ -19,7 +19,7 @@ struct JobLine<'a> {
     jid: &'a Name,
     queue: &'a Name,
     klass: &'a Name,
-    /// `null` if the stored bytes are not JSON. `data_bytes` has them then.
+    /// `null` if the stored data is not JSON. Then `data_bytes` has the data in Base64.
     data: Option<OneLineJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_bytes: Option<String>,
@@ -36,12 +36,12 @@ struct JobLine<'a> {
     payloads: Option<Vec<(Option<OneLineJson<'a>>, &'a RawValue)>>,
 }
 
-/// JSON without line breaks. Between its tokens they become blanks, and within a text JSON has none.
+/// JSON on one line. Line breaks between its tokens have become blanks. Strings of JSON hold no line breaks.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct OneLineJson<'a>(Cow<'a, RawValue>);
 
-/// The value as it is stored. `None` if it is not JSON.
+/// The stored JSON with a blank for each line break. `None` if the bytes are not JSON.
 fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLineJson<'_>>, Error> {
     let text = std::str::from_utf8(stored).ok();
     let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());
@@ -92,7 +92,7 @@ pub fn append_job_line<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(),
         payloads,
     };
     into.reserve(job.data.len() + 256);
-    write::write_exact(&line, into).map_err(Error::internal)?;
+    write::write_unsanitized_compact(&line, into).map_err(Error::internal)?;
     into.push(b'\n');
     Ok(())
 }

@@ -16,22 +16,22 @@ use rustix::process::{Pid, fchdir, getpid, getppid};
 use super::pipe::{
     AnswerLines, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
 };
-use super::sandbox::{Sandboxes, SlotFolder};
+use super::sandbox::{SlotFolder, SlotSandboxes};
 use super::start_fault::{StartFault, StartFaultKind};
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
-use crate::error::io_message;
+use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
 use crate::work::parent_death::terminate_when_parent_dies;
 
 /// A program to start.
 #[derive(Debug)]
 pub struct Launch<'a> {
-    /// A path, from the directory in which this program was started, or a name in PATH.
+    /// A path, relative to the directory in which `qless` was started, or the name of a program in PATH.
     pub program: &'a OsStr,
     pub args: Vec<OsString>,
-    /// Variables that are added to the environment of this program.
+    /// Variables that the program gets besides the inherited environment of `qless`.
     pub variables: Vec<(&'static str, OsString)>,
-    pub directory: &'a Directory,
+    pub directory: &'a ProgramDirectory,
     /// The bytes that are written to the program's stdin at its start.
     pub stdin: Vec<u8>,
     /// Whether stdin stays open after these bytes, for [`super::Processes::write_stdin`].
@@ -41,13 +41,13 @@ pub struct Launch<'a> {
 
 /// Where programs run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Directory {
-    /// Where this program runs.
+pub enum ProgramDirectory {
+    /// The working directory of `qless`.
     #[default]
     Inherited,
     Shared(PathBuf),
-    /// A directory per slot below this one, `slot-1` for the first, emptied before each start. Nothing of the
-    /// process group of a program outlives it.
+    /// A directory per slot below this one, `slot-1` for the first, emptied before each start. When a program ends, the
+    /// rest of its process group is killed.
     Sandbox(PathBuf),
 }
 
@@ -55,31 +55,32 @@ pub enum Directory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StdoutMode {
     PassOn,
-    /// The output is returned at the end of the program, up to this number of bytes.
+    /// The output is kept and returned when the program ends, if it is not longer than this number of bytes.
     Capture(usize),
-    /// The lines of stdout are answers, as those on descriptor 3.
+    /// Each line of stdout is an answer, as on descriptor 3.
     Answers,
 }
 
 impl Launch<'_> {
-    /// Starts the program. `removed` are the variables that it does not inherit.
+    /// Starts the program. `removed` are the variables that the program does not inherit.
     pub(super) fn start_program(
         self,
         slot: usize,
-        sandboxes: &mut Sandboxes,
+        sandboxes: &mut SlotSandboxes,
         removed: &[OsString],
         error_bytes: usize,
     ) -> Result<RunningProgram, StartFault> {
         let (directory, folder) = match self.directory {
-            Directory::Inherited => (None, None),
-            Directory::Shared(directory) => (Some(directory.clone()), None),
-            Directory::Sandbox(directory) => {
+            ProgramDirectory::Inherited => (None, None),
+            ProgramDirectory::Shared(directory) => (Some(directory.clone()), None),
+            ProgramDirectory::Sandbox(directory) => {
                 let SlotFolder { path, opened } = sandboxes.prepare_slot_folder(directory, slot)?;
                 (Some(path), Some(opened))
             }
         };
         let is_sandbox = folder.is_some();
-        let exhausted = |fault: io::Error| StartFault::exhausted_system(io_message(&fault));
+        let exhausted =
+            |fault: io::Error| StartFault::exhausted_system(io_message_without_errno(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
         let mut command = Command::new(program_path(self.program, directory.as_deref()));
         command
@@ -103,7 +104,7 @@ impl Launch<'_> {
         };
         child.run_before_exec(&mut command);
         let spawned = command.spawn();
-        // Close this process's write end of the answer pipe, which the command holds: with it, the pipe never ends.
+        // `command` holds a write end of the answer pipe. While that is open, reads never see the end of the answers.
         drop(command);
         let mut child = match spawned {
             Ok(child) => child,
@@ -135,15 +136,15 @@ impl Launch<'_> {
         let (mut stdin, outputs) = match pipes() {
             Ok(pipes) => pipes,
             Err(fault) => {
-                // A program whose pipes would block this one is not left running.
+                // The pipes cannot be made non-blocking, and would block this process: end the program.
                 _ = child.kill();
                 _ = child.wait();
                 return Err(exhausted(fault));
             }
         };
-        stdin.write(self.stdin);
+        stdin.write_or_queue(self.stdin);
         if !self.keeps_stdin {
-            stdin.close();
+            stdin.close_when_written();
         }
         Ok(RunningProgram {
             child,
@@ -165,22 +166,21 @@ struct ChildSetup {
 }
 
 impl ChildSetup {
-    /// Has the child get SIGTERM when this program dies, enter its sandbox, and have its answers on
-    /// descriptor 3. The standard library resets the action of SIGPIPE and the blocked signals, and sets the
-    /// process group.
+    /// Makes the child get SIGTERM when `qless` dies, enter its sandbox, and use descriptor 3 for its answers. The
+    /// standard library resets the action of SIGPIPE and the blocked signals, and sets the process group.
     #[allow(unsafe_code)]
     fn run_before_exec(self, command: &mut Command) {
         let prepare = move || {
             terminate_when_parent_dies()?;
-            // A parent that died before that sends no signal: do not run the program.
+            // If the parent died before this call, no signal comes: do not run the program.
             if getppid() != Some(self.parent) {
                 return Err(Errno::SRCH.into());
             }
             if let Some(folder) = &self.folder {
                 fchdir(folder)?;
             }
-            // SAFETY: nothing of the child owns descriptor 3: the parent's is either reserved for this
-            // purpose or closed at exec. It is never dropped here.
+            // SAFETY: nothing in the child owns descriptor 3: `qless` has reserved it for this purpose, or its
+            // present use ends at exec. The value is never dropped here.
             let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
             dup2(&self.answers, &mut third)?;
             Ok(())
@@ -191,8 +191,8 @@ impl ChildSetup {
     }
 }
 
-/// The path to execute. A relative path is meant from here, not from the directory of the
-/// child, which may be empty.
+/// The path to execute. A relative path is resolved from the working directory of `qless`, not from that of the child,
+/// which may be an empty sandbox.
 fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     let path = Path::new(program);
     let is_path = program.as_encoded_bytes().contains(&b'/');
@@ -204,7 +204,7 @@ fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
 
 /// Why the system did not start the program.
 fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFault {
-    let words = io_message(fault);
+    let words = io_message_without_errno(fault);
     match fault.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE) => {
             return StartFault::exhausted_system(words);
@@ -223,7 +223,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         && let Err(fault) = fs::read_dir(directory)
     {
         let directory = Sanitized(directory.as_os_str().as_encoded_bytes());
-        let why = io_message(&fault);
+        let why = io_message_without_errno(&fault);
         let message = format!("cannot change to directory `{directory}`: {why}");
         return StartFault::new(StartFaultKind::Exec, message);
     }
@@ -252,7 +252,7 @@ fn find_in_path(program: &OsStr) -> Option<fs::Metadata> {
         return fs::metadata(program).ok();
     }
     let path = std::env::var_os("PATH")?;
-    // The search passes directories over. A file that is not executable ends it with that fault.
+    // The first file with this name explains the failed start, even if it is not executable. Directories do not count.
     std::env::split_paths(&path)
         .filter_map(|directory| fs::metadata(directory.join(program)).ok())
         .find(fs::Metadata::is_file)

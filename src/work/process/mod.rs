@@ -1,7 +1,7 @@
 //! The programs that run jobs: started, fed and read by one thread that waits for all of them.
 //!
-//! Each program has a slot, and a process group of its own. Nothing here knows Redis or what a job's
-//! end means: [`Processes::wait_for_events`] returns lines, output, ends and signals in their order.
+//! Each program has a slot, and a process group of its own. This module does not use Redis, and does not decide how
+//! jobs end: [`Processes::wait_for_events`] returns lines, output, ends and signals in their order.
 
 pub mod answer;
 mod emptying;
@@ -27,23 +27,23 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::low_level::signal_name;
 
-pub use self::launch::{Directory, Launch, StdoutMode};
+pub use self::launch::{Launch, ProgramDirectory, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
-use self::sandbox::Sandboxes;
+use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
 pub use self::start_fault::{StartFault, StartFaultKind};
 use super::machine::event::ProcessExit;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 
 /// The descriptor on which a program writes its answers.
 pub const ANSWER_DESCRIPTOR: i32 = 3;
 
-/// The number of bytes that one read takes from a pipe, which is all that a pipe holds by default.
+/// Maximum number of bytes of one read from a pipe: the default capacity of a pipe.
 const READ_SIZE: usize = 64 * 1024;
 
-/// The number of bytes that are read from a pipe after the program has ended: the maximum that a pipe holds. A
-/// program that inherited the pipe and writes on is not waited for.
+/// About the number of bytes that are read from a pipe after its program has ended: the largest capacity of a pipe.
+/// Another program may have inherited the pipe. What it writes later is not read.
 const MAX_READ_AFTER_END: usize = 1024 * 1024;
 
 /// The options of all processes.
@@ -67,8 +67,8 @@ pub enum OutputStream {
 /// An event that [`Processes::wait_for_events`] reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessEvent {
-    /// A line on descriptor 3, or on stdout if answers come there; without its newline. A line that
-    /// is too long is cut, and the rest of it is dropped.
+    /// A line, without its newline, that a program wrote to descriptor 3, or to stdout if answers come there. A line
+    /// that is too long is cut, and its rest is dropped.
     Line {
         slot: usize,
         line: Vec<u8>,
@@ -81,7 +81,7 @@ pub enum ProcessEvent {
         stream: OutputStream,
         bytes: Vec<u8>,
     },
-    /// A program that stays has closed every pipe for its answers: no further line comes from it.
+    /// A persistent program has closed every pipe for its answers, so no further line comes from it.
     Mute { slot: usize },
     /// The program ended. All lines and output that it left have been reported before.
     Ended { slot: usize, end: ProcessEnd },
@@ -98,7 +98,7 @@ pub struct ProcessEnd {
     /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// The number of the last lines that the process was sent and did not read in full. 0 if its stdin was closed.
+    /// How many lines the process had been sent that it did not read completely. 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 
@@ -126,9 +126,9 @@ pub struct Processes {
     holds_output: bool,
     /// The variables that no program inherits.
     removed: Vec<OsString>,
-    sandboxes: Sandboxes,
+    sandboxes: SlotSandboxes,
     buffer: Vec<u8>,
-    /// The source of events that a descriptor of a poll belongs to.
+    /// What each descriptor of the present poll belongs to, in the order of the descriptors.
     sources: Vec<PollSource>,
     ready: Vec<PollSource>,
 }
@@ -141,10 +141,10 @@ struct RunningProgram {
     stdin: InputPipe,
     /// Stdout, stderr and descriptor 3.
     outputs: [OutputPipe; 3],
-    /// Whether the process stays for further jobs, and so has to answer by lines.
+    /// Whether the program stays for further jobs, and so must answer by lines.
     stays: bool,
-    /// Whether the rest of the process group ends with the process: it was asked to end by a signal, or the next
-    /// program gets its directory.
+    /// Whether the rest of the process group is killed when the program ends: the program was sent SIGTERM or SIGKILL,
+    /// or the next program gets its directory.
     ends_group: bool,
 }
 
@@ -158,12 +158,12 @@ enum PollSource {
 }
 
 impl Processes {
-    /// Prepares for programs, and reports the signals of this program from now on.
+    /// Installs the handlers of signals, creates the pipe of the [`Waker`], and reserves descriptor 3 if it is free.
     ///
-    /// Call it before the first connection: descriptor 3 is reserved if it is still free.
+    /// Call this before the first connection, which could take descriptor 3.
     pub fn new(options: ProcessOptions) -> Result<(Processes, Waker), Error> {
         let fault = |fault: std::io::Error| {
-            let why = io_message(&fault);
+            let why = io_message_without_errno(&fault);
             let error = Error::new(Kind::Error, format!("cannot prepare for programs: {why}"));
             if fault.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
                 error.hint("no job was popped; `ulimit -n 1024` allows more open files")
@@ -184,7 +184,7 @@ impl Processes {
                 .into_iter()
                 .chain(environment::variables_to_remove())
                 .collect(),
-            sandboxes: Sandboxes::default(),
+            sandboxes: SlotSandboxes::default(),
             buffer: vec![0; READ_SIZE],
             sources: Vec::new(),
             ready: Vec::new(),
@@ -200,7 +200,9 @@ impl Processes {
             )));
         }
         if let Err(fault) = reserve_answer_descriptor() {
-            return Err(StartFault::exhausted_system(io_message(&fault)));
+            return Err(StartFault::exhausted_system(io_message_without_errno(
+                &fault,
+            )));
         }
         let running =
             launch.start_program(slot, &mut self.sandboxes, &self.removed, self.error_bytes)?;
@@ -212,33 +214,32 @@ impl Processes {
         Ok(pid)
     }
 
-    /// Writes a line to the stdin of a program, as fast as it reads. A program that has closed its stdin
-    /// or has ended gets nothing.
+    /// Queues a line for the stdin of a program. The line is written as fast as the program reads, and dropped if the
+    /// program has ended or closed its stdin.
     pub fn write_stdin(&mut self, slot: usize, bytes: Vec<u8>) {
         if let Some(running) = self.program_in_slot(slot) {
-            running.stdin.write(bytes);
+            running.stdin.write_or_queue(bytes);
         }
     }
 
-    /// Ends the stdin of a program after what has been written.
+    /// Closes the stdin of a program once all queued lines are written.
     pub fn close_stdin(&mut self, slot: usize) {
         if let Some(running) = self.program_in_slot(slot) {
-            running.stdin.close();
+            running.stdin.close_when_written();
         }
     }
 
-    /// Sends a signal to the process group of a program. After SIGTERM or SIGKILL nothing of the group
-    /// outlives the program.
+    /// Sends a signal to the process group of a program. After SIGTERM or SIGKILL, the rest of the group is killed when
+    /// the program ends.
     pub fn send_signal(&mut self, slot: usize, signal: Signal) {
         if let Some(running) = self.program_in_slot(slot) {
             running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
-            // The id is not reused: the process group exists at least until the end of its program is reported.
+            // No other group can have this id: the group exists at least until the end of its program is reported.
             _ = kill_process_group(running.group, signal);
         }
     }
 
-    /// Leaves output that is to be passed on in its pipes from now on, or reads it again. A program whose
-    /// pipe is full waits.
+    /// Stops or continues reading the output that is passed on. While it is not read, a program with a full pipe waits.
     pub fn set_output_paused(&mut self, is_paused: bool) {
         self.holds_output = is_paused;
     }
@@ -253,8 +254,7 @@ impl Processes {
         Some(self.slots.get(slot)?.as_ref()?.child.id())
     }
 
-    /// Waits until something happens or the moment has come, and adds all that has happened to the
-    /// events.
+    /// Waits until an event comes or the time `until` is reached. Adds all events that have come to `events`.
     pub fn wait_for_events(
         &mut self,
         until: Option<Instant>,
@@ -340,7 +340,7 @@ impl Processes {
                 Ok(())
             }
             Err(errno) => {
-                let why = io_message(&errno.into());
+                let why = io_message_without_errno(&errno.into());
                 Err(Error::new(
                     Kind::Error,
                     format!("cannot wait for programs: {why}"),
@@ -361,7 +361,7 @@ impl Processes {
     /// Reads once from a pipe of a program.
     fn read_output(&mut self, slot: usize, output_index: usize, events: &mut Vec<ProcessEvent>) {
         if let Some(Some(running)) = self.slots.get_mut(slot) {
-            running.outputs[output_index].read(&mut self.buffer, slot, events);
+            running.outputs[output_index].read_once(&mut self.buffer, slot, events);
             let is_closed = running.outputs[output_index].pipe.is_none();
             if running.stays && is_closed && !running.can_answer() {
                 running.stays = false;
@@ -388,7 +388,7 @@ impl Processes {
     }
 }
 
-/// Ends what still runs, as the end of this program would.
+/// Sends SIGTERM to the programs that still run, as Linux does when this process dies.
 impl Drop for Processes {
     fn drop(&mut self) {
         for running in self.slots.iter().flatten() {
@@ -398,7 +398,7 @@ impl Drop for Processes {
 }
 
 impl RunningProgram {
-    /// The order in which the outputs are read: an answer after what was written before it.
+    /// The order in which the outputs are read: answers last, so that the output written before an answer precedes it.
     fn reading_order(&self) -> [usize; 3] {
         match self.outputs[0].sink {
             PipeTarget::Answers(_) => [1, 0, 2],
@@ -416,8 +416,8 @@ impl RunningProgram {
     /// How the program ended, if it did.
     fn poll_exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
-            // Kill the rest of the group before the end of the program is collected: until then, no other process can
-            // have the number of the group.
+            // Kill the rest of the group before the ended program is collected. Until then, no other group can have its
+            // id.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             if let Ok(None) = waitid(WaitId::Pid(self.group), options) {
                 return None;
@@ -440,7 +440,7 @@ impl RunningProgram {
                 }
             },
             Err(fault) => {
-                let why = io_message(&fault);
+                let why = io_message_without_errno(&fault);
                 stderr_tail.extend(format!("the system lost the exit code: {why}\n").bytes());
                 ProcessExit::Code(255)
             }
@@ -450,16 +450,16 @@ impl RunningProgram {
             stderr_tail,
             unread_lines: self.stdin.count_unread_lines(),
             stdout: match &mut stdout.sink {
-                PipeTarget::Capture(capture) => capture.take(),
+                PipeTarget::Capture(capture) => capture.take_captured(),
                 _ => CapturedStdout::NotCaptured,
             },
         }
     }
 }
 
-/// Occupies descriptor 3 of this program if it is free. The child of a start has a descriptor of the
-/// standard library on which it reports why it cannot execute the program. That must not be
-/// descriptor 3, since the child replaces this one by the pipe for its answers.
+/// Occupies descriptor 3 of this process if it is free. During a start, the standard library opens a descriptor on
+/// which the child reports why it cannot execute the program. That must not be descriptor 3, since the child replaces
+/// descriptor 3 by the pipe for its answers.
 fn reserve_answer_descriptor() -> std::io::Result<()> {
     static RESERVED: OnceLock<OwnedFd> = OnceLock::new();
     if RESERVED.get().is_some() {

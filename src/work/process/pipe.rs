@@ -10,20 +10,20 @@ use rustix::io::{ioctl_fionbio, ioctl_fionread};
 use super::{CapturedStdout, MAX_READ_AFTER_END, OutputStream, ProcessEvent};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 
-/// The longest answer, as long as the data of a job can be.
+/// Maximum length of an answer: the maximum length of the data of a job.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
 /// The longest line of output that is passed on in one piece.
 const LONGEST_OUTPUT: usize = 8 * 1024;
 
-/// The stdin of a program, and what it has not read yet.
+/// The stdin of a program, and the lines that are not written to it yet.
 #[derive(Debug)]
 pub(super) struct InputPipe {
     pipe: Option<ChildStdin>,
     queue: VecDeque<Vec<u8>>,
     /// The number of bytes of the first element of `queue` that are written.
     written: usize,
-    /// The lengths of the last lines that were queued, which tell how many lines the program has not read in full.
+    /// The lengths of the last lines that were queued, to find how many lines the program has not read completely.
     sent: VecDeque<usize>,
     closes: bool,
 }
@@ -51,7 +51,7 @@ impl InputPipe {
         }
     }
 
-    pub(super) fn write(&mut self, bytes: Vec<u8>) {
+    pub(super) fn write_or_queue(&mut self, bytes: Vec<u8>) {
         if self.pipe.is_none() || self.closes || bytes.is_empty() {
             return;
         }
@@ -65,15 +65,15 @@ impl InputPipe {
         }
     }
 
-    pub(super) fn close(&mut self) {
+    pub(super) fn close_when_written(&mut self) {
         self.closes = true;
         if self.queue.is_empty() {
             self.pipe = None;
         }
     }
 
-    /// The number of the last lines that the program has not read in full, as far as it is known: the program may
-    /// have a buffer of its own.
+    /// How many lines the program has not read completely. Lines that the program has only read into its own buffer
+    /// count as read.
     pub(super) fn count_unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
             return 0;
@@ -118,7 +118,7 @@ impl InputPipe {
     }
 }
 
-/// A pipe into which a program writes, closed when the program has no more output.
+/// A pipe into which a program writes. `pipe` is `None` after the end of the output.
 #[derive(Debug)]
 pub(super) struct OutputPipe {
     pub(super) pipe: Option<OwnedFd>,
@@ -142,7 +142,7 @@ impl OutputPipe {
     }
 
     /// Reads once. Closes the pipe at the end of the output.
-    pub(super) fn read(
+    pub(super) fn read_once(
         &mut self,
         buffer: &mut [u8],
         slot: usize,
@@ -163,7 +163,7 @@ impl OutputPipe {
                 _ => {}
             },
         }
-        self.close(slot, events);
+        self.close_and_flush(slot, events);
         0
     }
 
@@ -176,15 +176,15 @@ impl OutputPipe {
     ) {
         let mut count = 0;
         while count < MAX_READ_AFTER_END && self.pipe.is_some() {
-            match self.read(buffer, slot, events) {
+            match self.read_once(buffer, slot, events) {
                 0 => break,
                 read => count += read,
             }
         }
-        self.close(slot, events);
+        self.close_and_flush(slot, events);
     }
 
-    fn close(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
+    fn close_and_flush(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
         if self.pipe.take().is_some() {
             self.sink.flush_partial_line(slot, events);
         }
@@ -212,7 +212,7 @@ impl PipeTarget {
                     });
                 }
             }
-            PipeTarget::Capture(capture) => capture.append(bytes),
+            PipeTarget::Capture(capture) => capture.append_unless_too_long(bytes),
         }
     }
 
@@ -241,7 +241,7 @@ impl PipeTarget {
     /// The last bytes that were passed on.
     pub(super) fn take_tail(&mut self) -> Vec<u8> {
         match self {
-            PipeTarget::PassOn(output) => output.tail.take(),
+            PipeTarget::PassOn(output) => output.tail.take_last_bytes(),
             PipeTarget::Answers(_) | PipeTarget::Capture(_) => Vec::new(),
         }
     }
@@ -251,12 +251,12 @@ impl PipeTarget {
 #[derive(Debug, Default)]
 pub(super) struct AnswerLines {
     partial: Vec<u8>,
-    /// Whether the rest of a line is dropped, since the line is too long.
+    /// Whether input is dropped up to the next newline, since the present line is too long.
     is_dropping: bool,
 }
 
 impl AnswerLines {
-    /// Calls `report` with each line, and whether it is whole. Empty lines are dropped.
+    /// Calls `report` with each line that is not empty, and with whether the line is whole (true) or cut.
     fn report_lines(&mut self, mut bytes: &[u8], mut report: impl FnMut(Vec<u8>, bool)) {
         while !bytes.is_empty() {
             let end = bytes.iter().position(|byte| *byte == b'\n');
@@ -301,7 +301,7 @@ impl PassedOutputAndTail {
 
     /// The lines that are complete now.
     fn take_whole_lines(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.tail.append(bytes);
+        self.tail.append_and_trim(bytes);
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         let (whole, partial) = bytes.split_at(end.map_or(0, |end| end + 1));
         let mut lines = Vec::new();
@@ -330,9 +330,9 @@ impl OutputTail {
         OutputTail { bytes, max_bytes }
     }
 
-    fn append(&mut self, bytes: &[u8]) {
+    fn append_and_trim(&mut self, bytes: &[u8]) {
         let bytes = &bytes[bytes.len().saturating_sub(self.max_bytes)..];
-        // Old bytes are dropped in large steps, so that each is moved once at most.
+        // Drop old bytes only when twice the maximum is exceeded, so that each byte is moved at most once.
         if self.bytes.len() + bytes.len() > self.max_bytes.saturating_mul(2) {
             let kept = self.max_bytes - bytes.len();
             self.bytes.drain(..self.bytes.len().saturating_sub(kept));
@@ -340,7 +340,7 @@ impl OutputTail {
         self.bytes.extend_from_slice(bytes);
     }
 
-    fn take(&mut self) -> Vec<u8> {
+    fn take_last_bytes(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.drain(..bytes.len().saturating_sub(self.max_bytes));
         bytes
@@ -364,7 +364,7 @@ impl CappedCapture {
         }
     }
 
-    fn append(&mut self, bytes: &[u8]) {
+    fn append_unless_too_long(&mut self, bytes: &[u8]) {
         self.is_too_long |= self.bytes.len() + bytes.len() > self.max_bytes;
         if self.is_too_long {
             self.bytes = Vec::new()
@@ -373,7 +373,7 @@ impl CappedCapture {
         }
     }
 
-    pub(super) fn take(&mut self) -> CapturedStdout {
+    pub(super) fn take_captured(&mut self) -> CapturedStdout {
         if self.is_too_long {
             CapturedStdout::TooLong
         } else {

@@ -1,4 +1,4 @@
-//! The directory of a slot: of its own, and empty before each program starts.
+//! The directories of slots (`--sandbox`): each slot has its own, which is empty before each program starts.
 
 use std::collections::HashMap;
 use std::fs::DirBuilder;
@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 use super::emptying::{is_empty, open_making_writable, try_to_empty_directory};
 use super::start_fault::StartFault;
 use crate::command_line::chmod_command;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::trust;
 use crate::text::Sanitized;
 use crate::threads;
@@ -27,33 +27,33 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// All rights of the group and of others.
 const RIGHTS_OF_OTHERS: u32 = 0o077;
 
-/// How long a start waits until what an earlier program left is removed.
+/// How long a start waits for the removal of what an earlier program left.
 const MAX_WAIT_FOR_REMOVAL: Duration = Duration::from_millis(100);
 
 /// The directory of a slot.
 #[derive(Debug)]
 pub(super) struct SlotFolder {
     pub path: PathBuf,
-    /// The open directory. A program enters it even if another directory has its path by then.
+    /// The open directory. A program enters this directory even if the path leads to another one by then.
     pub opened: OwnedFd,
 }
 
-/// Creates the parent directory of the slots. Fails if it cannot be used. A full disk is no failure: it may have
-/// space when the first program starts.
+/// Creates the parent directory of the slots. Fails if the directory cannot be used, but not because of a full disk:
+/// the disk may have space when the first program starts.
 pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
     let path = Sanitized(parent.as_os_str().as_encoded_bytes());
     let fault = |why: String| Error::new(Kind::Error, why).hint("no job was popped");
-    match open_parent(parent) {
+    match open_or_create_safe_parent(parent) {
         Ok(_) => {}
-        Err(ParentFault::Unsafe(why, change)) => {
+        Err(OpenParentFault::Unsafe(why, change)) => {
             return Err(fault(format!("cannot use the directory `{path}`: {why}")).hint(change));
         }
-        Err(ParentFault::System(errno)) if is_temporary(errno) => return Ok(()),
-        Err(ParentFault::System(Errno::NOTDIR | Errno::EXIST)) if parent.exists() => {
+        Err(OpenParentFault::System(errno)) if is_temporary(errno) => return Ok(()),
+        Err(OpenParentFault::System(Errno::NOTDIR | Errno::EXIST)) if parent.exists() => {
             return Err(fault(format!("`{path}` is not a directory")));
         }
-        Err(ParentFault::System(errno)) => {
-            let why = io_message(&errno.into());
+        Err(OpenParentFault::System(errno)) => {
+            let why = io_message_without_errno(&errno.into());
             return Err(fault(format!(
                 "cannot create the directory `{path}`: {why}"
             )));
@@ -70,17 +70,17 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
 }
 
 /// Why the parent directory of the slots cannot be opened.
-enum ParentFault {
+enum OpenParentFault {
     System(Errno),
     /// Another user could replace what is in the directory: the reason, and a hint.
     Unsafe(&'static str, String),
 }
 
-/// Opens the directory of the slots, which is created if it is missing. It belongs to this user or root,
-/// and nobody else can replace what is in it.
-fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
+/// Opens the parent directory of the slots, and creates it if it is missing. Fails unless the directory belongs to this
+/// user or root, and no other user can replace its entries.
+fn open_or_create_safe_parent(parent: &Path) -> Result<OwnedFd, OpenParentFault> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let system = ParentFault::System;
+    let system = OpenParentFault::System;
     let opened = match openat(CWD, parent, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
             let mut builder = DirBuilder::new();
@@ -94,11 +94,11 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
     let found = fstat(&opened).map_err(system)?;
     if found.st_uid != geteuid().as_raw() && found.st_uid != 0 {
         let other = "name a directory of your own".to_owned();
-        return Err(ParentFault::Unsafe("it belongs to another user", other));
+        return Err(OpenParentFault::Unsafe("it belongs to another user", other));
     }
-    if trust::others_may_replace(found.st_mode) {
+    if trust::others_may_replace_entries(found.st_mode) {
         let change = format!("`{}` takes that right away", chmod_command("go-w", parent));
-        return Err(ParentFault::Unsafe("other users may write it", change));
+        return Err(OpenParentFault::Unsafe("other users may write it", change));
     }
     Ok(opened)
 }
@@ -107,7 +107,7 @@ fn errno_of(error: &io::Error) -> Option<Errno> {
     error.raw_os_error().map(Errno::from_raw_os_error)
 }
 
-/// Whether the system may do later what it could not do now.
+/// Whether a later attempt may succeed after this error, such as a full disk.
 fn is_temporary(errno: Errno) -> bool {
     matches!(
         errno,
@@ -121,11 +121,11 @@ fn is_temporary(errno: Errno) -> bool {
     )
 }
 
-/// The directories of the slots, and threads that remove what programs left in them: that may take longer
-/// than a lock lasts.
+/// The directories of the slots. Threads remove what programs left in them, because a removal may take longer than a
+/// lock lasts.
 #[derive(Debug, Default)]
-pub(super) struct Sandboxes {
-    /// The removals that are not known to have ended, by slot.
+pub(super) struct SlotSandboxes {
+    /// The removals whose results have not been received yet, by slot.
     removals: HashMap<usize, Receiver<rustix::io::Result<bool>>>,
 }
 
@@ -133,28 +133,28 @@ pub(super) struct Sandboxes {
 struct SandboxFaultTexts<'a>(&'a Path);
 
 impl SandboxFaultTexts<'_> {
-    fn start_fault(&self, what: &str, why: &str) -> StartFault {
+    fn permanent_start_fault(&self, what: &str, why: &str) -> StartFault {
         let path = Sanitized(self.0.as_os_str().as_encoded_bytes());
         StartFault::unusable_sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
     }
 
-    fn start_fault_for_now(&self, what: &str, why: &str) -> StartFault {
-        StartFault::busy_sandbox(self.start_fault(what, why).message)
+    fn temporary_start_fault(&self, what: &str, why: &str) -> StartFault {
+        StartFault::busy_sandbox(self.permanent_start_fault(what, why).message)
     }
 
     fn start_fault_of_errno(&self, what: &str, errno: Errno) -> StartFault {
-        let why = io_message(&errno.into());
+        let why = io_message_without_errno(&errno.into());
         if is_temporary(errno) {
-            self.start_fault_for_now(what, &why)
+            self.temporary_start_fault(what, &why)
         } else {
-            self.start_fault(what, &why)
+            self.permanent_start_fault(what, &why)
         }
     }
 }
 
-impl Sandboxes {
-    /// Prepares the directory of a slot: it exists then, is that of this user alone, and is empty. What an
-    /// earlier program left is set aside and removed by a thread.
+impl SlotSandboxes {
+    /// Prepares the directory of a slot: creates it if it is missing, takes the rights of other users away, and makes
+    /// sure that it is empty. What an earlier program left is set aside, and a thread removes it.
     pub(super) fn prepare_slot_folder(
         &mut self,
         parent: &Path,
@@ -163,9 +163,9 @@ impl Sandboxes {
         let name = format!("slot-{}", slot + 1);
         let path = parent.join(&name);
         let faults = SandboxFaultTexts(&path);
-        let parent = open_parent(parent).map_err(|why| match why {
-            ParentFault::System(errno) => faults.start_fault_of_errno("create", errno),
-            ParentFault::Unsafe(why, hint) => {
+        let parent = open_or_create_safe_parent(parent).map_err(|why| match why {
+            OpenParentFault::System(errno) => faults.start_fault_of_errno("create", errno),
+            OpenParentFault::Unsafe(why, hint) => {
                 let parent = Sanitized(parent.as_os_str().as_encoded_bytes());
                 StartFault::unusable_sandbox(format!(
                     "cannot use the directory `{parent}`: {why}: {hint}"
@@ -173,11 +173,11 @@ impl Sandboxes {
             }
         })?;
         let used = format!("{name}.used");
-        // Remove what an earlier worker left: it may have ended before it had removed that.
+        // Remove what an earlier worker set aside and did not remove before it ended.
         if !self.removals.contains_key(&slot)
             && let Ok(left) = open_private_directory(&parent, &used, &faults)
         {
-            self.remove_in_thread(slot, left, Some((&parent, &used)), &faults)?;
+            self.remove_directory_in_thread(slot, left, Some((&parent, &used)), &faults)?;
         }
         for _ in 0..2 {
             match mkdirat(&parent, &name, Mode::from_raw_mode(DIRECTORY_MODE)) {
@@ -190,11 +190,11 @@ impl Sandboxes {
             }
             self.set_aside_or_empty(slot, opened, &parent, &name, &used, &faults)?;
         }
-        Err(faults.start_fault_for_now("empty", "a program still writes in it"))
+        Err(faults.temporary_start_fault("empty", "a program still writes in it"))
     }
 
-    /// Sets the directory of a slot aside, under the name of the slot and `.used`. If that is not possible,
-    /// waits a moment until it is empty.
+    /// Sets the directory of a slot aside, by adding `.used` to its name, and starts its removal. If the directory
+    /// cannot be renamed, empties it, and waits a moment for that.
     fn set_aside_or_empty(
         &mut self,
         slot: usize,
@@ -206,24 +206,26 @@ impl Sandboxes {
     ) -> Result<(), StartFault> {
         self.wait_for_removal(slot, faults)?;
         match renameat(parent, name, parent, used) {
-            Ok(()) => self.remove_in_thread(slot, opened, Some((parent, used)), faults),
+            Ok(()) => self.remove_directory_in_thread(slot, opened, Some((parent, used)), faults),
             // A directory that cannot be renamed, such as the root of a file system, is emptied in place.
             Err(_) => {
-                self.remove_in_thread(slot, opened, None, faults)?;
+                self.remove_directory_in_thread(slot, opened, None, faults)?;
                 self.wait_for_removal(slot, faults)
             }
         }
     }
 
-    /// Starts a thread that removes everything in a directory, and the directory if its name is given.
-    fn remove_in_thread(
+    /// Starts a thread that removes everything in a directory, and also the directory itself if its name is given.
+    fn remove_directory_in_thread(
         &mut self,
         slot: usize,
         directory: OwnedFd,
         parent_and_name: Option<(&OwnedFd, &str)>,
         faults: &SandboxFaultTexts,
     ) -> Result<(), StartFault> {
-        let not_now = |error: io::Error| faults.start_fault_for_now("empty", &io_message(&error));
+        let not_now = |error: io::Error| {
+            faults.temporary_start_fault("empty", &io_message_without_errno(&error))
+        };
         let parent_and_name = match parent_and_name {
             Some((parent, name)) => Some((parent.try_clone().map_err(not_now)?, name.to_owned())),
             None => None,
@@ -234,7 +236,7 @@ impl Sandboxes {
             let removed = match (&is_empty, parent_and_name) {
                 (Ok(true), Some((parent, name))) => {
                     match unlinkat(parent, name, AtFlags::REMOVEDIR) {
-                        // Another worker with the same directory has removed it, or has put files into it: no error.
+                        // No error: another worker with the same directory has removed it, or put files into it.
                         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
                         removed => removed,
                     }
@@ -245,7 +247,7 @@ impl Sandboxes {
             _ = sender.send(removed.and(is_empty));
         };
         threads::spawn(removal)
-            .map_err(|error| faults.start_fault_for_now("empty", &error.message()))?;
+            .map_err(|error| faults.temporary_start_fault("empty", &error.message()))?;
         self.removals.insert(slot, receiver);
         Ok(())
     }
@@ -262,18 +264,18 @@ impl Sandboxes {
         let result = removal.recv_timeout(MAX_WAIT_FOR_REMOVAL);
         if let Err(RecvTimeoutError::Timeout) = result {
             let why = "what an earlier program left there is still being removed";
-            return Err(faults.start_fault_for_now("empty", why));
+            return Err(faults.temporary_start_fault("empty", why));
         }
         self.removals.remove(&slot);
         match result {
             Ok(Ok(true)) => Ok(()),
             Ok(Err(errno)) => Err(faults.start_fault_of_errno("empty", errno)),
-            _ => Err(faults.start_fault_for_now("empty", "a program still writes in it")),
+            _ => Err(faults.temporary_start_fault("empty", "a program still writes in it")),
         }
     }
 }
 
-/// Opens a directory of this user, and takes all rights of other users away.
+/// Opens a directory, which must belong to this user, and takes all rights of other users away.
 fn open_private_directory(
     parent: &OwnedFd,
     name: &str,
@@ -282,16 +284,16 @@ fn open_private_directory(
     let opened = match open_making_writable(parent, name) {
         Ok(opened) => opened,
         Err(Errno::LOOP | Errno::NOTDIR) => {
-            return Err(faults.start_fault("use", "it is not a directory"));
+            return Err(faults.permanent_start_fault("use", "it is not a directory"));
         }
         Err(errno) => return Err(faults.start_fault_of_errno("use", errno)),
     };
     let fault = |errno| faults.start_fault_of_errno("use", errno);
     let found = fstat(&opened).map_err(fault)?;
     if found.st_uid != geteuid().as_raw() {
-        return Err(faults.start_fault("use", "it belongs to another user"));
+        return Err(faults.permanent_start_fault("use", "it belongs to another user"));
     }
-    // A program may have let other users in: lock them out again.
+    // A program may have given rights to other users: take them away.
     if found.st_mode & RIGHTS_OF_OTHERS != 0 {
         fchmod(&opened, Mode::from_raw_mode(DIRECTORY_MODE)).map_err(fault)?;
     }

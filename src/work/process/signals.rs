@@ -1,4 +1,4 @@
-//! The signals of this program, and calls from its other threads, as descriptors to wait for.
+//! Pipes that become readable when this process gets a signal, or when another thread wants to end a wait.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -44,8 +44,8 @@ pub(super) struct SignalPipes {
 }
 
 impl SignalPipes {
-    /// Handles SIGCHLD and `signals`, and ignores signals that mean nothing here. The programs of jobs get the default
-    /// action of each signal.
+    /// Handles SIGCHLD and `signals`, and ignores other signals that would end this process. The programs of jobs get
+    /// the default action of each signal.
     pub(super) fn handle_signals(signals: &[i32]) -> io::Result<SignalPipes> {
         let mut listening = SignalPipes {
             pipes: Vec::new(),
@@ -78,8 +78,8 @@ impl SignalPipes {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
-    /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Ended children are no
-    /// event: the result is whether a child has ended.
+    /// Empties the pipe of a signal and adds an event for each signal. Signals that ask to end and come shortly after
+    /// each other count as one. SIGCHLD adds no event: for it, the result is true, because a child has ended.
     pub(super) fn report_signals_or_child_end(
         &mut self,
         at: usize,
@@ -93,7 +93,7 @@ impl SignalPipes {
             return count > 0;
         }
         if *signal != SIGTTIN && count > 0 {
-            count = usize::from(self.ends.is_new_request(Instant::now()));
+            count = usize::from(self.ends.is_new_stop_request(Instant::now()));
         }
         events.extend((0..count).map(|_| ProcessEvent::Signal(*signal)));
         false
@@ -108,11 +108,11 @@ impl Drop for SignalPipes {
     }
 }
 
-/// Reads what a pipe holds, and returns how many bytes that were.
+/// Reads and drops all bytes in a pipe, and returns their number.
 fn empty_pipe(pipe: &mut PipeReader) -> usize {
     let mut bytes = [0; 256];
     let mut count = 0;
-    // The pipe is not blocking: once it is empty, a read is an error and ends the loop.
+    // The pipe is non-blocking: once it is empty, a read fails and ends the loop.
     while let Ok(read @ 1..) = pipe.read(&mut bytes) {
         count += read;
     }
@@ -167,11 +167,11 @@ impl WakeupPipe {
         self.pipe.as_fd()
     }
 
-    /// Takes the pending call of [`Waker::wake`], so that the next one counts again. Returns whether a call was
-    /// pending.
+    /// Takes the pending call of [`Waker::wake`], so that the next call writes to the pipe again. Returns whether there
+    /// was one.
     pub(super) fn take_pending_wake(&mut self) -> bool {
-        // The pipe is emptied first: a call that comes before the flag is cleared needs no byte,
-        // since this wait ends anyway.
+        // Empty the pipe before clearing the flag. A call of `wake` between these two writes no byte, and needs none,
+        // since the present wait ends anyway.
         let count = empty_pipe(&mut self.pipe);
         self.wakeup.is_pending.swap(false, Ordering::AcqRel) || count > 0
     }

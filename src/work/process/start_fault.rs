@@ -8,16 +8,16 @@ pub struct StartFault {
     pub message: String,
 }
 
-/// The kind of a failed start. It tells whether the next starts will probably fail, too.
+/// The cause of a failed start, which shows whether the next starts will probably fail, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartFaultKind {
-    /// The program cannot be executed, probably not for the next job either.
+    /// The program cannot be executed. A start for the next job will probably fail, too.
     Exec,
-    /// The data of this job cannot be passed.
+    /// The data of this job cannot be passed to the program.
     Job,
-    /// The slot's directory cannot be prepared, probably not for the next start either.
+    /// The slot's directory cannot be prepared. The next start in the slot will probably fail, too.
     Sandbox,
-    /// The system has no process, memory, descriptor or disk space left: it may have some later.
+    /// The system has no process, memory, descriptor or disk space left. A later start may succeed.
     Exhausted,
 }
 
@@ -35,7 +35,7 @@ impl StartFault {
         StartFault::new(StartFaultKind::Sandbox, message)
     }
 
-    /// A directory that may be prepared later: the disk is full, or a program still writes in it.
+    /// The slot's directory cannot be prepared now, but perhaps later: the disk is full, or a program writes in it.
     pub(super) fn busy_sandbox(message: impl Into<String>) -> StartFault {
         StartFault::new(StartFaultKind::Exhausted, message)
     }

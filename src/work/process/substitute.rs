@@ -1,5 +1,5 @@
-//! `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in the arguments of a command. An argument stays
-//! one argument: no shell splits it.
+//! Replaces `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in the arguments of a command by the values of a job. No
+//! shell is involved, so an argument stays one argument.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -18,12 +18,12 @@ pub(super) const LONGEST: usize = 128 * 1024 - 1;
 /// The arguments of a command, parsed once.
 #[derive(Clone, Debug)]
 pub struct ArgTemplate {
-    arguments: Vec<Argument>,
+    arguments: Vec<ParsedArgument>,
     allows_dash: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Argument {
+struct ParsedArgument {
     parts: Vec<ArgPart>,
     /// Whether an argument before this one is `--`.
     is_after_dashes: bool,
@@ -47,8 +47,8 @@ enum JobPlaceholder {
 }
 
 impl ArgTemplate {
-    /// Parses arguments. Braces around anything else are text. `allows_dash`: whether a value may
-    /// make an argument an option.
+    /// Parses the placeholders in arguments. Braces around anything else are text. `allows_dash`: whether an argument
+    /// that begins with a placeholder may get a value that begins with `-`, as an option does.
     pub fn parse<A: AsRef<OsStr>>(
         arguments: impl IntoIterator<Item = A>,
         allows_dash: bool,
@@ -57,7 +57,7 @@ impl ArgTemplate {
         let mut is_after_dashes = false;
         for argument in arguments {
             let bytes = argument.as_ref().as_bytes();
-            parsed.push(Argument {
+            parsed.push(ParsedArgument {
                 parts: split_placeholders(bytes)?,
                 is_after_dashes,
             });
@@ -81,7 +81,11 @@ impl ArgTemplate {
             .collect()
     }
 
-    fn fill_argument(&self, argument: &Argument, job: &PoppedJob) -> Result<OsString, StartFault> {
+    fn fill_argument(
+        &self,
+        argument: &ParsedArgument,
+        job: &PoppedJob,
+    ) -> Result<OsString, StartFault> {
         let mut filled = Vec::new();
         for part in &argument.parts {
             let (input, field) = match part {

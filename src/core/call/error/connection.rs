@@ -4,15 +4,15 @@ use std::io;
 use std::time::Duration;
 
 use super::tls::tls_failed;
-use crate::address::{Address, Node, Target};
+use crate::address::{Address, Node, ServerTarget};
 use crate::core::call::fault::Fault;
 use crate::core::call::local;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Sanitized;
 
 /// The error for a connection that could not be opened.
-pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) -> Error {
-    let place = target.location();
+pub(crate) fn not_connected(fault: Fault, target: &ServerTarget, timeout: Duration) -> Error {
+    let place = target.host_port_or_socket();
     let place = Sanitized(&place);
     match fault {
         Fault::Unresolved => {
@@ -53,7 +53,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             }
             _ => "if it is restarting, try again; is it a Redis server?",
         }),
-        Fault::ForeignServer => local::foreign_server_error(&place),
+        Fault::ForeignServer => local::other_users_server_error(&place),
         Fault::RequiresTls => {
             Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
         }
@@ -83,8 +83,8 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
     }
 }
 
-/// The hint to give another address; for the default address, also the hint at a private server.
-fn address_hint(target: &Target) -> &'static str {
+/// The hint to pass another address. For the default address, the hint also offers to start a private server.
+fn address_hint(target: &ServerTarget) -> &'static str {
     let is_default = match &target.address {
         Address::Tcp(Node { host, port: 6379 }) => {
             matches!(host.as_str(), "127.0.0.1" | "localhost" | "::1")
@@ -98,24 +98,24 @@ fn address_hint(target: &Target) -> &'static str {
     }
 }
 
-pub(super) fn timed_out(target: &Target, timeout: Duration) -> Error {
+pub(super) fn timed_out(target: &ServerTarget, timeout: Duration) -> Error {
     Error::new(Kind::Timeout, no_reply_sentence(target, timeout))
         .hint("the server may be frozen or a firewall may drop packets")
 }
 
-pub(super) fn no_reply_sentence(target: &Target, timeout: Duration) -> String {
+pub(super) fn no_reply_sentence(target: &ServerTarget, timeout: Duration) -> String {
     let within = humantime::format_duration(timeout);
     format!("no reply from `{target}` within {within}")
 }
 
-/// Whether the server may reply later, for callers that wait for it without a limit of time.
+/// Whether the server may reply to a later call, so that a caller without a time limit should keep trying.
 pub(crate) fn may_answer_later(error: &Error) -> bool {
-    error.kind() == Kind::Timeout || is_temporary(error, true)
+    error.kind() == Kind::Timeout || may_connect_soon(error, true)
 }
 
-/// Whether another attempt to connect may soon succeed. `was_connected`: an earlier connection
-/// did, so the address is right and the server probably comes back.
-pub(crate) fn is_temporary(error: &Error, was_connected: bool) -> bool {
+/// Whether another attempt to connect may soon succeed. If an earlier connection succeeded (`was_connected`), the
+/// address is right, and an unreachable server will probably come back.
+pub(crate) fn may_connect_soon(error: &Error, was_connected: bool) -> bool {
     match error.kind() {
         _ if matches!(
             error.cause(),

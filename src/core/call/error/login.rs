@@ -2,11 +2,11 @@
 
 use super::ServerError;
 use super::refused::refusal_of_login_or_call;
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Sanitized;
 
-pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
+pub(crate) fn login_refused(refused: &ServerError, target: &ServerTarget) -> Error {
     let message = refused.message.as_str();
     let auth = |message: String| Error::new(Kind::Auth, message);
     let error = match refused.code.as_str() {

@@ -3,13 +3,19 @@
 use std::time::Duration;
 
 use super::connection::{no_reply_sentence, not_connected, timed_out};
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::core::call::fault::Fault;
 use crate::core::call::request::Call;
 use crate::error::{Error, Kind};
 
-/// The error for a call whose reply did not come.
-pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Duration) -> Error {
+/// The error for a call whose reply was lost. Unless the call only reads, the error says that the change may or may not
+/// have happened.
+pub(crate) fn call_lost(
+    fault: Fault,
+    call: &Call,
+    target: &ServerTarget,
+    timeout: Duration,
+) -> Error {
     let spec = call.spec();
     let (doing, object) = (spec.wording.doing, call.subject_text());
     if matches!(fault, Fault::InvalidUtf8) {
@@ -55,8 +61,8 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     }
 }
 
-/// Whether the server refuses for now all writes, or all writes of this user. Such an error says nothing about an
-/// earlier attempt of the same call.
+/// Whether this error means that the server currently refuses every write of this user. Such an error of a repeated
+/// call does not tell whether the server applied an earlier attempt, whose reply was lost.
 pub(crate) fn blocks_writes(error: &Error) -> bool {
     matches!(
         error.kind(),

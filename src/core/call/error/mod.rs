@@ -1,7 +1,7 @@
-//! Turns the server's error replies and lost replies into errors of this crate. No other module does.
+//! Converts the server's error replies, and lost replies, into errors of this crate. No other module does this.
 //!
-//! The first word of an error reply decides which error it becomes. For `ERR`, a short list of known texts decides: the
-//! texts that the core raises, and a few of the server itself.
+//! The first word of an error reply determines the error. If that word is `ERR`, the text is compared with a short list
+//! of known texts, which the core or the server itself writes.
 
 mod connection;
 mod login;
@@ -12,7 +12,7 @@ mod server_error;
 mod tls;
 mod topology;
 
-pub(crate) use self::connection::{is_temporary, may_answer_later, not_connected};
+pub(crate) use self::connection::{may_answer_later, may_connect_soon, not_connected};
 pub(crate) use self::login::login_refused;
 pub(crate) use self::lost::{blocks_writes, call_lost};
 pub(crate) use self::refused::{call_refused, refusal_with_code, server_disk_full};

@@ -1,4 +1,5 @@
-//! Errors that a line of the core raised: a text that clients compare, else a defect.
+//! Errors that the core's Lua script raised. An error is a refusal of a job or wrong usage if its text is known for
+//! that, and a defect of the core otherwise.
 
 use crate::core::call::refusal;
 use crate::core::call::request::Call;
@@ -7,7 +8,7 @@ use crate::error::{Cause, Error, Refusal};
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// The error for a text that a line of the script raised.
+/// The error for an error text that the script raised in this line: a refused job, wrong usage, or else a defect.
 pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script) -> Error {
     if let Some((jid, refusal)) = find_refused_job(text, call) {
         return job_refused_error(refusal, jid, call.spec().wording.verb);
@@ -36,8 +37,8 @@ pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script
     core_defect(line, text, script)
 }
 
-/// The job that the text refuses, and why. The text is ambiguous unless the jid is known, so
-/// each argument is tried, the subject of the call first.
+/// The job that the core refused to change, and why, from the error text. A jid may contain any words, so the text can
+/// be split only at a known jid: the job that the call is about is tried first, then each argument.
 fn find_refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
     let args = call.args.iter().map(|arg| Name::from(arg.as_slice()));
     let mut jids = call.subject_jid().into_iter().chain(args);
@@ -72,8 +73,8 @@ pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
     }
 }
 
-/// Whether the core raised the text on purpose, for bad usage: `Name(): …`, and the few
-/// texts without a name.
+/// Whether the core raised this error text for wrong arguments of the call. Such a text has the form `Name(): …`, or
+/// is one of a few others.
 fn is_usage_error_text(text: &str) -> bool {
     let area = text.split("(): ").next().unwrap_or_default();
     let named = area.len() < text.len()
@@ -97,7 +98,7 @@ fn is_usage_error_text(text: &str) -> bool {
     named || other.iter().any(|start| text.starts_with(start))
 }
 
-/// A text without the name of the function that raised it.
+/// An error text of the core without `Name(): ` at its start, which names the function that raised the error.
 fn without_function_name(text: &str) -> &str {
     text.split_once("(): ").map_or(text, |(_, rest)| rest)
 }

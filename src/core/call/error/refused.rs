@@ -6,7 +6,7 @@ use super::topology::{
     untagged_cluster_prefix,
 };
 use super::{ServerError, server_error};
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::core::call::request::Call;
 use crate::core::call::rights;
 use crate::core::script::{Script, with_hash_tag};
@@ -17,7 +17,7 @@ use crate::text::Sanitized;
 pub(crate) fn call_refused(
     refused: &ServerError,
     call: &Call,
-    target: &Target,
+    target: &ServerTarget,
     script: &Script,
 ) -> Error {
     let refused = &refused.innermost_error();
@@ -32,7 +32,7 @@ pub(crate) fn call_refused(
         )
         .hint("`qless check --only key-type` names it"),
         "ERR" => match refused.raised_line_and_text() {
-            // A text that names a function is one of the core.
+            // The core raised an error text that begins with a function name, such as `Put(): `.
             Some((line, text)) if text.contains("(): ") => script_error(line, text, call, script),
             Some((line, text)) => unsupported_server(text, target, script)
                 .unwrap_or_else(|| script_error(line, text, call, script)),
@@ -45,7 +45,7 @@ pub(crate) fn call_refused(
             Error::new(Kind::NoPerm, missing_right_sentence(refused, target))
                 .hint(rights::missing_rights_hint(target))
         }
-        "NOPERM" => no_permission(missing_right_sentence(refused, target), target, call),
+        "NOPERM" => no_permission_mid_call(missing_right_sentence(refused, target), target, call),
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
         "CROSSSLOT" => untagged_cluster_prefix(script.prefix(), target),
         _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
@@ -60,8 +60,12 @@ pub(crate) fn call_refused(
     error.with_server_message(refused.full_text())
 }
 
-/// The error for a refusal that means the same in a login and in a call.
-pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -> Option<Error> {
+/// The error for a refusal of the server that can occur in a login and in a call alike, such as LOADING; `None` for any
+/// other code.
+pub(super) fn refusal_of_login_or_call(
+    refused: &ServerError,
+    target: &ServerTarget,
+) -> Option<Error> {
     let message = refused.without_position();
     let error = |kind, message: String| Error::new(kind, message);
     Some(match refused.code.as_str() {
@@ -111,8 +115,9 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
     })
 }
 
-/// The error that a refusal with this code would become, for a caller that knows before the server refuses.
-pub(crate) fn refusal_with_code(code: &str, target: &Target) -> Error {
+/// The error that `qless` would report if the server refused a call with this code. `qless doctor` predicts such
+/// refusals from the state of the server.
+pub(crate) fn refusal_with_code(code: &str, target: &ServerTarget) -> Error {
     let refused = ServerError {
         code: code.to_owned(),
         message: String::new(),
@@ -122,33 +127,33 @@ pub(crate) fn refusal_with_code(code: &str, target: &Target) -> Error {
 }
 
 /// The error about a server that cannot write to its disk.
-pub(crate) fn server_disk_full(target: &Target) -> Error {
+pub(crate) fn server_disk_full(target: &ServerTarget) -> Error {
     let message = format!("`{target}` cannot write to its disk and refuses changes");
     Error::new(Kind::Misconf, message)
         .hint("make room on its disk; `redis-cli INFO persistence` shows what failed")
 }
 
-/// The error for an `ERR` that no line of the core raised.
+/// The error for a refusal with the code `ERR` that does not name a line of the core; `None` for an unknown message.
 fn plain_err_refusal(
     refused: &ServerError,
     call: &Call,
-    target: &Target,
+    target: &ServerTarget,
     script: &Script,
 ) -> Option<Error> {
     let message = refused.without_position();
-    // Redis from 7.2 on and Valkey begin with these words.
+    // Redis 7.2 and later and Valkey report a missing right of a script with this start.
     if message.starts_with("ACL failure in script: ") {
-        return Some(no_permission(
+        return Some(no_permission_mid_call(
             missing_right_sentence(refused, target),
             target,
             call,
         ));
     }
-    // Redis up to 7.0 does not name the command: the error repeats the server's words.
+    // Redis up to 7.0 does not name the command that lacks a right, so the error repeats the server's words.
     if let Some((_, lacks)) = message.split_once("The user executing the script can't ") {
         let user = user_name(target);
         let lacks = Sanitized(lacks.trim_end_matches('.'));
-        return Some(no_permission(
+        return Some(no_permission_mid_call(
             format!("user `{user}` may not {lacks}"),
             target,
             call,
@@ -182,18 +187,18 @@ fn plain_err_refusal(
     if message.contains("Wrong number of args calling") {
         return Some(Error::usage("an argument is missing"));
     }
-    // An error in a function that the script compiles on demand already names its file in `lua/`.
+    // The script compiles some functions on demand. An error in such a function already names its file in `lua/`.
     if message.starts_with("lua/") {
         return Some(Error::internal(Sanitized(message)));
     }
-    // An error that Lua itself raised has its position only in the server's addition: read the line there.
+    // Lua itself raised the error. Its line stands only in the text that the server appends, `on @user_script:N`.
     let line = server_error::last_script_line(&refused.message)?;
     Some(core_defect(line, &message, script))
 }
 
-/// The error for a message of another maker's server that cannot run the script, with the remedy as hint; `None` for
-/// any other message.
-fn unsupported_server(message: &str, target: &Target, script: &Script) -> Option<Error> {
+/// The error for a Redis-compatible server that cannot run the core's script, such as a Dragonfly, recognized by its
+/// message. The hint is the remedy. `None` for any other message.
+fn unsupported_server(message: &str, target: &ServerTarget, script: &Script) -> Option<Error> {
     let words = message.to_lowercase();
     let says = |part: &str| words.contains(part);
     let tag = || {
@@ -226,17 +231,17 @@ fn unsupported_server(message: &str, target: &Target, script: &Script) -> Option
     Some(Error::new(Kind::Unsupported, message).hint(hint))
 }
 
-fn user_name(target: &Target) -> Sanitized<&str> {
+fn user_name(target: &ServerTarget) -> Sanitized<&str> {
     Sanitized(target.user.as_deref().unwrap_or("default"))
 }
 
 /// The sentence of an error that names the right that the user lacks.
-fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
+fn missing_right_sentence(refused: &ServerError, target: &ServerTarget) -> String {
     let message = refused.without_position();
     let user = user_name(target);
     match server_error::first_quoted(&message) {
-        // A managed service refuses in the same words a command that it offers to no user, such as one that the ACL
-        // lines do not grant.
+        // A managed service sends this message also for a command that it offers to no user. So a command that
+        // `qless help acl` would not grant counts as not offered.
         Some(what) if message.contains("command") && !rights::is_command_in_acl_lines(what) => {
             format!(
                 "`{target}` does not offer `{}` to user `{user}`",
@@ -250,14 +255,15 @@ fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
     }
 }
 
-/// Whether the user is not allowed to run the script at all, so that nothing was changed.
+/// Whether the server forbids this user EVAL or EVALSHA. The script then did not begin, and nothing was changed.
 fn is_eval_forbidden(refused: &ServerError) -> bool {
     let command = server_error::first_quoted(&refused.message).unwrap_or_default();
     command.to_lowercase().starts_with("eval")
 }
 
-/// The error for a right that turned out to be missing in the middle of a call.
-fn no_permission(message: String, target: &Target, call: &Call) -> Error {
+/// The error for a missing right that stopped the script after it had begun. Unless the call only reads, the error says
+/// that the call may have been applied in part.
+fn no_permission_mid_call(message: String, target: &ServerTarget, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
     if call.spec().only_reads() {
         error.hint(rights::missing_rights_hint(target))

@@ -1,12 +1,12 @@
 use super::{ServerError, call_refused, login_refused};
-use crate::address::Target;
+use crate::address::ServerTarget;
 use crate::core::call::request::Call;
 use crate::core::script::Script;
 use crate::error::{Cause, Error, Kind, Refusal};
 use crate::name::Name;
 
 fn refused(name: &str, args: &[&str], code: &str, message: &str) -> Error {
-    let target = Target::parse("redis://ops@h:1/0").unwrap();
+    let target = ServerTarget::parse("redis://ops@h:1/0").unwrap();
     let call = Call::raw_call(name).args(args);
     let error = ServerError {
         code: code.into(),
@@ -15,8 +15,9 @@ fn refused(name: &str, args: &[&str], code: &str, message: &str) -> Error {
     call_refused(&error, &call, &target, &Script::new("ql:"))
 }
 
-/// Raises a text in the forms of Redis 7 and of 6.2.
-fn raised_both(name: &str, args: &[&str], text: &str) -> (Kind, String) {
+/// The kind and message of the error for a text that the script raises. Redis 7 and Redis 6.2 send the text in
+/// different forms, which must lead to one result.
+fn raised_by_redis_7_and_6(name: &str, args: &[&str], text: &str) -> (Kind, String) {
     let sha = "0".repeat(40);
     let new = format!("user_script:7: {text} script: {sha}, on @user_script:7.");
     let old =
@@ -122,13 +123,16 @@ fn each_text_of_the_core_has_a_kind_and_a_sentence() {
         ),
     ];
     for (name, text, kind, message) in cases {
-        assert_eq!(raised_both(name, &["j"], text), (kind, message.to_string()));
+        assert_eq!(
+            raised_by_redis_7_and_6(name, &["j"], text),
+            (kind, message.to_string())
+        );
     }
 }
 
 #[test]
 fn an_error_of_lua_itself_names_the_file() {
-    let (kind, message) = raised_both("get", &["j"], "attempt to index a nil value");
+    let (kind, message) = raised_by_redis_7_and_6("get", &["j"], "attempt to index a nil value");
     assert_eq!(kind, Kind::Internal);
     assert!(message.starts_with("internal: "), "{message}");
     assert!(
@@ -184,8 +188,8 @@ fn the_first_word_of_an_error_decides_its_kind() {
     for (code, words, kind) in cases {
         let new = refused("cancel", &["j"], code, &format!("{words} {on}"));
         assert_eq!(new.kind(), kind, "{}", new.message());
-        // Redis 6.2 wraps the error, and names the line twice if a command in the script is refused.
-        // A function that is compiled on demand has a file of its own, also if another one catches its error.
+        // Redis 6.2 wraps the error, and names the line twice if it refused a command of the script. For a function
+        // that the script compiled on demand, Redis names that function's file, even if another one caught the error.
         for position in [
             "@user_script:9: ",
             "@user_script:9: @user_script: 9: -",
@@ -202,7 +206,7 @@ fn the_first_word_of_an_error_decides_its_kind() {
     for (code, message) in [
         ("NOPERM", lacks.to_owned()),
         ("ERR", format!("ACL failure in script: {lacks} {on}")),
-        // A repair catches the error, and raises it again.
+        // A repair of `check` catches the error and raises it again, which puts a second `ERR` before it.
         ("ERR", format!("ERR ACL failure in script: {lacks}")),
         // Valkey names no SHA.
         (
@@ -244,10 +248,10 @@ fn an_error_of_a_function_compiled_on_demand_names_its_file() {
 
 #[test]
 fn nodes_that_name_each_other_are_waited_for_only_if_they_once_agreed() {
-    let target = Target::parse("redis-cluster://h:1").unwrap();
+    let target = ServerTarget::parse("redis-cluster://h:1").unwrap();
     let error = super::circular_redirection(&target, "7");
-    assert!(super::is_temporary(&error, true));
-    assert!(!super::is_temporary(&error, false));
+    assert!(super::may_connect_soon(&error, true));
+    assert!(!super::may_connect_soon(&error, false));
 }
 
 #[test]
@@ -280,8 +284,8 @@ fn a_refused_argument_has_its_reason_without_the_call() {
 }
 
 #[test]
-fn a_full_server_is_the_cause_of_an_error() {
-    let target = Target::parse("redis://h").unwrap();
+fn too_many_clients_are_the_cause_of_the_error() {
+    let target = ServerTarget::parse("redis://h").unwrap();
     let message = "max number of clients reached".to_string();
     let code = "ERR".to_string();
     let error = login_refused(&ServerError { code, message }, &target);

@@ -1,8 +1,8 @@
-//! Errors about a connection that could not be encrypted.
+//! Errors about a connection that could not be encrypted by TLS.
 
 use std::os::unix::ffi::OsStrExt;
 
-use crate::address::{Address, Target};
+use crate::address::{Address, ServerTarget};
 use crate::clock::moment::Moment;
 use crate::core::call::tls::fault::{ClientRefusal, Distrust, TlsFault};
 use crate::error::{Error, Kind};
@@ -14,9 +14,9 @@ const CLOCK: &str = "renew the certificate of the server, or correct the clock o
 /// Maximum number of names that are listed.
 const NAMES: usize = 5;
 
-/// The error for a connection that could not be encrypted.
-pub(super) fn tls_failed(fault: &TlsFault, target: &Target) -> Error {
-    let place = target.location();
+/// The error for a connection on which TLS failed, with the reason and the remedy.
+pub(super) fn tls_failed(fault: &TlsFault, target: &ServerTarget) -> Error {
+    let place = target.host_port_or_socket();
     let place = Sanitized(&place);
     let tls = |message: String| Error::new(Kind::Tls, message);
     match fault {
@@ -45,8 +45,8 @@ pub(super) fn tls_failed(fault: &TlsFault, target: &Target) -> Error {
     }
 }
 
-fn untrusted_certificate(reason: &Distrust, target: &Target) -> Error {
-    let place = target.location();
+fn untrusted_certificate(reason: &Distrust, target: &ServerTarget) -> Error {
+    let place = target.host_port_or_socket();
     let place = Sanitized(&place);
     let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());
     let (reason, hint) = match reason {
@@ -108,7 +108,7 @@ fn names_in_backticks(names: &[String]) -> String {
     text
 }
 
-/// The sentence with the moment at its end; `undated` if the moment is not known.
+/// `sentence` with a moment appended, such as the expiry of a certificate; `undated` if the moment is not known.
 fn sentence_with_date(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
     match moment.and_then(Moment::to_rfc3339) {
         Some(moment) => format!("{sentence}{moment}"),
@@ -116,9 +116,9 @@ fn sentence_with_date(undated: &str, sentence: &str, moment: Option<Moment>) -> 
     }
 }
 
-fn client_certificate_refused(refusal: ClientRefusal, target: &Target) -> Error {
+fn client_certificate_refused(refusal: ClientRefusal, target: &ServerTarget) -> Error {
     const ISSUER: &str = "it must be issued by a CA that the server trusts";
-    let place = target.location();
+    let place = target.host_port_or_socket();
     let place = Sanitized(&place);
     let (reason, hint) = match refusal {
         ClientRefusal::Issuer => (": the server does not know its issuer", ISSUER),
@@ -134,14 +134,14 @@ fn client_certificate_refused(refusal: ClientRefusal, target: &Target) -> Error 
     Error::new(Kind::Tls, message).hint(hint)
 }
 
-fn target_host(target: &Target) -> String {
+fn target_host(target: &ServerTarget) -> String {
     match &target.address {
         Address::Tcp(node) => Sanitized(&node.host).to_string(),
-        _ => target.location(),
+        _ => target.host_port_or_socket(),
     }
 }
 
-fn subject_alternative_name(target: &Target) -> String {
+fn subject_alternative_name(target: &ServerTarget) -> String {
     let host = target_host(target);
     match host.parse::<std::net::IpAddr>() {
         Ok(_) => format!("IP:{host}"),

@@ -1,8 +1,8 @@
-//! Errors about clusters and Sentinels, and about addresses that are not of the kind they claim.
+//! Errors about clusters and Sentinels, and about addresses of one kind that lead to a server of another kind.
 
 use super::ServerError;
 use crate::address::nodes::join_nodes;
-use crate::address::{Address, Node, Sentinels, Target};
+use crate::address::{Address, Node, Sentinels, ServerTarget};
 use crate::core::script::with_hash_tag;
 use crate::error::{Cause, Error, Kind};
 use crate::name::Name;
@@ -11,15 +11,17 @@ use crate::text::{Sanitized, format_count};
 /// Maximum number of names in a hint.
 const NAMES: usize = 5;
 
-/// The error for a prefix without hash tag in a cluster: its keys would be on many nodes.
-pub(crate) fn untagged_cluster_prefix(prefix: &str, target: &Target) -> Error {
+/// The error for a cluster if the prefix has no hash tag. The keys of such a prefix would be on many nodes, but a
+/// script can use only keys of one node.
+pub(crate) fn untagged_cluster_prefix(prefix: &str, target: &ServerTarget) -> Error {
     untagged_cluster_prefix_with_tagged(prefix, target, &[])
 }
 
-/// The error for a prefix without hash tag in a cluster, with a hint at the prefixes with one that have queues there.
+/// The error for a cluster if the prefix has no hash tag. The hint names the prefixes with a hash tag (`used`) under
+/// which the cluster has queues.
 pub(crate) fn untagged_cluster_prefix_with_tagged(
     prefix: &str,
-    target: &Target,
+    target: &ServerTarget,
     used: &[String],
 ) -> Error {
     let tagged = with_hash_tag(prefix);
@@ -43,8 +45,8 @@ pub(crate) fn untagged_cluster_prefix_with_tagged(
         })
 }
 
-/// The error for the address of one server that is a node of a cluster.
-pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
+/// The error for a `redis://` address whose server is a node of a cluster. The hint names `redis-cluster://`.
+pub(crate) fn address_is_cluster_node(target: &ServerTarget) -> Error {
     let address = cluster_address(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
         .hint(format!("use `{}`", address_scheme(target, "-cluster")))
@@ -54,8 +56,8 @@ pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
         })
 }
 
-/// The error for the address of a cluster whose node is in none.
-pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
+/// The error for a `redis-cluster://` address that names a server outside any cluster. The hint names `redis://`.
+pub(crate) fn not_a_cluster_node(target: &ServerTarget, node: &Node) -> Error {
     let address = target.for_one_node(node).to_string();
     Error::usage(format!(
         "`{}` is not a node of a Redis Cluster",
@@ -68,18 +70,20 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     })
 }
 
-/// The error for an address of a server that is a Sentinel. `master_names`: the names of its masters.
-pub(crate) fn address_is_sentinel(target: &Target, master_names: Vec<Name>) -> Error {
-    let place = Sanitized(target.location());
+/// The error for a `redis://` address whose server is a Sentinel. The hint names the masters that the Sentinel knows
+/// (`master_names`).
+pub(crate) fn address_is_sentinel(target: &ServerTarget, master_names: Vec<Name>) -> Error {
+    let place = Sanitized(target.host_port_or_socket());
     let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
     let node = target.first_node().cloned();
     with_master_names(error, target, node.into_iter().collect(), master_names)
 }
 
-/// Adds the address of the only master that these Sentinels know, or the names of all.
+/// Adds a hint to the error: the names of the masters that these Sentinels know, and the address of the first. If there
+/// is only one master, its address also becomes part of the error's cause.
 fn with_master_names(
     error: Error,
-    target: &Target,
+    target: &ServerTarget,
     nodes: Vec<Node>,
     mut master_names: Vec<Name>,
 ) -> Error {
@@ -94,7 +98,7 @@ fn with_master_names(
         user: None,
         password: None,
     };
-    let redis = Target {
+    let redis = ServerTarget {
         address: Address::Sentinel(sentinels),
         ..target.clone()
     };
@@ -118,8 +122,8 @@ fn with_master_names(
     })
 }
 
-/// The error for an address of a Sentinel that is a server of data.
-pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
+/// The error for a Sentinel address whose node is an ordinary Redis server. The hint names `redis://`.
+pub(crate) fn not_a_sentinel(target: &ServerTarget, node: &Node) -> Error {
     let redis = target.for_one_node(node).to_string();
     let node = node.to_string();
     Error::usage(format!("`{}` is not a Sentinel", Sanitized(node)))
@@ -133,10 +137,10 @@ pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
         })
 }
 
-/// The address in its `redis-cluster://` form.
-fn cluster_address(target: &Target) -> String {
+/// A `redis://` address rewritten with the scheme `redis-cluster://`. Any other address stays as it is.
+fn cluster_address(target: &ServerTarget) -> String {
     match &target.address {
-        Address::Tcp(node) => Target {
+        Address::Tcp(node) => ServerTarget {
             address: Address::Cluster(vec![node.clone()]),
             ..target.clone()
         }
@@ -145,13 +149,13 @@ fn cluster_address(target: &Target) -> String {
     }
 }
 
-fn address_scheme(target: &Target, kind: &str) -> String {
+fn address_scheme(target: &ServerTarget, kind: &str) -> String {
     let tls = if target.tls.is_some() { "s" } else { "" };
     format!("redis{tls}{kind}://")
 }
 
-/// The error for a cluster that serves no call.
-pub(crate) fn cluster_down(target: &Target) -> Error {
+/// The error for a cluster whose nodes refuse all calls with CLUSTERDOWN.
+pub(crate) fn cluster_down(target: &ServerTarget) -> Error {
     Error::new(
         Kind::ClusterDown,
         format!("the cluster at `{target}` is down"),
@@ -159,8 +163,8 @@ pub(crate) fn cluster_down(target: &Target) -> Error {
     .hint("`redis-cli CLUSTER INFO` on one of its nodes says why")
 }
 
-/// The error for a cluster whose node with the data cannot be reached.
-pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
+/// The error for a cluster in which the node that has the keys of the prefix cannot be reached.
+pub(crate) fn owner_lost(target: &ServerTarget, prefix: &str, owner: &Node) -> Error {
     let owner = owner.to_string();
     Error::new(
         Kind::ClusterDown,
@@ -172,8 +176,8 @@ pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
     .hint("a replica takes its place after `cluster-node-timeout`, if it has one")
 }
 
-/// The error for nodes that belong to another cluster than the one in use.
-pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
+/// The error for an address whose nodes belong to two clusters. `foreign` are the nodes outside the cluster in use.
+pub(crate) fn other_cluster(target: &ServerTarget, foreign: &[Node]) -> Error {
     let belong = if foreign.len() > 1 {
         "belong"
     } else {
@@ -195,8 +199,9 @@ pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
         })
 }
 
-/// The error for a cluster without a reachable node. `last_error`: the error of one node.
-pub(crate) fn no_node_replies(target: &Target, last_error: Error) -> Error {
+/// The error for a cluster without a reachable node: the error of the last node that was tried, worded for all nodes if
+/// the address names several.
+pub(crate) fn no_node_replies(target: &ServerTarget, last_error: Error) -> Error {
     match &target.address {
         Address::Cluster(nodes) if nodes.len() > 1 && last_error.kind() != Kind::ClusterDown => {
             let message = format!(
@@ -210,8 +215,8 @@ pub(crate) fn no_node_replies(target: &Target, last_error: Error) -> Error {
     }
 }
 
-/// The error for a slot that is being moved for longer than the call may take.
-pub(super) fn slot_moving(refused: &ServerError, prefix: &str, target: &Target) -> Error {
+/// The error for a call that timed out while its cluster slot was moving to another node.
+pub(super) fn slot_moving(refused: &ServerError, prefix: &str, target: &ServerTarget) -> Error {
     let slot = refused.message.split_ascii_whitespace().next();
     let slot = slot.filter(|slot| slot.bytes().all(|byte| byte.is_ascii_digit()));
     let what = match slot {
@@ -222,15 +227,15 @@ pub(super) fn slot_moving(refused: &ServerError, prefix: &str, target: &Target) 
         .hint("run the command again when the move has ended, or with a longer `--timeout`")
 }
 
-/// The error for a scan that a moving slot disturbed twice.
-pub(crate) fn moved_while_scanning(target: &Target, prefix: &str) -> Error {
+/// The error for a scan that `qless` gave up, because the keys moved to another node while the scan read them.
+pub(crate) fn moved_while_scanning(target: &ServerTarget, prefix: &str) -> Error {
     let message =
         format!("the keys of prefix `{prefix}` in `{target}` moved while they were scanned");
     Error::new(Kind::SlotMoving, message).hint("run the command again when the moves have ended")
 }
 
-/// The error for nodes that send a call round in a circle.
-pub(crate) fn circular_redirection(target: &Target, slot: &str) -> Error {
+/// The error for cluster nodes that redirect a call to each other in a circle, by MOVED replies.
+pub(crate) fn circular_redirection(target: &ServerTarget, slot: &str) -> Error {
     let slot = Sanitized(slot);
     Error::new(
         Kind::ClusterDown,
@@ -240,9 +245,10 @@ pub(crate) fn circular_redirection(target: &Target, slot: &str) -> Error {
     .hint("`redis-cli --cluster check HOST:PORT` shows what they disagree about")
 }
 
-/// The error for Sentinels of which none replies. `last`: the error of one of them.
+/// The error if no Sentinel of the address names a master. `last`, the error of the last Sentinel, is reported in its
+/// own words if it is about the login or about TLS.
 pub(crate) fn no_sentinel_replies(
-    target: &Target,
+    target: &ServerTarget,
     sentinels: &Sentinels,
     last: Option<Error>,
 ) -> Error {
@@ -279,9 +285,10 @@ pub(crate) fn no_sentinel_replies(
     }
 }
 
-/// The error for a name that the Sentinels do not know. `known_masters`: the names that they do.
+/// The error for an address with the name of a master that no Sentinel knows. The hint names the masters that the
+/// Sentinels know (`known_masters`).
 pub(crate) fn unknown_master(
-    target: &Target,
+    target: &ServerTarget,
     sentinels: &Sentinels,
     known_masters: Vec<Name>,
 ) -> Error {
@@ -295,8 +302,8 @@ pub(crate) fn unknown_master(
     with_master_names(error, target, sentinels.nodes.clone(), known_masters)
 }
 
-/// The error for a server that a Sentinel calls the master, and that is none.
-pub(crate) fn not_a_master(target: &Target, node: &Node) -> Error {
+/// The error for a server that a Sentinel named as the master, but that is a replica.
+pub(crate) fn not_a_master(target: &ServerTarget, node: &Node) -> Error {
     let node = node.to_string();
     Error::new(
         Kind::NoMaster,
@@ -308,8 +315,8 @@ pub(crate) fn not_a_master(target: &Target, node: &Node) -> Error {
     .hint("a failover may be on its way; `redis-cli -p PORT SENTINEL MASTERS` shows it")
 }
 
-/// The error for a master that cannot be reached.
-pub(crate) fn master_lost(target: &Target, error: Error) -> Error {
+/// The error for a master that a Sentinel named, but to which `qless` cannot connect.
+pub(crate) fn master_lost(target: &ServerTarget, error: Error) -> Error {
     Error::new(
         Kind::NoMaster,
         format!("the master of `{target}` is away: {}", error.message()),

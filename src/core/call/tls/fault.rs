@@ -1,4 +1,4 @@
-//! The meaning of the errors of the TLS library.
+//! Why TLS failed, derived from the errors of the TLS library (rustls).
 
 use std::net::IpAddr;
 
@@ -10,41 +10,41 @@ use crate::clock::moment::Moment;
 /// Why there is no TLS connection.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TlsFault {
-    /// The server's certificate was not accepted.
+    /// `qless` does not trust the server's certificate, for this reason.
     Untrusted(Distrust),
     /// The other end does not speak TLS.
     NotTls,
-    /// The two ends have no version or cipher in common.
+    /// The server and `qless` have no TLS version or cipher in common.
     Incompatible,
-    /// The server requires a certificate of this client, and there is none.
+    /// The server requires a client certificate, but the user gave none.
     NoClientCertificate,
-    /// The server did not accept the certificate of this client.
+    /// The server refused the client certificate, for this reason.
     ClientRefused(ClientRefusal),
-    /// The server has no certificate for the name in the address.
+    /// The server has no certificate for the host name in the address, as its TLS alert says.
     UnknownName,
     /// Any other fault, in the words of the library.
     Other(String),
 }
 
-/// Why the server's certificate was not accepted.
+/// Why `qless` does not trust the server's certificate.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Distrust {
-    /// No trusted CA has issued the certificate. A CA may have the issuer's name, but another key.
+    /// No trusted CA has issued the certificate. A trusted CA may have the name of the issuer, but then another key.
     Issuer,
     Expired(Option<Moment>),
     NotYetValid(Option<Moment>),
     /// The certificate is for these names.
     Names(Vec<String>),
-    /// The certificate belongs to a CA, which must not be a server's.
+    /// The certificate is a CA's own certificate, which a server must not use.
     IsCa,
     /// Any other reason, in the words of the library.
     Other(String),
 }
 
-/// Why the server did not accept the client's certificate.
+/// Why the server refused the client certificate, by its TLS alert.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ClientRefusal {
-    /// The issuer of the certificate is not among the server's CAs.
+    /// The server does not trust the CA that issued the client certificate.
     Issuer,
     Expired,
     Revoked,
@@ -53,8 +53,8 @@ pub(crate) enum ClientRefusal {
 }
 
 impl TlsFault {
-    /// The meaning of an error. `has_identity`: this client has a certificate;
-    /// `identity_was_requested`: the server requested it.
+    /// Why TLS failed, from an error of the TLS library. An alert of the server means more if the server had requested
+    /// a client certificate (`identity_was_requested`), and if `qless` has one (`has_identity`).
     pub(super) fn from_error(
         error: &Error,
         has_identity: bool,
@@ -75,7 +75,7 @@ impl TlsFault {
         }
     }
 
-    /// The meaning of an alert from a server that has seen the client's certificate.
+    /// Why TLS failed, from an alert of a server that had requested and received a client certificate.
     fn from_alert_after_certificate(alert: AlertDescription) -> TlsFault {
         let refusal = match alert {
             AlertDescription::UnknownCA | AlertDescription::DecryptError => ClientRefusal::Issuer,
@@ -123,7 +123,7 @@ impl Distrust {
             ),
             CertificateError::Other(OtherError(cause)) => match cause.downcast_ref() {
                 Some(webpki::Error::CaUsedAsEndEntity) => Distrust::IsCa,
-                // A certificate before version 3 cannot name a server: treat it as one that has no names.
+                // An X.509 certificate before version 3 cannot name a server: report it as a certificate without names.
                 Some(webpki::Error::UnsupportedCertVersion) => Distrust::Names(Vec::new()),
                 _ => Distrust::Other(error.to_string()),
             },
@@ -137,7 +137,7 @@ pub(super) fn moment_of(time: &UnixTime) -> Option<Moment> {
     Some(Moment::from_micros(micros))
 }
 
-/// A certificate's name as plain text. The library writes it as a Rust value: `DnsName("a.example")`,
+/// A name in a certificate as plain text. The TLS library writes names as Rust values: `DnsName("a.example")` or
 /// `IpAddress(10.0.0.1)`.
 pub(super) fn plain_certificate_name(name: &str) -> String {
     let inner = name

@@ -1,4 +1,4 @@
-//! The files of TLS: certificates and keys in PEM.
+//! Reads the PEM files for TLS: CA certificates, and the client's certificate and private key.
 
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -14,14 +14,14 @@ use zeroize::Zeroizing;
 
 use crate::address::tls::ClientCertificate;
 use crate::env;
-use crate::error::{Error, Kind, io_message};
+use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
 use crate::text::Sanitized;
 
-/// Maximum size of a file in bytes. The CAs of a system take about 250 KiB.
+/// Maximum size in bytes of a certificate or key file. All CA certificates of a system take about 250 KiB.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The CAs to trust, from a file or from the system.
+/// Reads the certificates of the CAs to trust, from the given file, or else from the operating system.
 pub(super) fn read_root_certificates(file: Option<&Path>) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     let Some(path) = file else {
@@ -33,7 +33,7 @@ pub(super) fn read_root_certificates(file: Option<&Path>) -> Result<RootCertStor
         {
             return Err(no_system_roots(Some(error)));
         }
-        // Some of a system's certificates may be unreadable or outdated. The others count.
+        // Skip certificates of the system that cannot be parsed. It is an error only if none is left.
         let (added, _) = roots.add_parsable_certificates(found.certs);
         return match added {
             0 => Err(no_system_roots(found.errors.first())),
@@ -42,17 +42,19 @@ pub(super) fn read_root_certificates(file: Option<&Path>) -> Result<RootCertStor
     };
     for certificate in read_certificates(path)? {
         roots.add(certificate).map_err(|_| {
-            let path = shown_path(path);
+            let path = sanitized_path_text(path);
             config_error(format!("`{path}` holds a certificate that cannot be read"))
         })?;
     }
     Ok(roots)
 }
 
-/// Whether the error is about the file that SSL_CERT_FILE names.
+/// Whether the error is about reading the file that the environment variable SSL_CERT_FILE names.
 fn is_about_ssl_cert_file(error: &rustls_native_certs::Error) -> bool {
     match &error.kind {
-        ErrorKind::Io { path, .. } => env::var("SSL_CERT_FILE").is_some_and(|named| path == &named),
+        ErrorKind::Io { path, .. } => {
+            env::nonempty_var("SSL_CERT_FILE").is_some_and(|named| path == &named)
+        }
         _ => false,
     }
 }
@@ -61,7 +63,7 @@ fn no_system_roots(error: Option<&rustls_native_certs::Error>) -> Error {
     let reason = match error.map(|error| (&error.kind, error)) {
         None => "this system has no CA certificates".into(),
         Some((ErrorKind::Io { inner, path }, _)) => {
-            let (path, why) = (shown_path(path), io_message(inner));
+            let (path, why) = (sanitized_path_text(path), io_message_without_errno(inner));
             format!("cannot read the CA certificates of this system, `{path}`: {why}")
         }
         Some((_, error)) => {
@@ -82,7 +84,10 @@ pub(super) fn read_client_identity(
     use rustls::Error::{InconsistentKeys as Inconsistent, InvalidCertificate};
     let chain = read_certificates(&files.certificate)?;
     let key = read_private_key(&files.key)?;
-    let (cert_file, key_file) = (shown_path(&files.certificate), shown_path(&files.key));
+    let (cert_file, key_file) = (
+        sanitized_path_text(&files.certificate),
+        sanitized_path_text(&files.key),
+    );
     CertifiedKey::from_der(chain, key, provider).map_err(|error| {
         config_error(match error {
             Inconsistent(InconsistentKeys::KeyMismatch) => {
@@ -101,7 +106,7 @@ pub(super) fn read_client_identity(
 fn read_private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
     let bytes = read_secret_file(path)?;
     PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
-        let file = shown_path(path);
+        let file = sanitized_path_text(path);
         let label = b"-----BEGIN ENCRYPTED PRIVATE KEY-----";
         match error {
             pem::Error::NoItemsFound if contains_bytes(&bytes, label) => config_error(format!(
@@ -123,36 +128,40 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error>
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     match found {
         Ok(found) if found.is_empty() => {
-            let error = config_error(format!("`{}` holds no certificate", shown_path(path)));
+            let error = config_error(format!(
+                "`{}` holds no certificate",
+                sanitized_path_text(path)
+            ));
             Err(error.hint("PEM is expected: `-----BEGIN CERTIFICATE-----`"))
         }
         Ok(found) => Ok(found),
         Err(_) => Err(config_error(format!(
             "`{}` is not valid PEM",
-            shown_path(path)
+            sanitized_path_text(path)
         ))),
     }
 }
 
-/// Reads a file. It may hold a key, so the bytes are wiped when they are dropped.
+/// Reads a certificate or key file. The buffer is overwritten with zeros when it is dropped, since it may hold a key.
 fn read_secret_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     let failed = |error: std::io::Error| {
         config_error(format!(
             "cannot read `{}`: {}",
-            shown_path(path),
-            io_message(&error)
+            sanitized_path_text(path),
+            io_message_without_errno(&error)
         ))
     };
     let mut bytes = Zeroizing::new(Vec::new());
-    let what = format!("cannot read `{}`", shown_path(path));
-    let file = open::open_to_read(path).map_err(|why| why.into_error(&what, Kind::Config))?;
+    let what = format!("cannot read `{}`", sanitized_path_text(path));
+    let file =
+        open::open_to_read_unless_pipe(path).map_err(|why| why.into_error(&what, Kind::Config))?;
     file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         Err(config_error(format!(
             "`{}` is longer than 16 MiB",
-            shown_path(path)
+            sanitized_path_text(path)
         )))
     } else {
         Ok(bytes)
@@ -163,7 +172,7 @@ fn contains_bytes(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-fn shown_path(path: &Path) -> String {
+fn sanitized_path_text(path: &Path) -> String {
     Sanitized(path.as_os_str().as_bytes()).to_string()
 }
 

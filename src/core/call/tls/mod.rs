@@ -1,7 +1,7 @@
-//! TLS: what this process trusts and shows, and the handshake over an open socket.
+//! TLS connections: the trusted CAs, the client certificate, and the handshake over an open TCP socket.
 //!
-//! Versions 1.2 and 1.3, with `ring` as the only cryptography. The server's certificate is always
-//! verified: there is no setting against it.
+//! The TLS versions are 1.2 and 1.3, and the cryptography is `ring`. `qless` always verifies the server's certificate;
+//! no setting turns that off.
 
 pub(super) mod fault;
 mod files;
@@ -27,7 +27,7 @@ use crate::core::call::fault::Fault;
 use crate::error::Error;
 use crate::text::Sanitized;
 
-/// The part of TLS that all connections of this process to one server share.
+/// The TLS configuration for connections to one server: trusted CAs, the server's name, and the client certificate.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsClient {
     config: ClientConfig,
@@ -37,8 +37,8 @@ pub(crate) struct TlsClient {
 }
 
 impl TlsClient {
-    /// Reads the files: the CAs, and the client's certificate and key. Without `Tls::ca`, the CAs
-    /// of the system are trusted.
+    /// Reads the CA certificates, and the client's certificate and key, from their files. Without `Tls::ca`, this
+    /// trusts the CAs of the operating system.
     pub(crate) fn new(tls: &Tls, host: &str) -> Result<TlsClient, Error> {
         let name = parse_server_name(host)?;
         let provider = Arc::new(ring::default_provider());
@@ -52,7 +52,7 @@ impl TlsClient {
             .map_err(Error::internal)?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        // A process usually connects once: do not keep a session for a second connection.
+        // Turn off the resumption of TLS sessions: a process usually connects only once.
         config.resumption = Resumption::disabled();
         Ok(TlsClient {
             config,
@@ -61,7 +61,7 @@ impl TlsClient {
         })
     }
 
-    /// A client for another server, whose certificate must have that name.
+    /// A copy of this configuration for another server, whose certificate must name `host`.
     pub(crate) fn for_host(&self, host: &str) -> Result<TlsClient, Error> {
         Ok(TlsClient {
             name: parse_server_name(host)?,
@@ -69,7 +69,8 @@ impl TlsClient {
         })
     }
 
-    /// Makes the handshake. Its reads have no timeout: the caller abandons the thread.
+    /// Makes the TLS handshake over a connected socket. The reads of the handshake have no timeout: the caller runs
+    /// this in a thread that it abandons at the deadline.
     pub(super) fn connect(
         &self,
         socket: TcpStream,
@@ -107,12 +108,12 @@ fn parse_server_name(host: &str) -> Result<ServerName<'static>, Error> {
 pub(super) struct TlsStream {
     stream: StreamOwned<ClientConnection, TcpStream>,
     has_identity: bool,
-    /// Whether the server requested a certificate of this client.
+    /// Whether the server requested a client certificate in the handshake.
     identity_was_requested: Arc<AtomicBool>,
 }
 
 impl TlsStream {
-    /// The parameters that the two ends agreed on.
+    /// The TLS version of the connection, and the names and the expiry of the server's certificate.
     pub(super) fn session(&self) -> TlsSession {
         TlsSession::of_connection(&self.stream.conn)
     }
@@ -126,7 +127,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// Sets how long each read and each write of the socket takes at most.
+    /// Sets the timeout of each read and each write of the TCP socket; `None` for no limit.
     pub(super) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.stream.sock.set_read_timeout(timeout)?;
         self.stream.sock.set_write_timeout(timeout)
@@ -142,8 +143,8 @@ impl TlsStream {
         Ok(())
     }
 
-    /// The meaning of an error of a read or a write. In TLS 1.3, a server refuses the client's certificate after
-    /// the handshake, perhaps while this end writes: then its alert waits to be read.
+    /// Why a read or write failed. If the server closed the connection, this looks for an alert that explains it: in
+    /// TLS 1.3, a server refuses the client certificate only after the handshake, and its alert may still be unread.
     pub(super) fn fault_of_io(&mut self, error: &io::Error) -> Fault {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
@@ -164,7 +165,7 @@ impl TlsStream {
         }
     }
 
-    /// Reads what the server sent before it closed the connection. Returns its alert.
+    /// Reads the bytes that the server sent before it closed the connection. Returns the alert in them, if any.
     fn pending_alert(&mut self) -> Option<rustls::Error> {
         let StreamOwned { conn, sock } = &mut self.stream;
         while let Ok(1..) = conn.read_tls(sock) {
@@ -176,7 +177,7 @@ impl TlsStream {
     }
 }
 
-/// Turns `Unreachable` into `Closed`: the server of a connection that was open is reachable.
+/// Turns `Unreachable` into `Closed`, because a server to which the socket was connected is reachable.
 fn closed_if_unreachable(fault: Fault) -> Fault {
     match fault {
         Fault::Unreachable(..) => Fault::Closed,
@@ -200,7 +201,8 @@ impl Write for TlsStream {
     }
 }
 
-/// Hands the client's certificate to the library, if there is one, and records that the server requested it.
+/// Gives the client certificate, if there is one, to the TLS library when the server requests it, and records that
+/// request.
 #[derive(Debug)]
 struct ClientCertificateResolver {
     identity: Option<Arc<CertifiedKey>>,

@@ -1,4 +1,4 @@
-//! The parameters that an encrypted connection agreed on, and the server's certificate.
+//! Facts about an open TLS connection: the TLS version, and the names and the expiry of the server's certificate.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use webpki::{EndEntityCert, KeyUsage};
 use super::fault::{moment_of, plain_certificate_name};
 use crate::clock::moment::Moment;
 
-/// A name that no certificate is for: RFC 6761 reserves it.
+/// A host name that no certificate has, since RFC 6761 reserves names in `.invalid`.
 const PLACEHOLDER_NAME: &str = "nobody.invalid";
 
-/// What an operator wants to know of an encrypted connection: its protocol and the certificate of the server.
+/// The facts about a TLS connection that `qless doctor` shows.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsSession {
     /// `TLS 1.3`
@@ -41,8 +41,8 @@ impl TlsSession {
     }
 }
 
-/// The names of a certificate. The library reveals them only in the error about a wrong name: so a wrong one is
-/// checked.
+/// The host names in a certificate. The TLS library lists them only in its error about a wrong name, so this verifies
+/// the certificate for a name that it cannot have.
 fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
     let (Ok(certificate), Ok(unused)) = (
         EndEntityCert::try_from(certificate),
@@ -59,8 +59,8 @@ fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
     }
 }
 
-/// When a certificate expires. The library reveals it only in the error about an expired one: so it is checked at the
-/// end of time.
+/// When a certificate expires. The TLS library gives this time only in its error about an expired certificate, so this
+/// verifies the certificate for the latest possible time.
 fn certificate_end(certificate: &CertificateDer) -> Option<Moment> {
     let certificate = EndEntityCert::try_from(certificate).ok()?;
     let end_of_time = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
