@@ -94,6 +94,7 @@ impl fmt::Display for Moment {
     }
 }
 
+/// Reads decimal seconds since the epoch.
 impl FromStr for Moment {
     type Err = ();
 

@@ -233,7 +233,7 @@ fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
         code => JobOutcome::refused(
             &job.jid,
             code,
-            reply.put_or_dependency_refusal().exact_sentence(),
+            reply.put_or_dependency_refusal_text().exact_sentence(),
         ),
     };
     outcome.to_error(ASKS)

@@ -190,7 +190,7 @@ impl InputSource {
     }
 
     fn open_stdin(&mut self, what: &'static str) -> Result<OpenInput, Error> {
-        self.claim_piped_stdin(what)?;
+        self.claim_stdin_unless_terminal(what)?;
         Ok(OpenInput {
             from: Box::new(io::stdin()),
             what: what.to_owned(),
@@ -212,7 +212,7 @@ impl InputSource {
         Ok(())
     }
 
-    fn claim_piped_stdin(&mut self, what: &'static str) -> Result<(), Error> {
+    fn claim_stdin_unless_terminal(&mut self, what: &'static str) -> Result<(), Error> {
         self.claim_stdin_for(what)?;
         if io::stdin().is_terminal() {
             return Err(Error::usage(format!(

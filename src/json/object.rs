@@ -119,8 +119,8 @@ impl<'t> ParsedObject<'t> {
     ) -> Result<Option<T>, SyntaxFault> {
         let find = |name: &str| self.fields.iter().find(|(key, _)| key == name);
         let bytes_field = format!("{name}{BYTES_SUFFIX}");
-        let bytes_field = find(&bytes_field)
-            .filter(|(_, raw)| raw.get() != "null" && self.has_document_encoding());
+        let bytes_field =
+            find(&bytes_field).filter(|(_, raw)| raw.get() != "null" && self.is_read_as_document());
         let Some((key, raw)) = bytes_field.or_else(|| find(name)) else {
             return Ok(None);
         };
@@ -161,7 +161,7 @@ impl<'t> ParsedObject<'t> {
         self.fields.iter().map(|(key, raw)| (&**key, *raw))
     }
 
-    fn has_document_encoding(&self) -> bool {
+    fn is_read_as_document(&self) -> bool {
         self.encoding == FieldEncoding::Document
     }
 }
@@ -470,7 +470,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
         while let Some((key, raw)) = self.object.fields.get(self.next) {
             self.next += 1;
             let mut is_replaced = false;
-            if self.object.has_document_encoding() {
+            if self.object.is_read_as_document() {
                 self.bytes_of = self.field_of_bytes_key(key);
                 is_replaced = match self.bytes_of {
                     Some(_) => raw.get() == "null",

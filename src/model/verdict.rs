@@ -44,7 +44,8 @@ pub enum ItemKind {
     Completed,
     /// Members of the set of a queue's completed jobs.
     CompletedIn,
-    /// Members of the set of failed jobs that are deleted when they reach a certain age.
+    /// Members of the index of failed jobs by the time of their failure. By it, the core deletes jobs that failed
+    /// too long ago.
     FailedTimes,
     Tracked,
     /// Members of a list of names: `queues`, `failures`, `tags`, `workers`, `paused_queues`, `throttles` or `config`.

@@ -598,7 +598,7 @@ fn line_outcome<'r>(
         }
         OutcomeCode::Exists if leaves_existing => outcome.result = ItemTally::Skipped,
         _ => {
-            let refusal = reply.put_or_dependency_refusal();
+            let refusal = reply.put_or_dependency_refusal_text();
             outcome.why = Some(refusal.summary.into_owned());
             outcome.detail = refusal.with_jobs;
         }

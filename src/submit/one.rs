@@ -195,7 +195,8 @@ impl SinglePut<'_> {
     }
 
     fn put_conflict_error(&self, reply: &GuardReply<PutResult>) -> Error {
-        let message = self.cannot_put_message(reply.put_or_dependency_refusal().exact_sentence());
+        let message =
+            self.cannot_put_message(reply.put_or_dependency_refusal_text().exact_sentence());
         Error::conflict(message).about_jid(&self.jid)
     }
 
@@ -207,7 +208,7 @@ impl SinglePut<'_> {
             "`--allow-missing` ignores dependencies that do not exist"
         };
         Error::not_found(
-            self.cannot_put_message(reply.put_or_dependency_refusal().exact_sentence()),
+            self.cannot_put_message(reply.put_or_dependency_refusal_text().exact_sentence()),
         )
         .hint(hint)
         .about_jid(&self.jid)

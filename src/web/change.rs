@@ -104,7 +104,7 @@ pub(super) struct WebChange {
     verb: ChangeVerb,
 }
 
-struct FormField {
+struct ChangeValueField {
     label: &'static str,
     may_be_empty: bool,
 }
@@ -185,14 +185,14 @@ impl WebChange {
     }
 
     /// The field that the form has for this change, if it has one.
-    fn form_field(&self) -> Option<FormField> {
+    fn value_field(&self) -> Option<ChangeValueField> {
         let (label, may_be_empty) = match self.verb {
             ChangeVerb::Priority => ("New priority; higher runs first", false),
             ChangeVerb::Tag => ("Tag to add", false),
             ChangeVerb::Pause => ("Why, for whoever finds it paused", true),
             _ => return None,
         };
-        Some(FormField {
+        Some(ChangeValueField {
             label,
             may_be_empty,
         })
@@ -257,7 +257,9 @@ impl WebServer<'_> {
         page.is_live = false;
         let form = form_fields(page_request.request);
         let value = field_value(&form, "value").unwrap_or_default();
-        let needs_value = change.form_field().is_some_and(|field| !field.may_be_empty);
+        let needs_value = change
+            .value_field()
+            .is_some_and(|field| !field.may_be_empty);
         let line = change.command(if value.is_empty() && needs_value {
             "…"
         } else {
@@ -298,7 +300,7 @@ impl WebServer<'_> {
             (plan)
             form.confirm method="post" {
                 input type="hidden" name="token" value=(self.token.token);
-                @if let Some(field) = change.form_field() {
+                @if let Some(field) = change.value_field() {
                     label { span { (field.label) } input name="value" value=(value) required[!field.may_be_empty] autocomplete="off"; }
                 }
                 @if let Some(label) = label {

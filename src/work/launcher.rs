@@ -9,7 +9,7 @@ use super::machine::event::{DispatchMode, EndedProcess, StartFailure};
 use super::options::WorkOptions;
 use super::process::substitute::ArgTemplate;
 use super::process::{
-    CapturedStdout, Launch, ProcessEnd, Processes, ProgramDirectory, StartFault, StartFaultKind,
+    CapturedStdout, Launch, ProcessEnd, Processes, ProgramDirectory, StartFault, StartFaultScope,
     StdoutMode, environment, job_line as line_of_job, sandbox,
 };
 use super::reporter::Reporter;
@@ -103,7 +103,7 @@ impl Launcher {
                 let mut lines = Vec::new();
                 for job in jobs {
                     let refused = |error: Error| StartFault {
-                        kind: StartFaultKind::Job,
+                        kind: StartFaultScope::Job,
                         message: error.message().into_owned(),
                     };
                     line_of_job::append_job_line(job, &mut lines).map_err(refused)?;
@@ -198,10 +198,10 @@ pub(super) fn unstartable_program_error(why: String) -> Error {
 
 fn start_failure(fault: StartFault) -> StartFailure {
     match fault.kind {
-        StartFaultKind::Exec => StartFailure::Program(fault.message),
-        StartFaultKind::Job => StartFailure::Job(fault.message),
-        StartFaultKind::Sandbox => StartFailure::Directory(fault.message),
-        StartFaultKind::Exhausted => StartFailure::Busy(fault.message),
+        StartFaultScope::Exec => StartFailure::Program(fault.message),
+        StartFaultScope::Job => StartFailure::Job(fault.message),
+        StartFaultScope::Sandbox => StartFailure::Directory(fault.message),
+        StartFaultScope::Exhausted => StartFailure::Busy(fault.message),
     }
 }
 

@@ -205,7 +205,7 @@ pub(crate) fn run(
     session.ui.start_output_thread(move || waker.wake())?;
     let result = work.run(session);
     work.write_summary_once(session);
-    work.warn_of_write_fault(session);
+    work.warn_of_stdout_fault(session);
     session.ui.end_output_thread(MAX_WAIT_FOR_READERS);
     let result = result?;
     if !matches!(result, WorkerRunResult::Stopped { .. }) {
@@ -501,7 +501,7 @@ impl WorkLoop {
                 .update_status(self.machine.running_count(), session);
             self.reporter.write_collected_lines(session);
             self.hold_work_if_congested(session);
-            self.warn_of_write_fault(session);
+            self.warn_of_stdout_fault(session);
             let until = self.next_wakeup();
             self.update_monitor(until);
             self.processes.wait_for_events(until, &mut events)?;
@@ -562,7 +562,7 @@ impl WorkLoop {
     }
 
     /// Warns that stdout cannot be written to. The work continues, because the jobs matter more.
-    fn warn_of_write_fault(&mut self, session: &mut Session) {
+    fn warn_of_stdout_fault(&mut self, session: &mut Session) {
         if let Some(fault) = session.ui.take_write_error() {
             let why = fault.message();
             self.reporter

@@ -38,7 +38,7 @@ pub(super) struct LoopState {
 
 /// When calls ended last.
 #[derive(Clone, Copy, Debug)]
-struct LastCallEnds {
+struct LastCallTimes {
     /// Any call, also one that failed.
     any: Instant,
     /// A finish-and-pop call with a reply.
@@ -57,7 +57,7 @@ pub(super) struct WorkMonitor {
     /// How late a finish-and-pop call or a heartbeat may end before the worker counts as stuck.
     patience: Duration,
     state: Mutex<LoopState>,
-    calls: Mutex<LastCallEnds>,
+    calls: Mutex<LastCallTimes>,
     /// The counts by queue. The write lock is taken only to add a queue.
     jobs: RwLock<BTreeMap<Name, ResultCounts>>,
     runs: DurationHistogram,
@@ -76,7 +76,7 @@ impl WorkMonitor {
             core,
             patience,
             state: Mutex::default(),
-            calls: Mutex::new(LastCallEnds {
+            calls: Mutex::new(LastCallTimes {
                 any: now,
                 finish_and_pop: now,
             }),
@@ -94,7 +94,7 @@ impl WorkMonitor {
         *lock(&self.state)
     }
 
-    fn last_call_ends(&self) -> LastCallEnds {
+    fn times_of_last_calls(&self) -> LastCallTimes {
         *lock(&self.calls)
     }
 
@@ -142,7 +142,7 @@ impl WorkMonitor {
     /// calls end at their time limit.
     pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
         let due_at = self.loop_state().due_at?;
-        let ended_at = self.last_call_ends().any;
+        let ended_at = self.times_of_last_calls().any;
         let overdue = now.saturating_duration_since(due_at.max(ended_at));
         let silent = now.saturating_duration_since(ended_at).as_secs_f64();
         (overdue > self.patience).then(|| {
@@ -170,7 +170,7 @@ impl WorkMonitor {
             MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
         };
         let state = self.loop_state();
-        let replied_at = self.last_call_ends().finish_and_pop;
+        let replied_at = self.times_of_last_calls().finish_and_pop;
         let mut jobs = MetricFamily::new(
             "qless_work_jobs_total",
             MetricKind::Counter,

@@ -19,7 +19,7 @@ use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::substitute::ArgTemplate;
 use qless::internals::process::{
     CapturedStdout, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions, Processes,
-    ProgramDirectory, StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
+    ProgramDirectory, StartFault, StartFaultScope, StdoutMode, Waker, environment, job_line,
 };
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
@@ -559,11 +559,11 @@ fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
 }
 
 /// The fault of a program that does not start.
-fn fault(program: impl AsRef<OsStr>) -> (StartFaultKind, String) {
+fn fault(program: impl AsRef<OsStr>) -> (StartFaultScope, String) {
     fault_in(program, &ProgramDirectory::Inherited)
 }
 
-fn fault_in(program: impl AsRef<OsStr>, directory: &ProgramDirectory) -> (StartFaultKind, String) {
+fn fault_in(program: impl AsRef<OsStr>, directory: &ProgramDirectory) -> (StartFaultScope, String) {
     let mut programs = Programs::new();
     let launch = Launch {
         program: program.as_ref(),
@@ -603,7 +603,7 @@ fn a_program_that_cannot_be_executed_says_why() {
     ] {
         let shown = program.to_str().unwrap();
         let message = format!("cannot start `{shown}`: {why}");
-        assert_eq!(fault(program), (StartFaultKind::Exec, message));
+        assert_eq!(fault(program), (StartFaultScope::Exec, message));
     }
 }
 
@@ -612,7 +612,7 @@ fn a_directory_that_does_not_exist_is_named() {
     let directory = ProgramDirectory::Shared("/no/such/directory".into());
     let message =
         "cannot change to directory `/no/such/directory`: no such file or directory".to_owned();
-    assert_eq!(fault_in("sh", &directory), (StartFaultKind::Exec, message));
+    assert_eq!(fault_in("sh", &directory), (StartFaultScope::Exec, message));
 }
 
 #[test]
@@ -635,7 +635,7 @@ fn arguments_that_do_not_fit_are_the_fault_of_the_job() {
         let fault = programs.launch(0, launch).unwrap_err();
         assert_eq!(
             (fault.kind, fault.message.as_str()),
-            (StartFaultKind::Job, message)
+            (StartFaultScope::Job, message)
         );
     }
 }
@@ -645,7 +645,7 @@ fn a_busy_slot_starts_nothing() {
     let mut programs = Programs::new();
     let pid = programs.start("sleep 100");
     let fault = programs.launch(0, sh("exit 0")).unwrap_err();
-    assert_eq!(fault.kind, StartFaultKind::Exhausted);
+    assert_eq!(fault.kind, StartFaultScope::Exhausted);
     assert_eq!(programs.processes.pid_in_slot(0), Some(pid));
     programs.processes.send_signal(0, Signal::KILL);
     programs.end();
@@ -741,7 +741,7 @@ fn a_system_without_free_descriptors_may_have_some_later() {
                 Err(fault) => break fault,
             }
         };
-        assert_eq!(fault.kind, StartFaultKind::Exhausted);
+        assert_eq!(fault.kind, StartFaultScope::Exhausted);
         assert_eq!(fault.message, "cannot start a program: too many open files");
         assert!(started > 0);
         for slot in 0..started {
@@ -789,7 +789,7 @@ fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFault>
             ..sh(script)
         };
         match programs.launch(slot, launch) {
-            Err(fault) if fault.kind == StartFaultKind::Exhausted && Instant::now() < until => {
+            Err(fault) if fault.kind == StartFaultScope::Exhausted && Instant::now() < until => {
                 thread::sleep(Duration::from_millis(20));
             }
             started => {
@@ -882,7 +882,7 @@ fn a_sandbox_that_is_not_a_directory_is_refused() {
         );
         assert_eq!(
             (fault.kind, fault.message),
-            (StartFaultKind::Sandbox, message)
+            (StartFaultScope::Sandbox, message)
         );
     }
     assert!(precious.join("file").exists());
@@ -901,7 +901,7 @@ fn the_system_directory_of_another_user_is_no_sandbox() {
         fs::write(slot.join("file"), "1").unwrap();
         std::os::unix::fs::chown(&slot, Some(65534), None).unwrap();
         let fault = in_sandbox(dir.path(), 0, "").unwrap_err();
-        assert_eq!(fault.kind, StartFaultKind::Sandbox);
+        assert_eq!(fault.kind, StartFaultScope::Sandbox);
         assert!(
             fault.message.ends_with(": it belongs to another user"),
             "{}",
@@ -910,7 +910,7 @@ fn the_system_directory_of_another_user_is_no_sandbox() {
         assert!(slot.join("file").exists());
     } else {
         let fault = in_sandbox(Path::new("/no-such-directory"), 0, "").unwrap_err();
-        assert_eq!(fault.kind, StartFaultKind::Sandbox);
+        assert_eq!(fault.kind, StartFaultScope::Sandbox);
     }
 }
 
@@ -960,7 +960,7 @@ fn filled(arguments: &[&str], job: &PoppedJob) -> Result<Vec<String>, String> {
             .map(|argument| argument.into_string().unwrap())
             .collect()),
         Err(fault) => {
-            assert_eq!(fault.kind, StartFaultKind::Job);
+            assert_eq!(fault.kind, StartFaultScope::Job);
             Err(fault.message)
         }
     }
@@ -1067,7 +1067,7 @@ fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
         ..sh("")
     };
     let fault = programs.launch(0, launch).unwrap_err();
-    assert_eq!(fault.kind, StartFaultKind::Job);
+    assert_eq!(fault.kind, StartFaultScope::Job);
 }
 
 #[test]
@@ -1131,7 +1131,7 @@ fn a_variable_that_holds_nul_is_the_fault_of_the_job() {
     let mut job = job();
     job.tags.push(Name::from("a\0b"));
     let fault = environment::job_variables(&job, &Name::from("w")).unwrap_err();
-    assert_eq!(fault.kind, StartFaultKind::Job);
+    assert_eq!(fault.kind, StartFaultScope::Job);
     assert_eq!(
         fault.message,
         "`QLESS_TAGS` cannot be set: its value holds NUL"

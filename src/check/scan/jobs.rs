@@ -276,7 +276,7 @@ impl Scanner<'_> {
             }
             (Some(ItemKind::Work), b"stalled") => {
                 self.take_entry(ItemKind::Work, &queue, &jid, priority_bucket(f64::INFINITY))?
-                    || self.match_entry_or_scan_unlisted(
+                    || self.match_entry_or_scan_its_unlisted_set(
                         ItemKind::Work,
                         &queue,
                         &jid,
@@ -285,8 +285,12 @@ impl Scanner<'_> {
             }
             (Some(ItemKind::Work), _) => {
                 self.take_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
-                    || self.match_entry_or_scan_unlisted(ItemKind::Scheduled, &queue, &jid, 0)?
-                        == MatchResult::Matched
+                    || self.match_entry_or_scan_its_unlisted_set(
+                        ItemKind::Scheduled,
+                        &queue,
+                        &jid,
+                        0,
+                    )? == MatchResult::Matched
             }
             (Some(ItemKind::Locks), _) if in_grace => {
                 job.extra_reads.push(ExtraRead::LockScore);

@@ -404,12 +404,15 @@ impl<'a> Scanner<'a> {
         member: &[u8],
         bucket: u64,
     ) -> Result<bool, Error> {
-        Ok(self.match_entry_or_scan_unlisted(kind, name, member, bucket)? != MatchResult::Missing)
+        Ok(
+            self.match_entry_or_scan_its_unlisted_set(kind, name, member, bucket)?
+                != MatchResult::Missing,
+        )
     }
 
     /// Removes an entry that a job should have from the table of unmatched entries. If the table lacks the entry, and
     /// the scan has not read its set because no list names it, reads the set and tries again.
-    fn match_entry_or_scan_unlisted(
+    fn match_entry_or_scan_its_unlisted_set(
         &mut self,
         kind: ItemKind,
         name: &[u8],

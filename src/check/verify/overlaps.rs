@@ -76,7 +76,7 @@ impl OverlappingFindings {
 
     /// The findings that a repair must leave out for this item at this location, because another
     /// finding covers them, another location repairs them, or no location does.
-    pub(crate) fn findings_to_exclude(
+    pub(crate) fn findings_left_out_of_repair(
         &self,
         location: &ItemLocation,
         item: &Name,

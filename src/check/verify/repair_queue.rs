@@ -192,8 +192,8 @@ impl RepairQueue {
         self.items.len() + self.lost_dependencies.len()
     }
 
-    /// The jobs that lost more dependencies than one call can verify, or whose lost dependencies the core has not all
-    /// verified.
+    /// The jobs whose lost dependencies this repair does not restore: one call cannot verify that many, or the core
+    /// has not verified them all.
     pub(crate) fn jobs_with_too_many_dependencies(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.lost_dependencies {
@@ -265,7 +265,7 @@ impl RepairQueue {
         let mut restricted: Vec<RepairBatch> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
-            let mut excluded = overlaps.findings_to_exclude(location, &item);
+            let mut excluded = overlaps.findings_left_out_of_repair(location, &item);
             excluded.extend(&withheld);
             let list = if excluded.is_empty() {
                 &mut batches

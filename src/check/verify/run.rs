@@ -47,7 +47,7 @@ pub(crate) struct ScanResult {
 }
 
 impl ScanResult {
-    /// Whether a finding is severe enough for exit 7.
+    /// Whether any finding of this check is severe enough for exit 7.
     pub(crate) fn is_failing(&self) -> bool {
         let mut items = self.check.items.iter();
         items.any(|found| found.severity >= self.check.scan.fail_on)

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::job::{self, JobRow};
 use super::page::ScanCursor;
 use crate::clock::moment::Moment;
+use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::Bytes;
-use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
 use crate::json::Json;
@@ -24,7 +24,7 @@ const MAX_JOBS_PER_EXPORT_CALL: usize = 200;
 #[derive(Debug)]
 pub(crate) struct ExportReader<'a> {
     remaining: &'a [Name],
-    size: SliceSize,
+    size: JobsPerReply,
 }
 
 impl<'a> ExportReader<'a> {
@@ -32,7 +32,7 @@ impl<'a> ExportReader<'a> {
         ExportReader {
             remaining: jids,
             // The first call reads only 20 jobs, because their size is not known yet.
-            size: SliceSize::new(20, MAX_JOBS_PER_EXPORT_CALL),
+            size: JobsPerReply::new(20, MAX_JOBS_PER_EXPORT_CALL),
         }
     }
 

@@ -14,8 +14,8 @@ use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::RetryClass;
+use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::Bytes;
-use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::model::bulk::OutcomeCode;
@@ -39,7 +39,7 @@ pub struct GuardReply<D = ()> {
 
 /// Why a job was not put, or its dependencies not changed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PutOrDependencyRefusal {
+pub(crate) struct PutOrDependencyRefusalText {
     /// The reason without names of jobs. It is one text for all jobs refused for this reason, so that a summary can
     /// count them.
     pub summary: Cow<'static, str>,
@@ -47,7 +47,7 @@ pub(crate) struct PutOrDependencyRefusal {
     pub with_jobs: Option<String>,
 }
 
-impl PutOrDependencyRefusal {
+impl PutOrDependencyRefusalText {
     /// The reason as exactly as it is known.
     pub(crate) fn exact_sentence(&self) -> &str {
         self.with_jobs.as_deref().unwrap_or(&self.summary)
@@ -82,7 +82,7 @@ impl<D> GuardReply<D> {
     }
 
     /// Why a put or a change of dependencies was refused.
-    pub(crate) fn put_or_dependency_refusal(&self) -> PutOrDependencyRefusal {
+    pub(crate) fn put_or_dependency_refusal_text(&self) -> PutOrDependencyRefusalText {
         let (summary, with_jobs) = match self.code {
             OutcomeCode::Exists => ("a job of this id exists already", None),
             OutcomeCode::MissingDependency => {
@@ -100,13 +100,13 @@ impl<D> GuardReply<D> {
                 ("it would wait for itself", Some(jobs))
             }
             _ => {
-                return PutOrDependencyRefusal {
+                return PutOrDependencyRefusalText {
                     summary: self.core_refusal_text().into(),
                     with_jobs: None,
                 };
             }
         };
-        PutOrDependencyRefusal {
+        PutOrDependencyRefusalText {
             summary: summary.into(),
             with_jobs,
         }
@@ -242,7 +242,7 @@ impl Core {
             dependents: Vec<Name>,
         }
         let mut dependents = HashMap::new();
-        let (mut rest, mut size) = (jids, SliceSize::new(JOBS_PER_READ, JOBS_PER_READ));
+        let (mut rest, mut size) = (jids, JobsPerReply::new(JOBS_PER_READ, JOBS_PER_READ));
         while !rest.is_empty() {
             let (jids, rows) = self.read_next_slice(now, "dependents", &mut rest, &mut size)?;
             for (jid, row) in jids.iter().zip(rows) {

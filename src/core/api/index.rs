@@ -221,10 +221,10 @@ impl IndexReader {
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
         let index = self.index.clone();
-        self.read_next_members(&mut |offset, count| core.index_range(now, &index, offset, count))
+        self.next_members_with(&mut |offset, count| core.index_range(now, &index, offset, count))
     }
 
-    fn read_next_members(&mut self, read: ReadRange) -> Result<Option<Vec<Name>>, Error> {
+    fn next_members_with(&mut self, read: RangeReadFn) -> Result<Option<Vec<Name>>, Error> {
         match self.back {
             _ if self.done => Ok(None),
             Some(end) => self.next_members_backward(read, end).map(Some),
@@ -233,7 +233,7 @@ impl IndexReader {
     }
 
     /// The next members of a forward reader, without the members that it has returned before.
-    fn next_members_forward(&mut self, read: ReadRange) -> Result<Vec<Name>, Error> {
+    fn next_members_forward(&mut self, read: RangeReadFn) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
         let mut part = loop {
@@ -255,7 +255,7 @@ impl IndexReader {
 
     /// The members before position `end`, last first. When members leave, the others move towards the front, so no
     /// unread member gets behind `end`.
-    fn next_members_backward(&mut self, read: ReadRange, end: u64) -> Result<Vec<Name>, Error> {
+    fn next_members_backward(&mut self, read: RangeReadFn, end: u64) -> Result<Vec<Name>, Error> {
         let total = read(0, 0)?.total;
         let end = end.min(total);
         let offset = end.saturating_sub(self.size);
@@ -271,7 +271,7 @@ impl IndexReader {
 
 /// A function that reads a range of the index. Its arguments are the offset of the first member and the number of
 /// members.
-type ReadRange<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexRange, Error>;
+type RangeReadFn<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexRange, Error>;
 
 #[cfg(test)]
 mod tests {
@@ -302,7 +302,7 @@ mod tests {
     IndexReader::forward(Index::Tracked, 1)
     };
                 let (mut returned, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
-                while let Some(slice) = reader.read_next_members(&mut |offset, count| {
+                while let Some(slice) = reader.next_members_with(&mut |offset, count| {
                     let (from, count) = ((offset as usize).min(list.len()), count as usize);
                     let members = list[from..(from + count).min(list.len())].to_vec();
                     Ok(IndexRange { total: list.len() as u64, members })

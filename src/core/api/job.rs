@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use strum::IntoStaticStr;
 
 use crate::clock::moment::Moment;
+use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::{self, Bytes};
-use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
 use crate::json::data::JobData;
@@ -82,9 +82,9 @@ impl Core {
         fields: &str,
         rest: &mut &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
-        let mut size = self.slice_size;
+        let mut size = self.jobs_per_reply;
         let (slice, replies) = self.read_next_slice(now, fields, rest, &mut size)?;
-        self.slice_size = size;
+        self.jobs_per_reply = size;
         let jobs = slice.iter().zip(replies).map(|(jid, reply)| match reply {
             Value::Nil => Ok(None),
             fields => read_job_row(jid, fields).map(|row| Some(row.job)),
@@ -119,7 +119,7 @@ impl Core {
         now: Moment,
         fields: &str,
         rest: &mut &'j [Name],
-        size: &mut SliceSize,
+        size: &mut JobsPerReply,
     ) -> Result<(&'j [Name], Vec<Value>), Error> {
         loop {
             let slice = &rest[..size.jobs.min(rest.len())];

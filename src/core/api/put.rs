@@ -82,7 +82,7 @@ impl PutPolicy {
 pub struct ThrottleMaxima(Arc<[u8]>);
 
 impl ThrottleMaxima {
-    /// Makes the fields from the maxima by throttle id and the operator who sets them.
+    /// Writes the JSON fields `by` and `maxima` of a put's policy, from the operator and the maxima by throttle id.
     pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> ThrottleMaxima {
         let mut text = br#","by":"#.to_vec();
         text.extend(quote_string(by.as_bytes()));

@@ -38,7 +38,7 @@ pub struct Template {
 
 /// A recurring job from an export. Its numbers are kept as texts, so that no digit changes.
 #[derive(Clone, Copy, Debug)]
-pub struct ExportedTemplate<'t> {
+pub struct ExportedRecurringJob<'t> {
     pub jid: &'t Name,
     pub queue: &'t Name,
     pub klass: &'t Name,
@@ -65,7 +65,11 @@ struct TemplateCountChange {
 
 impl Core {
     /// Puts an exported recurring job, with its next run at the exported time.
-    pub fn import_template(&mut self, now: Moment, job: &ExportedTemplate) -> Result<(), Error> {
+    pub fn import_recurring_job(
+        &mut self,
+        now: Moment,
+        job: &ExportedRecurringJob,
+    ) -> Result<(), Error> {
         let offset = job.next.since(now).to_string();
         let tags = quote_array(job.tags.iter().map(Name::as_bytes));
         let words: [&[u8]; 15] = [

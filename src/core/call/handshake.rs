@@ -119,18 +119,18 @@ pub(crate) fn login(
     questions: OptionalLoginQueries,
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
-    let first = handshake_steps(target, client_name, questions);
-    let replies = run_handshake_steps(connection, &first, deadline)?;
+    let first = handshake_commands(target, client_name, questions);
+    let replies = run_handshake_commands(connection, &first, deadline)?;
     if first
         .iter()
         .zip(&replies)
-        .any(|(step, reply)| is_hello_refused(*step, reply))
+        .any(|(command, reply)| is_hello_refused(*command, reply))
     {
         return login_without_hello(connection, target, questions, deadline);
     }
     let mut server = ServerInfo::unknown();
-    for (step, reply) in first.iter().zip(replies) {
-        read_step_reply(*step, reply, target, &mut server)?;
+    for (command, reply) in first.iter().zip(replies) {
+        read_command_reply(*command, reply, target, &mut server)?;
         if server.mode == ServerMode::Sentinel {
             let mut packed = PackedCommands::default();
             packed.add_command(&["SENTINEL", "MASTERS"]);
@@ -149,12 +149,12 @@ pub(crate) fn login_to_sentinel(
     client_name: &str,
     deadline: Instant,
 ) -> Result<(), LoginFailure> {
-    let login = login_steps(target, client_name);
-    let replies = run_handshake_steps(connection, &login, deadline)?;
-    for (step, reply) in login.iter().zip(&replies) {
+    let login = login_commands(target, client_name);
+    let replies = run_handshake_commands(connection, &login, deadline)?;
+    for (command, reply) in login.iter().zip(&replies) {
         // A refused HELLO is no failure: a Sentinel without HELLO has no users to log in as, either.
         if let Some(refused) = server_error(reply)
-            && !is_hello_refused(*step, reply)
+            && !is_hello_refused(*command, reply)
         {
             let error = error::login_refused(&refused, target);
             return Err(LoginFailure::Refused(Box::new(error)));
@@ -178,7 +178,7 @@ pub(super) fn read_master_names(reply: Option<Value>) -> Vec<Name> {
 
 /// One command of the handshake.
 #[derive(Clone, Copy)]
-enum HandshakeStep<'a> {
+enum HandshakeCommand<'a> {
     /// AUTH with a password alone, or with its user. A server that has no password refuses only AUTH without a user.
     Auth(Option<&'a str>, &'a [u8]),
     Hello(Option<(&'a str, &'a [u8])>, &'a str),
@@ -192,55 +192,55 @@ enum HandshakeStep<'a> {
     Time,
 }
 
-fn handshake_steps<'a>(
+fn handshake_commands<'a>(
     target: &'a ServerTarget,
     client_name: &'a str,
     questions: OptionalLoginQueries<'a>,
-) -> Vec<HandshakeStep<'a>> {
-    let mut steps = login_steps(target, client_name);
-    add_steps_after_login(target, questions, &mut steps);
-    steps
+) -> Vec<HandshakeCommand<'a>> {
+    let mut commands = login_commands(target, client_name);
+    add_commands_after_login(target, questions, &mut commands);
+    commands
 }
 
-/// The steps that say who this client is.
-fn login_steps<'a>(target: &'a ServerTarget, client_name: &'a str) -> Vec<HandshakeStep<'a>> {
+/// The commands that say who this client is.
+fn login_commands<'a>(target: &'a ServerTarget, client_name: &'a str) -> Vec<HandshakeCommand<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
-    let mut steps = Vec::new();
+    let mut commands = Vec::new();
     match (&target.user, password) {
         (Some(user), password) => {
-            steps.push(HandshakeStep::Hello(
+            commands.push(HandshakeCommand::Hello(
                 Some((user, password.unwrap_or_default())),
                 client_name,
             ));
         }
         (None, Some(password)) => {
-            steps.push(HandshakeStep::Auth(None, password));
-            steps.push(HandshakeStep::Hello(None, client_name));
+            commands.push(HandshakeCommand::Auth(None, password));
+            commands.push(HandshakeCommand::Hello(None, client_name));
         }
-        (None, None) => steps.push(HandshakeStep::Hello(None, client_name)),
+        (None, None) => commands.push(HandshakeCommand::Hello(None, client_name)),
     }
-    steps
+    commands
 }
 
-/// Adds the steps after the login: selecting the database, and the optional questions about the server.
-fn add_steps_after_login<'a>(
+/// Adds the commands after the login: selecting the database, and the optional questions about the server.
+fn add_commands_after_login<'a>(
     target: &'a ServerTarget,
     questions: OptionalLoginQueries<'a>,
-    steps: &mut Vec<HandshakeStep<'a>>,
+    commands: &mut Vec<HandshakeCommand<'a>>,
 ) {
     if target.db != 0 {
-        steps.push(HandshakeStep::Select(target.db));
+        commands.push(HandshakeCommand::Select(target.db));
     }
     if let Address::Local {
         fsync: Some(fsync), ..
     } = &target.address
     {
-        steps.push(HandshakeStep::Fsync(fsync.into_str()));
+        commands.push(HandshakeCommand::Fsync(fsync.into_str()));
     }
-    steps.extend(questions.rights.map(HandshakeStep::Rights));
-    steps.extend(questions.eviction.then_some(HandshakeStep::Memory));
-    steps.extend(questions.lag.then_some(HandshakeStep::Replication));
-    steps.push(HandshakeStep::Time);
+    commands.extend(questions.rights.map(HandshakeCommand::Rights));
+    commands.extend(questions.eviction.then_some(HandshakeCommand::Memory));
+    commands.extend(questions.lag.then_some(HandshakeCommand::Replication));
+    commands.push(HandshakeCommand::Time);
 }
 
 /// Logs in without HELLO, which the server does not know or the user is not allowed to run. The connection has no
@@ -252,32 +252,32 @@ fn login_without_hello(
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
     let password = target.password.as_ref().map(|password| password.reveal());
-    let mut steps = Vec::new();
+    let mut commands = Vec::new();
     if target.user.is_some() || password.is_some() {
-        steps.push(HandshakeStep::Auth(
+        commands.push(HandshakeCommand::Auth(
             target.user.as_deref(),
             password.unwrap_or_default(),
         ));
     }
-    add_steps_after_login(target, questions, &mut steps);
-    steps.push(HandshakeStep::Info);
-    let replies = run_handshake_steps(connection, &steps, deadline)?;
+    add_commands_after_login(target, questions, &mut commands);
+    commands.push(HandshakeCommand::Info);
+    let replies = run_handshake_commands(connection, &commands, deadline)?;
     let mut server = ServerInfo::unknown();
-    for (step, reply) in steps.iter().zip(replies) {
-        read_step_reply(*step, reply, target, &mut server)?;
+    for (command, reply) in commands.iter().zip(replies) {
+        read_command_reply(*command, reply, target, &mut server)?;
     }
     Ok(server)
 }
 
-fn run_handshake_steps(
+fn run_handshake_commands(
     connection: &Connection,
-    steps: &[HandshakeStep],
+    commands: &[HandshakeCommand],
     deadline: Instant,
 ) -> Result<Vec<Value>, LoginFailure> {
     let mut packed = PackedCommands::default();
     packed.wipe_after_sending();
-    for step in steps {
-        pack_handshake_step(*step, &mut packed);
+    for command in commands {
+        pack_handshake_command(*command, &mut packed);
     }
     let ReceivedReplies { replies, fault } = connection.exchange(packed, deadline);
     match fault {
@@ -289,14 +289,14 @@ fn run_handshake_steps(
     }
 }
 
-fn pack_handshake_step(step: HandshakeStep, packed: &mut PackedCommands) {
-    match step {
-        HandshakeStep::Auth(None, password) => packed.add_command(&[b"AUTH", password]),
-        HandshakeStep::Auth(Some(user), password) => {
+fn pack_handshake_command(command: HandshakeCommand, packed: &mut PackedCommands) {
+    match command {
+        HandshakeCommand::Auth(None, password) => packed.add_command(&[b"AUTH", password]),
+        HandshakeCommand::Auth(Some(user), password) => {
             packed.add_command(&[b"AUTH", user.as_bytes(), password])
         }
-        HandshakeStep::Hello(None, name) => packed.add_command(&["HELLO", "2", "SETNAME", name]),
-        HandshakeStep::Hello(Some((user, password)), name) => packed.add_command(&[
+        HandshakeCommand::Hello(None, name) => packed.add_command(&["HELLO", "2", "SETNAME", name]),
+        HandshakeCommand::Hello(Some((user, password)), name) => packed.add_command(&[
             b"HELLO" as &[u8],
             b"2",
             b"AUTH",
@@ -305,55 +305,57 @@ fn pack_handshake_step(step: HandshakeStep, packed: &mut PackedCommands) {
             b"SETNAME",
             name.as_bytes(),
         ]),
-        HandshakeStep::Select(db) => packed.add_command(&["SELECT", &db.to_string()]),
-        HandshakeStep::Fsync(word) => packed.add_command(&["CONFIG", "SET", "appendfsync", word]),
-        HandshakeStep::Info => packed.add_command(&["INFO", "server"]),
-        HandshakeStep::Memory => packed.add_command(&["INFO", "memory"]),
-        HandshakeStep::Replication => packed.add_command(&["INFO", "replication"]),
-        HandshakeStep::Rights(prefix) => rights::add_handshake_rights_test(prefix, packed),
-        HandshakeStep::Time => packed.add_command(&["TIME"]),
+        HandshakeCommand::Select(db) => packed.add_command(&["SELECT", &db.to_string()]),
+        HandshakeCommand::Fsync(word) => {
+            packed.add_command(&["CONFIG", "SET", "appendfsync", word])
+        }
+        HandshakeCommand::Info => packed.add_command(&["INFO", "server"]),
+        HandshakeCommand::Memory => packed.add_command(&["INFO", "memory"]),
+        HandshakeCommand::Replication => packed.add_command(&["INFO", "replication"]),
+        HandshakeCommand::Rights(prefix) => rights::add_handshake_rights_test(prefix, packed),
+        HandshakeCommand::Time => packed.add_command(&["TIME"]),
     }
 }
 
-fn is_hello_refused(step: HandshakeStep, reply: &Value) -> bool {
+fn is_hello_refused(command: HandshakeCommand, reply: &Value) -> bool {
     let Some(error) = server_error(reply) else {
         return false;
     };
-    match step {
-        HandshakeStep::Hello(..) => {
+    match command {
+        HandshakeCommand::Hello(..) => {
             error.code == "NOPERM" || error.message.to_lowercase().contains("unknown command")
         }
         _ => false,
     }
 }
 
-/// Stores in `server` what the reply to a step says. Fails if the server refused a step that must succeed, or is too
+/// Stores in `server` what the reply to a command says. Fails if the server refused a command that must succeed, or is too
 /// old.
-fn read_step_reply(
-    step: HandshakeStep,
+fn read_command_reply(
+    command: HandshakeCommand,
     reply: Value,
     target: &ServerTarget,
     server: &mut ServerInfo,
 ) -> Result<(), LoginFailure> {
     if let Some(refused) = server_error(&reply) {
-        return match step {
-            HandshakeStep::Rights(prefix)
+        return match command {
+            HandshakeCommand::Rights(prefix)
                 if refused.is_cross_slot() && server.mode != ServerMode::Cluster =>
             {
                 let error = error::untagged_cluster_prefix(prefix, target);
                 Err(LoginFailure::Refused(Box::new(error)))
             }
-            HandshakeStep::Info
-            | HandshakeStep::Memory
-            | HandshakeStep::Replication
-            | HandshakeStep::Rights(_) => Ok(()),
+            HandshakeCommand::Info
+            | HandshakeCommand::Memory
+            | HandshakeCommand::Replication
+            | HandshakeCommand::Rights(_) => Ok(()),
             _ => Err(LoginFailure::Refused(Box::new(error::login_refused(
                 &refused, target,
             )))),
         };
     }
-    match (step, reply) {
-        (HandshakeStep::Hello(..), Value::Array(parts)) => {
+    match (command, reply) {
+        (HandshakeCommand::Hello(..), Value::Array(parts)) => {
             for pair in parts.chunks_exact(2) {
                 match (
                     scalar_text_or_empty(&pair[0]).as_str(),
@@ -367,19 +369,19 @@ fn read_step_reply(
             }
             require_supported_version(&server.version)
         }
-        (HandshakeStep::Info, reply) => {
+        (HandshakeCommand::Info, reply) => {
             let info = InfoText(scalar_text_or_empty(&reply));
             server.mode = ServerMode::from_name(info.server_mode().unwrap_or_default());
             server.version = info.field("redis_version").unwrap_or_default().to_string();
             require_supported_version(&server.version)
         }
-        (HandshakeStep::Time, reply) => {
+        (HandshakeCommand::Time, reply) => {
             let time = reply::read_reply("TIME", reply);
             let time = time.map_err(|_| LoginFailure::Fault(Fault::MalformedReply))?;
             server.time = reply::moment_of_time_reply(time);
             Ok(())
         }
-        (HandshakeStep::Memory, reply) => {
+        (HandshakeCommand::Memory, reply) => {
             let info = InfoText(scalar_text_or_empty(&reply));
             let limit = info.number("maxmemory").unwrap_or(0);
             let policy = info.field("maxmemory_policy");
@@ -387,16 +389,19 @@ fn read_step_reply(
             server.eviction = policy.map(str::to_owned);
             Ok(())
         }
-        (HandshakeStep::Replication, reply) => {
+        (HandshakeCommand::Replication, reply) => {
             server.lag = InfoText(scalar_text_or_empty(&reply)).primary_silence();
             Ok(())
         }
-        (HandshakeStep::Rights(_), reply) => {
+        (HandshakeCommand::Rights(_), reply) => {
             server.missing_rights = rights::read_missing_commands(reply);
             Ok(())
         }
-        (HandshakeStep::Auth(..) | HandshakeStep::Select(_) | HandshakeStep::Fsync(_), _) => Ok(()),
-        (HandshakeStep::Hello(..), _) => Err(LoginFailure::Fault(Fault::MalformedReply)),
+        (
+            HandshakeCommand::Auth(..) | HandshakeCommand::Select(_) | HandshakeCommand::Fsync(_),
+            _,
+        ) => Ok(()),
+        (HandshakeCommand::Hello(..), _) => Err(LoginFailure::Fault(Fault::MalformedReply)),
     }
 }
 

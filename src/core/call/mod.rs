@@ -16,6 +16,7 @@ mod error;
 mod fault;
 mod handshake;
 pub(crate) mod info;
+pub(crate) mod jobs_per_reply;
 pub(crate) mod local;
 mod local_socket;
 mod nodes;
@@ -31,7 +32,6 @@ pub(crate) mod rights;
 mod round;
 mod route;
 mod sentinel;
-pub(crate) mod slice_size;
 mod stream;
 mod subscription;
 mod tls;
@@ -49,13 +49,13 @@ use self::error::ServerError;
 pub(crate) use self::error::{blocks_writes, may_answer_later};
 use self::fault::Fault;
 use self::info::InfoText;
+use self::jobs_per_reply::JobsPerReply;
 pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
 use self::rights::MissingRights;
 pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
-use self::slice_size::SliceSize;
 pub(crate) use self::subscription::{ConnectionLoss, Notice, PublishedMessage, Subscription};
 use self::tls::TlsClient;
 use super::script::Script;
@@ -138,7 +138,7 @@ pub struct Core {
     /// Whether a call succeeded that may have changed something.
     has_made_changes: bool,
     /// How many jobs the next call reads.
-    pub(crate) slice_size: SliceSize,
+    pub(crate) jobs_per_reply: JobsPerReply,
     /// The time at which the caller wants each call to end, even if the timeout is longer.
     caller_deadline: Option<Instant>,
 }
@@ -205,7 +205,7 @@ impl Core {
             waits_for_lost_server: true,
             was_connected: false,
             has_made_changes: false,
-            slice_size: SliceSize::new(MAX_JOBS_PER_CALL, MAX_JOBS_PER_CALL),
+            jobs_per_reply: JobsPerReply::new(MAX_JOBS_PER_CALL, MAX_JOBS_PER_CALL),
             caller_deadline: None,
         }
     }

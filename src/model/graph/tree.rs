@@ -177,7 +177,7 @@ impl<'g> TreeWriter<'g> {
         let has_dependencies =
             drawing.dependencies && self.has_branches(root, BranchKind::Dependencies);
         let has_dependents = drawing.dependents && self.has_branches(root, BranchKind::Dependents);
-        self.add_root(root);
+        self.add_root_line(root);
         if has_dependencies {
             if has_dependents {
                 self.add_text_line("depends on");
@@ -202,7 +202,7 @@ impl<'g> TreeWriter<'g> {
             if self.is_shown[root] {
                 continue;
             }
-            self.add_root(root);
+            self.add_root_line(root);
             if branches == BranchKind::Dependents && self.has_branches(root, branches) {
                 self.add_text_line("needed by");
             }
@@ -230,7 +230,7 @@ impl<'g> TreeWriter<'g> {
         }
     }
 
-    fn add_root(&mut self, root: usize) {
+    fn add_root_line(&mut self, root: usize) {
         self.is_shown[root] = true;
         let node = &self.graph.nodes[root];
         let mark = if node.blocks { BLOCKS } else { "" };

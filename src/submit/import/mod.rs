@@ -661,7 +661,7 @@ impl Importer<'_> {
             code => JobOutcome::refused(
                 jid,
                 code,
-                reply.put_or_dependency_refusal().exact_sentence(),
+                reply.put_or_dependency_refusal_text().exact_sentence(),
             ),
         }
     }
@@ -691,7 +691,7 @@ impl Importer<'_> {
             (true, ExistingPolicy::Refuse) => {
                 JobOutcome::refused(&job.jid, OutcomeCode::Exists, "it exists already")
             }
-            _ => match core.import_template(
+            _ => match core.import_recurring_job(
                 now,
                 &pack::recurring_to_put(&read, &queue, now, note.as_deref()),
             ) {

@@ -153,8 +153,8 @@ pub(super) fn recurring_to_put<'t>(
     queue: &'t Name,
     now: Moment,
     pause: Option<&'t [u8]>,
-) -> template::ExportedTemplate<'t> {
-    template::ExportedTemplate {
+) -> template::ExportedRecurringJob<'t> {
+    template::ExportedRecurringJob {
         jid: &recurring.jid,
         queue,
         klass: &recurring.klass,

@@ -173,9 +173,9 @@ pub struct LeftJobs {
 /// The locks that other workers hold on jobs of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LocksOfOtherWorkers {
-    /// Locks that have not expired.
+    /// How many of these locks have not expired.
     pub valid: u64,
-    /// Locks that have expired. A pop gets their jobs after the grace period.
+    /// How many of these locks have expired. A pop gets their jobs after the grace period.
     pub stalled: u64,
     /// Seconds until the last grace period of an expired lock ends.
     pub grace_left: f64,

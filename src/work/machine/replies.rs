@@ -89,7 +89,7 @@ impl Machine {
         };
         // In round-robin order, a call pops only a share from each queue. So a queue may have more jobs, even if the
         // call brought fewer than wanted.
-        let is_empty = count == 0 || count < sent.total && self.rotation.has_fixed_order();
+        let is_empty = count == 0 || count < sent.total && !self.rotation.is_round_robin();
         self.poll_at = if self.rotation.has_ready_queues() {
             now
         } else if self.rotation.is_limited_to_ready_queues() && self.is_queue_search_outdated {

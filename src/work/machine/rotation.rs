@@ -79,10 +79,10 @@ impl Rotation {
         true
     }
 
-    /// Whether the queues do not rotate: they have the order in which they were given, or the thread of the calls sorts
-    /// them by lag or by patterns.
-    pub fn has_fixed_order(&self) -> bool {
-        self.order != QueueOrder::RoundRobin
+    /// Whether the queues take turns. Else they have the order in which they were given, or the thread of the calls
+    /// sorts them by lag or by patterns.
+    pub fn is_round_robin(&self) -> bool {
+        self.order == QueueOrder::RoundRobin
     }
 
     pub fn contains_queue(&self, queue: &Name) -> bool {
@@ -139,7 +139,7 @@ impl Rotation {
         if ready.is_some_and(BTreeSet::is_empty) {
             return vec![(self.queues[next].0.clone(), max_jobs)];
         }
-        if self.has_fixed_order() {
+        if !self.is_round_robin() {
             let all = |at: usize| (self.queues[at].0.clone(), max_jobs);
             return match ready {
                 Some(ready) => ready.iter().copied().map(all).collect(),
@@ -171,7 +171,7 @@ impl Rotation {
 
     /// Notes from which queues jobs came.
     pub fn advance_past<'a>(&mut self, queues: impl Iterator<Item = &'a Name>) {
-        if self.has_fixed_order() || self.places.is_empty() {
+        if !self.is_round_robin() || self.places.is_empty() {
             return;
         }
         let mut left: HashMap<usize, usize> = HashMap::new();

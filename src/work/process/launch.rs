@@ -17,7 +17,7 @@ use super::pipe::{
     AnswerLines, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
 };
 use super::sandbox::{SlotFolder, SlotSandboxes};
-use super::start_fault::{StartFault, StartFaultKind};
+use super::start_fault::{StartFault, StartFaultScope};
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message_without_errno;
 use crate::text::Sanitized;
@@ -225,7 +225,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         let directory = Sanitized(directory.as_os_str().as_encoded_bytes());
         let why = io_message_without_errno(&fault);
         let message = format!("cannot change to directory `{directory}`: {why}");
-        return StartFault::new(StartFaultKind::Exec, message);
+        return StartFault::new(StartFaultScope::Exec, message);
     }
     let why = match find_in_path(program) {
         None if program.as_encoded_bytes().contains(&b'/') => "it does not exist".into(),
@@ -241,7 +241,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
     };
     let program = Sanitized(program.as_encoded_bytes());
     StartFault::new(
-        StartFaultKind::Exec,
+        StartFaultScope::Exec,
         format!("cannot start `{program}`: {why}"),
     )
 }

@@ -32,7 +32,7 @@ use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::SlotSandboxes;
 pub use self::signals::Waker;
 use self::signals::{SignalPipes, WakeupPipe};
-pub use self::start_fault::{StartFault, StartFaultKind};
+pub use self::start_fault::{StartFault, StartFaultScope};
 use super::machine::event::ProcessExit;
 use crate::error::{Error, Kind, io_message_without_errno};
 

@@ -3,14 +3,14 @@
 /// Why a program did not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartFault {
-    pub kind: StartFaultKind,
+    pub kind: StartFaultScope,
     /// The sentence, without a full stop.
     pub message: String,
 }
 
 /// The cause of a failed start, which shows whether the next starts will probably fail, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StartFaultKind {
+pub enum StartFaultScope {
     /// The program cannot be executed. A start for the next job will probably fail, too.
     Exec,
     /// The data of this job cannot be passed to the program.
@@ -22,26 +22,26 @@ pub enum StartFaultKind {
 }
 
 impl StartFault {
-    pub(super) fn new(kind: StartFaultKind, message: impl Into<String>) -> StartFault {
+    pub(super) fn new(kind: StartFaultScope, message: impl Into<String>) -> StartFault {
         let message = message.into();
         StartFault { kind, message }
     }
 
     pub(super) fn unpassable_job(message: impl Into<String>) -> StartFault {
-        StartFault::new(StartFaultKind::Job, message)
+        StartFault::new(StartFaultScope::Job, message)
     }
 
     pub(super) fn unusable_sandbox(message: impl Into<String>) -> StartFault {
-        StartFault::new(StartFaultKind::Sandbox, message)
+        StartFault::new(StartFaultScope::Sandbox, message)
     }
 
     /// The slot's directory cannot be prepared now, but perhaps later: the disk is full, or a program writes in it.
     pub(super) fn busy_sandbox(message: impl Into<String>) -> StartFault {
-        StartFault::new(StartFaultKind::Exhausted, message)
+        StartFault::new(StartFaultScope::Exhausted, message)
     }
 
     pub(super) fn exhausted_system(why: impl std::fmt::Display) -> StartFault {
         let message = format!("cannot start a program: {why}");
-        StartFault::new(StartFaultKind::Exhausted, message)
+        StartFault::new(StartFaultScope::Exhausted, message)
     }
 }

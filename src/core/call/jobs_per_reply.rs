@@ -5,14 +5,14 @@ const SLICE_BYTES: usize = 4 << 20;
 
 /// The number of jobs that the next call reads. It adapts to the size of the jobs in the last reply.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SliceSize {
+pub(crate) struct JobsPerReply {
     pub jobs: usize,
     max: usize,
 }
 
-impl SliceSize {
-    pub(crate) const fn new(initial: usize, max: usize) -> SliceSize {
-        SliceSize { jobs: initial, max }
+impl JobsPerReply {
+    pub(crate) const fn new(initial: usize, max: usize) -> JobsPerReply {
+        JobsPerReply { jobs: initial, max }
     }
 
     /// Sets the number of jobs for the next call by the average size of a job in the last reply, which had `bytes` for
