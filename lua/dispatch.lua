@@ -24,7 +24,7 @@ if ARGV[100003] then error('More than 100000 args') end
 if not now or now - now ~= 0 then error('Arg "now" missing or not a number: nil') end
 if timeless then return run(ARGV) end
 -- `t` is the time as text for Redis, `seconds` the whole seconds as text. A plain decimal number stays as the caller
--- wrote it. Any other form is written anew, since Lua accepts more forms of a number than Redis: blanks, hexadecimal,
+-- wrote it. Any other form is converted, since Lua accepts more forms of a number than Redis: blanks, hexadecimal,
 -- exponents that underflow, text before a NUL.
 local seconds = string.match(t, '^([1-9]%d*)%.?%d*$')
 if not seconds then t, seconds = string.format('%.17g', now), '' .. math.floor(now) end

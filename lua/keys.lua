@@ -44,7 +44,7 @@ local Keys = {
   wait = 'ql:s:wait:',
   run = 'ql:s:run:',
   stats = 'ql:s:stats:',
-  -- a throttle: `throttle .. id` is its hash; with `locks` the jobs that hold a slot, with `pending` those that wait
+  -- a throttle: `throttle .. id` is its hash; with `locks` the jobs that hold a slot, with `pending` the waiting jobs
   throttle = 'ql:th:',
   pending = '-pending',
   -- the throttles with a maximum; the score is the time when the maximum was set

@@ -2,7 +2,7 @@
 -- Takes: me queue jid klass data delay [priority p] [tags json] [retries n] [depends json] [throttles json] [lock text]
 --   [key text] [dup queue|merge|skip|replace] [until start|end] [ttl s] [score n] [rescore min|max] [hold 0|1]
 --   [backoff policy]
--- Result: the jid; with `dup`, that of the existing job if it took the put
+-- Result: the jid; with `dup`, the jid of the existing job if that job took the put
 -- Refuses: missing or wrong words, a jid with a reserved ending
 -- Publishes: as job/put and job/put_extended
 local Old = Fields('job/put', 'throttles')

@@ -1,4 +1,4 @@
--- The stored priority patterns in their order, or those that an older qmore stored.
+-- The stored priority patterns in their order, or the patterns that an older qmore stored.
 -- Result: a JSON array of texts; each text is a JSON object with `fairly` and `pattern`
 return function()
   local list = redis.call('lrange', Keys.priority_patterns, 0, -1)

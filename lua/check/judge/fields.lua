@@ -1,5 +1,5 @@
--- Checks the fields of a job. Those that every command needs must exist, and every client must be able to read
--- them.
+-- Checks the fields of a job. Fields that every command needs must exist, and every client must be able to
+-- read them.
 -- Takes: job; what `check.read` returned with it
 return function(check)
   local number = need('value/number')

@@ -1,6 +1,6 @@
 -- Checks the fields of a template that do not depend on its schedule.
--- Takes: jid; the values of Template; the key of the template's hash, or nil for a paused template, of which a repair
---   replaces no field; the function that reports a wrong field without a repair
+-- Takes: jid; the values of Template; the key of the template's hash, or nil for a paused template (no repair
+--   replaces its fields); the function that reports a wrong field without a repair
 local Template = Fields('queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags', 'data', 'klass', 'opts')
 
 return function(check)

@@ -1,4 +1,4 @@
--- Plans how held jobs return to work: the functions add the changes to those of a finding.
+-- Plans how held jobs return to work. The functions add their changes to the changes of a finding.
 -- Result: a table of functions
 return function(check)
   local held, ask, tag_list = {}, check.ask, check.need('judge/tag_list')

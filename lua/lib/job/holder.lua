@@ -1,4 +1,4 @@
--- Reads the fields that describe a job because of which others wait: it holds a slot, a lock or a lane. Writes nothing.
+-- Reads the fields of a job that makes other jobs wait: it holds a slot, a lock or a lane. Writes nothing.
 -- Takes: now; jid
 -- Result: jid, klass, queue, state, worker, and when the worker was seen last; '' for an unknown field
 local Job = Fields('klass', 'queue', 'state', 'worker')
