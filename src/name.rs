@@ -23,10 +23,15 @@ pub struct Name(Arc<[u8]>);
 /// last ones of a private-use plane. Ordinary text does not use them.
 const INVALID_BYTES: u32 = 0x0010_FF00;
 
+/// The first byte of the characters of that plane in UTF-8.
+const FIRST_BYTE: u8 = 0xF4;
+
 /// The bytes as text without losing any: a byte that is not UTF-8 becomes a private-use
 /// character. [`Name::from_lossless_text`] is the inverse.
 pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    if !bytes.contains(&FIRST_BYTE)
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
         return Cow::Borrowed(text);
     }
     let mut text = String::with_capacity(bytes.len());
@@ -87,6 +92,9 @@ impl std::fmt::Display for Name {
 impl Name {
     /// The name whose [`lossless_text`] this is.
     pub fn from_lossless_text(text: &str) -> Name {
+        if !text.as_bytes().contains(&FIRST_BYTE) {
+            return Name::from(text);
+        }
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
             match byte_of_lossless_char(c) {
@@ -156,6 +164,12 @@ impl From<&str> for Name {
 impl From<String> for Name {
     fn from(text: String) -> Name {
         Name(text.into_bytes().into())
+    }
+}
+
+impl From<Name> for Vec<u8> {
+    fn from(name: Name) -> Vec<u8> {
+        name.into_bytes()
     }
 }
 
@@ -275,5 +289,23 @@ pub(crate) fn refuse_as_new_name(name: &[u8]) -> Result<(), String> {
     match chars.find(|c| c.is_control()) {
         Some(c) => Err(format!("holds a control character, U+{:04X}", c as u32)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lossless_text_can_be_converted_back() {
+        for bytes in [
+            b"a\xff\xf4".as_slice(),
+            "\u{10FF80}".as_bytes(),
+            "\u{10FFFF}é\u{100000}".as_bytes(),
+            b"plain",
+        ] {
+            let name = Name::from(bytes);
+            assert_eq!(Name::from_lossless_text(&name.lossless_text()), name);
+        }
     }
 }

@@ -109,7 +109,7 @@ fn run_subcommand(command: &Command, session: &mut Session) -> Result<Exit, Erro
     let is_view = matches!(command.context_member_dispatch(), MemberDispatch::Apart);
     if writes && !is_view {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
-        session.ui.continue_without_stdout();
+        session.ui.continue_if_stdout_fails();
     }
     let members = session.file.as_mut().and_then(|file| file.members.take());
     let run_once = |session: &mut Session| match &members {

@@ -22,7 +22,7 @@ use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::input::source::StdinAvailability;
 use crate::name::Name;
 use crate::session::{MemberCommandPart, Session, SharedStreamState};
@@ -302,8 +302,8 @@ impl<'g> CommandOnMembers<'g> {
         let mut parts: Vec<Option<MemberCommandPart>> = Vec::new();
         for jids in own {
             let jids = match &given {
-                JidArgs::One(jid) => (!jids.is_empty()).then(|| JidArgs::One(jid.clone())),
-                JidArgs::Many(_) => (!jids.is_empty()).then_some(JidArgs::Many(jids)),
+                GivenJids::One(jid) => (!jids.is_empty()).then(|| GivenJids::One(jid.clone())),
+                GivenJids::Many(_) => (!jids.is_empty()).then_some(GivenJids::Many(jids)),
             };
             parts.push(jids.map(|jids| MemberCommandPart {
                 jids: Some(jids),
@@ -373,8 +373,8 @@ impl<'g> CommandOnMembers<'g> {
         let mut results = Vec::new();
         for (index, jids) in runs {
             let jids = match &given {
-                JidArgs::One(jid) => JidArgs::One(jid.clone()),
-                JidArgs::Many(_) => JidArgs::Many(jids),
+                GivenJids::One(jid) => GivenJids::One(jid.clone()),
+                GivenJids::Many(_) => GivenJids::Many(jids),
             };
             let part = MemberCommandPart {
                 jids: Some(jids),

@@ -20,7 +20,7 @@ pub(crate) enum InputArg {
 
 impl InputArg {
     /// Parses a word of the command line. A word after `--` is always the value itself.
-    fn new(word: OsString) -> InputArg {
+    fn parse_word(word: OsString) -> InputArg {
         let (word, is_plain) = plain::word_and_had_plain_mark(word);
         match word.as_bytes() {
             _ if is_plain => InputArg::Value(word),
@@ -52,7 +52,7 @@ impl ValueParserFactory for InputArg {
     type Parser = clap::builder::MapValueParser<OsStringValueParser, fn(OsString) -> InputArg>;
 
     fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().map(InputArg::new)
+        OsStringValueParser::new().map(InputArg::parse_word)
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) enum FileArg {
 }
 
 impl FileArg {
-    fn new(word: OsString) -> Result<FileArg, Invalid> {
+    fn parse_dash_or_path(word: OsString) -> Result<FileArg, Invalid> {
         let (word, is_plain) = plain::word_and_had_plain_mark(word);
         match word.as_bytes() {
             b"" => Err(Invalid::because("is empty")),
@@ -81,7 +81,7 @@ impl ValueParserFactory for FileArg {
     >;
 
     fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().try_map(FileArg::new)
+        OsStringValueParser::new().try_map(FileArg::parse_dash_or_path)
     }
 }
 
@@ -91,13 +91,13 @@ mod tests {
 
     #[test]
     fn after_two_dashes_a_word_is_a_value() {
-        let read = |word: &str| InputArg::new(word.into());
+        let read = |word: &str| InputArg::parse_word(word.into());
         assert_eq!(read("-"), InputArg::Stdin);
         assert_eq!(read("@a"), InputArg::File("a".into()));
         assert_eq!(read("a@"), InputArg::Value("a@".into()));
         for word in ["-", "@a", "a"] {
             let marked = plain::mark_as_plain(OsStr::new(word));
-            assert_eq!(InputArg::new(marked), InputArg::Value(word.into()));
+            assert_eq!(InputArg::parse_word(marked), InputArg::Value(word.into()));
         }
     }
 }

@@ -409,19 +409,19 @@ pub(crate) fn rate(text: &str) -> Result<MaxRate, Invalid> {
 
 /// A day of UTC.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Day {
+pub(crate) enum UtcDay {
     /// Days from today: 0, or -1 for yesterday.
     Near(i64),
     On(jiff::civil::Date),
 }
 
-impl Day {
+impl UtcDay {
     /// The day's name and its first moment.
     pub(crate) fn date_and_start(self, now: Moment) -> Result<(String, Moment), Error> {
         const DAY: i64 = 86_400_000_000;
         let first = match self {
-            Day::Near(days) => (now.micros().div_euclid(DAY) + days) * DAY,
-            Day::On(date) => {
+            UtcDay::Near(days) => (now.micros().div_euclid(DAY) + days) * DAY,
+            UtcDay::On(date) => {
                 let first = date.to_zoned(jiff::tz::TimeZone::UTC);
                 let first = first.map_err(|_| Error::usage("`--day` is beyond the calendar"))?;
                 first.timestamp().as_microsecond()
@@ -435,12 +435,12 @@ impl Day {
 }
 
 /// A day: `2026-11-20`, `today` or `yesterday`.
-pub(crate) fn day(text: &str) -> Result<Day, Invalid> {
+pub(crate) fn day(text: &str) -> Result<UtcDay, Invalid> {
     match text {
-        "today" => Ok(Day::Near(0)),
-        "yesterday" => Ok(Day::Near(-1)),
+        "today" => Ok(UtcDay::Near(0)),
+        "yesterday" => Ok(UtcDay::Near(-1)),
         _ => if text.len() == 10 {
-            text.parse().map(Day::On).map_err(|_| ())
+            text.parse().map(UtcDay::On).map_err(|_| ())
         } else {
             Err(())
         }

@@ -11,7 +11,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::bulk::text::plan_table;
 use crate::model::bulk::{BulkItem, BulkReport, ItemTally, OutcomeCode};
 use crate::model::job::{Job, State};
@@ -84,7 +84,7 @@ impl BulkPlan {
         options: BulkOptions,
         action: &BulkAction,
         targets: &Targets,
-        jids: &JidArgs,
+        jids: &GivenJids,
     ) -> Result<BulkPlan, Error> {
         BulkPlan::from_targets(
             session,
@@ -100,7 +100,7 @@ impl BulkPlan {
     pub(crate) fn from_targets(
         session: &mut Session,
         options: BulkOptions,
-        (targets, jids): (&Targets, &JidArgs),
+        (targets, jids): (&Targets, &GivenJids),
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
@@ -119,13 +119,13 @@ impl BulkPlan {
         session: &mut Session,
         now: Moment,
         options: BulkOptions,
-        given: &JidArgs,
+        given: &GivenJids,
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
         let targeting = match given {
-            JidArgs::One(_) => TargetSource::OneJid,
-            JidArgs::Many(_) => TargetSource::Jids,
+            GivenJids::One(_) => TargetSource::OneJid,
+            GivenJids::Many(_) => TargetSource::Jids,
         };
         let mut plan = BulkPlan::new(options, targeting);
         for jids in given.jids().chunks(JOBS_PER_READ) {
@@ -154,9 +154,9 @@ impl BulkPlan {
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
-        let restarts = RestartWatch::begin_without_note(session.core()?)?;
+        let restarts = RestartWatch::begin_without_support_note(session.core()?)?;
         let (mut jobs, misplaced) = select::read_snapshots(session, now, selector)?;
-        restarts.refuse_lost_listing(&jobs, session.core()?)?;
+        restarts.refuse_jobs_listed_before_a_loss(&jobs, session.core()?)?;
         let mut plan = BulkPlan::new(options, TargetSource::Selector);
         // The list is filtered in place: it may hold a million jobs.
         let mut preceding = 0;

@@ -40,7 +40,7 @@ pub(crate) struct SuspectedLoss {
 
 impl RestartWatch {
     pub(crate) fn begin_noting_unsupported(session: &mut Session) -> Result<RestartWatch, Error> {
-        let watch = RestartWatch::begin_without_note(session.core()?)?;
+        let watch = RestartWatch::begin_without_support_note(session.core()?)?;
         if watch.begun.is_none() {
             session.ui.note(
                 "note: the server does not say whether it restarts (INFO), so a loss of jobs by that \
@@ -50,8 +50,9 @@ impl RestartWatch {
         Ok(watch)
     }
 
-    /// Begins without a note, because another watch of the command writes it.
-    pub(super) fn begin_without_note(core: &mut Core) -> Result<RestartWatch, Error> {
+    /// Begins the watch. Does not say on stderr that the server does not report restarts: another watch of the command
+    /// says it.
+    pub(super) fn begin_without_support_note(core: &mut Core) -> Result<RestartWatch, Error> {
         Ok(RestartWatch {
             begun: core.current_loss_free_epoch()?,
             node: core.connected_node(),
@@ -62,9 +63,9 @@ impl RestartWatch {
         })
     }
 
-    /// Refuses a list of jobs if the server has lost some of them since the list was begun: the list may lack further
-    /// jobs.
-    pub(super) fn refuse_lost_listing(
+    /// Refuses the jobs that a bulk action has just listed if the server has lost some of them meanwhile (a restart, a
+    /// flush, an eviction): the list may lack further jobs.
+    pub(super) fn refuse_jobs_listed_before_a_loss(
         mut self,
         listed: &[JobSnapshot],
         core: &mut Core,

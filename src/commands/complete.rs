@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkTableColumns, OutcomeCode};
 use crate::model::complete::CompletedJob;
@@ -122,11 +122,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let throttles = &args.coordinated.throttles;
     match given {
-        JidArgs::One(jid) => match args.bulk.given_flag_for_several_jobs() {
+        GivenJids::One(jid) => match args.bulk.given_flag_for_several_jobs() {
             Some(flag) => Err(Error::usage(format!("`{flag}` needs several jobs"))),
             None => complete_single_job(&jid, &completion, throttles, &options, now, session),
         },
-        JidArgs::Many(_) => {
+        GivenJids::Many(_) => {
             complete_several_jobs(&given, completion, throttles, options, now, session)
         }
     }
@@ -193,7 +193,7 @@ fn complete_single_job(
 
 /// Completes several jobs. Does not ask first, because the command acts for a worker.
 fn complete_several_jobs(
-    given: &JidArgs,
+    given: &GivenJids,
     completion: JobCompletion,
     throttles: &[ThrottleArg],
     options: BulkOptions,

@@ -13,7 +13,7 @@ use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkTableColumns, ItemDetail, OutcomeCode};
 use crate::model::job::State;
@@ -82,9 +82,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.jobs.require_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     match &given {
-        JidArgs::One(jid) => change_and_show_dependencies(&args, jid, session),
-        JidArgs::Many(_) if args.off_all => remove_all_dependencies(&args, &given, session),
-        JidArgs::Many(_) => Err(Error::usage("`qless depends` takes one job")
+        GivenJids::One(jid) => change_and_show_dependencies(&args, jid, session),
+        GivenJids::Many(_) if args.off_all => remove_all_dependencies(&args, &given, session),
+        GivenJids::Many(_) => Err(Error::usage("`qless depends` takes one job")
             .hint("only `--off-all` takes several jobs")),
     }
 }
@@ -111,7 +111,7 @@ fn change_and_show_dependencies(
 /// Removes all dependencies of many jobs.
 fn remove_all_dependencies(
     args: &Args,
-    given: &JidArgs,
+    given: &GivenJids,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &RELEASE, &args.bulk)?;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::explain;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::explain::Explanations;
 use crate::model::list::List;
 use crate::name::Name;
@@ -57,9 +57,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let missing: Vec<Name> = missing.map(|(jid, _)| jid.clone()).collect();
     let mut found: Vec<_> = found.into_iter().flatten().collect();
     match (given, found.len()) {
-        (JidArgs::One(_), 1) => session.ui.show(&found.remove(0))?,
-        (JidArgs::One(_), _) => {}
-        (JidArgs::Many(_), _) => session.ui.show(&Explanations {
+        (GivenJids::One(_), 1) => session.ui.show(&found.remove(0))?,
+        (GivenJids::One(_), _) => {}
+        (GivenJids::Many(_), _) => session.ui.show(&Explanations {
             list: List::of_all(found),
         })?,
     }

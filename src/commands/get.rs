@@ -13,7 +13,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::explain;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::json::write;
 use crate::model::job::reason::{DelayReason, ReasonCode};
 use crate::model::job::{Job, State};
@@ -82,7 +82,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.ui.format() == Format::Raw {
         return print_raw_reply(given, &args, now, session);
     }
-    let one = matches!(given, Some(JidArgs::One(_)));
+    let one = matches!(given, Some(GivenJids::One(_)));
     let detail_level = if one || args.history {
         job::JobFields::Full
     } else {
@@ -276,14 +276,14 @@ fn is_known_job_field(path: &str) -> bool {
 
 /// Prints the reply of the core's command `get` for one job, or `multiget` for several jobs, as `-o raw` asks for.
 fn print_raw_reply(
-    given: Option<JidArgs>,
+    given: Option<GivenJids>,
     args: &Args,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let call = match &given {
-        Some(JidArgs::One(jid)) => Call::raw_call("get").arg(jid),
-        Some(JidArgs::Many(jids)) => Call::raw_call("multiget").args(jids),
+        Some(GivenJids::One(jid)) => Call::raw_call("get").arg(jid),
+        Some(GivenJids::Many(jids)) => Call::raw_call("multiget").args(jids),
         None => {
             let jobs = select::matching_jobs(
                 session,
@@ -296,10 +296,10 @@ fn print_raw_reply(
     };
     let text = session.core()?.call_for_raw_output(now, &call)?;
     match given {
-        Some(JidArgs::One(jid)) if text.is_empty() => {
+        Some(GivenJids::One(jid)) if text.is_empty() => {
             not_found::refuse_missing_jobs(&[jid]).map(|()| Exit::Ok)
         }
-        Some(JidArgs::Many(jids)) => {
+        Some(GivenJids::Many(jids)) => {
             // The reply does not say which jobs are missing, so read the jobs once more.
             session.ui.write_verbatim_unless_terminal(&text)?;
             let mut jobs = session

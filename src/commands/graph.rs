@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::graph::{GraphRequest, read_graph_of_jobs, read_graph_of_queue};
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::graph::{DrawingOptions, Graph, GraphForm};
 use crate::model::job::State;
 use crate::name::Name;
@@ -111,7 +111,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let mut graph = read_graph_of_jobs(session.core()?, now, given.jids(), request)?;
     graph.drawing = DrawingOptions {
-        has_one_root: matches!(given, JidArgs::One(_)),
+        has_one_root: matches!(given, GivenJids::One(_)),
         ..drawing
     };
     let missing = graph.nodes.iter();
@@ -120,7 +120,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if missing.len() < given.jids().len() || missing.is_empty() {
         show_graph(&graph, session)?;
     }
-    if let (JidArgs::One(jid), [node, ..]) = (&given, graph.nodes.as_slice())
+    if let (GivenJids::One(jid), [node, ..]) = (&given, graph.nodes.as_slice())
         && node.job.state == Some(State::Depends)
     {
         let explain = CommandLine::new("explain").with_name(jid);

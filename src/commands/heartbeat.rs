@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::complete::ExtendedLock;
@@ -77,8 +77,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let worker = ActingWorker::from_holder_flags(&args.holder)?;
     let dry = args.dry.dry_run;
     match given {
-        JidArgs::One(jid) => extend_lock(jid, data.as_deref(), &worker, dry, now, session),
-        JidArgs::Many(_) => extend_locks(&given, data.as_deref(), &worker, dry, now, session),
+        GivenJids::One(jid) => extend_lock(jid, data.as_deref(), &worker, dry, now, session),
+        GivenJids::Many(_) => extend_locks(&given, data.as_deref(), &worker, dry, now, session),
     }
 }
 
@@ -127,7 +127,7 @@ fn extend_lock(
 
 /// Extends the locks on several jobs. Does not ask first, because the command acts for a worker.
 fn extend_locks(
-    given: &JidArgs,
+    given: &GivenJids,
     data: Option<&[u8]>,
     worker: &ActingWorker,
     dry_run: bool,

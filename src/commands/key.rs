@@ -76,6 +76,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_to_people(&format!("lane {lane} has no jobs"));
     }
-    super::show_jobs(&jids, now, session)?;
+    super::read_and_show_jobs(&jids, now, session)?;
     Ok(Exit::Ok)
 }

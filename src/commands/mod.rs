@@ -76,7 +76,7 @@ pub(crate) mod work;
 pub(crate) mod workers;
 
 /// Shows jobs in the order of the given jids. Lists jids of jobs that do not exist as missing.
-fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Error> {
+fn read_and_show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Error> {
     let found = session.core()?.jobs(now, JobFields::Brief, jids)?;
     let (mut jobs, mut missing) = (Vec::new(), Vec::new());
     for (jid, job) in jids.iter().zip(found) {

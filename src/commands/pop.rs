@@ -58,7 +58,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let worker = actor::worker_name(args.worker.as_ref())?;
-    session.ui.continue_without_reader();
+    session.ui.continue_if_reader_closes_stdout();
     let now = session.connect()?;
     if args.dry.dry_run {
         return preview_pop(&args, now, session);

@@ -4,7 +4,7 @@ use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::shared::WatchFlag;
 use crate::args::value;
-use crate::args::value::Day;
+use crate::args::value::UtcDay;
 use crate::clock::moment::Moment;
 use crate::core::call::Call;
 use crate::error::Error;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     queues: Vec<NamePattern>,
     /// Day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]
-    day: Day,
+    day: UtcDay,
     /// Show the last N days up to today, one line per day (up to 366)
     #[arg(long, value_name = "N", conflicts_with_all = ["day", "histogram"], value_parser = value::day_count)]
     days: Option<u16>,
@@ -80,7 +80,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let histogram_of = args.histogram;
         return out.show_and_exit_ok(&stats::StatsOfQueuesOnDay { list, histogram_of });
     };
-    days.insert(0, Day::Near(-i64::from(count)).date_and_start(now)?);
+    days.insert(0, UtcDay::Near(-i64::from(count)).date_and_start(now)?);
     let mut shown: Vec<Stats> = Vec::new();
     for queue in core.stats(now, &names, &days)?.chunk_by_mut(is_same_queue) {
         for at in 1..queue.len() {
@@ -102,7 +102,7 @@ fn days_to_show(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error
         None => Ok(vec![args.day.date_and_start(now)?]),
         Some(count) => (0..i64::from(count))
             .rev()
-            .map(|ago| Day::Near(-ago).date_and_start(now))
+            .map(|ago| UtcDay::Near(-ago).date_and_start(now))
             .collect(),
     }
 }

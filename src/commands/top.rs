@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::pattern::NamePattern;
 use crate::session::Session;
-use crate::top::{self, ServerAccess, TopOptions};
+use crate::top::{self, StartedCommandAccess, TopOptions};
 
 /// Watch the queues on a full screen
 ///
@@ -68,7 +68,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         interval: args.interval,
         queues: args.queues,
         color: session.ui.render_options().color,
-        access: ServerAccess {
+        access: StartedCommandAccess {
             flags: session.globals.tls_and_password_flags(),
             password: session.password_in_given_address(),
         },

@@ -12,7 +12,7 @@ use crate::core::api::job_calls::HasChanged;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::bulk::BulkTableColumns;
 use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
@@ -113,7 +113,7 @@ fn tracking_action(args: &Args) -> BulkAction<'static> {
 fn untrack_missing(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &UNTRACK, &args.bulk)?;
     let now = session.connect()?;
-    let tracked = JidArgs::Many(session.core()?.index_members(now, &Index::Tracked)?);
+    let tracked = GivenJids::Many(session.core()?.index_members(now, &Index::Tracked)?);
     let mut plan = BulkPlan::from_jids(session, now, options, &tracked, |_| None)?;
     plan.keep_only_nonexistent();
     plan.ask_and_run(tracking_action(args), session)

@@ -10,31 +10,31 @@ use crate::name::Name;
 
 /// The jids given, each once, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum JidArgs {
+pub(crate) enum GivenJids {
     /// Exactly one jid, on the command line.
     One(Name),
     /// Several jids, or a list.
     Many(Vec<Name>),
 }
 
-impl JidArgs {
+impl GivenJids {
     pub(crate) fn jids(&self) -> &[Name] {
         match self {
-            JidArgs::One(jid) => std::slice::from_ref(jid),
-            JidArgs::Many(jids) => jids,
+            GivenJids::One(jid) => std::slice::from_ref(jid),
+            GivenJids::Many(jids) => jids,
         }
     }
 
     pub(crate) fn into_jids(self) -> Vec<Name> {
         match self {
-            JidArgs::One(jid) => vec![jid],
-            JidArgs::Many(jids) => jids,
+            GivenJids::One(jid) => vec![jid],
+            GivenJids::Many(jids) => jids,
         }
     }
 }
 
 /// Reads `JID…`, `-` and `@FILE`.
-pub(crate) fn read_jids(source: &mut InputSource, given: &[InputArg]) -> Result<JidArgs, Error> {
+pub(crate) fn read_jids(source: &mut InputSource, given: &[InputArg]) -> Result<GivenJids, Error> {
     if let Some(jids) = source.jids.take() {
         return Ok(jids);
     }
@@ -51,12 +51,12 @@ pub(crate) fn read_jids(source: &mut InputSource, given: &[InputArg]) -> Result<
 }
 
 /// Removes duplicates.
-fn without_duplicates(mut jids: Vec<Name>, is_list: bool) -> JidArgs {
+fn without_duplicates(mut jids: Vec<Name>, is_list: bool) -> GivenJids {
     let mut seen = HashSet::with_capacity(jids.len());
     jids.retain(|jid| seen.insert(jid.clone()));
     match jids.len() {
-        1 if !is_list => JidArgs::One(jids.swap_remove(0)),
-        _ => JidArgs::Many(jids),
+        1 if !is_list => GivenJids::One(jids.swap_remove(0)),
+        _ => GivenJids::Many(jids),
     }
 }
 
@@ -77,10 +77,10 @@ mod tests {
         let once = |jids: &[&str], listed| {
             without_duplicates(jids.iter().map(|&jid| jid.into()).collect(), listed)
         };
-        assert_eq!(once(&["a"], false), JidArgs::One("a".into()));
-        assert_eq!(once(&["a", "a"], false), JidArgs::One("a".into()));
-        assert_eq!(once(&["a"], true), JidArgs::Many(vec!["a".into()]));
-        let many = JidArgs::Many(vec!["b".into(), "a".into()]);
+        assert_eq!(once(&["a"], false), GivenJids::One("a".into()));
+        assert_eq!(once(&["a", "a"], false), GivenJids::One("a".into()));
+        assert_eq!(once(&["a"], true), GivenJids::Many(vec!["a".into()]));
+        let many = GivenJids::Many(vec!["b".into(), "a".into()]);
         assert_eq!(once(&["b", "a", "b"], false), many);
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::jids::JidArgs;
+use super::jids::GivenJids;
 use crate::args::input_arg::InputArg;
 use crate::error::{Error, Kind};
 use crate::fs::open;
@@ -18,7 +18,7 @@ pub(crate) struct InputSource {
     /// Whether each item of a list ends in a NUL instead of a line end: `--null`.
     is_null_separated: bool,
     /// The jids for the command, if another part of the program has read them already.
-    pub(super) jids: Option<JidArgs>,
+    pub(super) jids: Option<GivenJids>,
     /// Whether several members of a context run the command at the same time: stdin cannot serve all of them.
     shared: bool,
 }
@@ -107,7 +107,7 @@ impl InputSource {
     /// The inputs for the run of a command for one member. `jids` are its share of the jids if those were read already.
     pub(crate) fn for_command_part(
         self,
-        jids: Option<JidArgs>,
+        jids: Option<GivenJids>,
         stdin: StdinAvailability,
     ) -> InputSource {
         InputSource {

@@ -1,5 +1,6 @@
 //! JSON as the server stores it. Reading rounds no number, reorders no key and loses no byte.
 
+pub(crate) mod cjson;
 pub(crate) mod data;
 pub(crate) mod object;
 pub(crate) mod path;
@@ -103,13 +104,14 @@ impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = strip_white_space(&self.0);
         if text.chars().any(|c| byte_of_lossless_char(c).is_some()) {
-            text = text
-                .chars()
-                .map(|c| {
-                    byte_of_lossless_char(c)
-                        .map_or(c.to_string(), |byte| format!("\\\\x{byte:02x}"))
-                })
-                .collect();
+            let bytes = Name::from_lossless_text(&text).into_bytes();
+            text.clear();
+            for chunk in bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                for byte in chunk.invalid() {
+                    text.push_str(&format!("\\\\x{byte:02x}"));
+                }
+            }
         }
         let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
@@ -252,6 +254,12 @@ mod tests {
             written(&JobData::from(text.as_bytes().to_vec())),
             format!(r#"{{"data":{text}}}"#)
         );
+    }
+
+    #[test]
+    fn only_bytes_that_are_no_utf8_are_escaped() {
+        let json = Json::parse(b"\"\xff\xf4\x8f\xbe\x80\"").unwrap();
+        assert_eq!(written(&json), "\"\\\\xff\u{10FF80}\"");
     }
 
     #[test]

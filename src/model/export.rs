@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::config::ConfigOption;
-use super::job::{HistoryEntry, Job};
+use super::job::{HistoryEntry, Job, State};
 use super::list::List;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
@@ -55,9 +55,14 @@ pub(crate) struct SavedJob {
 }
 
 impl SavedJob {
-    /// A job for a line of an export. `history` is the stored history, including entries that an older core stored
-    /// elsewhere. `due` is when the job is due, to the microsecond.
-    pub(crate) fn new(mut job: Job, history: &[Name], due: Option<Moment>) -> SavedJob {
+    /// A job that was read with all its fields, for a line of an export.
+    pub(crate) fn new(mut job: Job) -> SavedJob {
+        let history = std::mem::take(&mut job.stored_history);
+        let due = match job.state {
+            Some(State::Depends) => job.scheduled_for,
+            _ => job.due_score.and_then(Moment::from_seconds),
+        };
+        job.history.get_or_insert_default();
         job.data = job.data.preserving_bytes(is_unchanged_in_document);
         let preserved = history.iter().all(is_entry_preserved);
         SavedJob {

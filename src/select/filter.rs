@@ -208,7 +208,7 @@ impl<'a> Filter<'a> {
         (self.matches_any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
             && passes_filter(&selector.queues, job.queue.as_ref())
             && passes_filter(&selector.klasses, job.klass.as_ref())
-            && self.is_held_by_selected(job)
+            && self.is_held_by_selected_worker(job)
             && self.failure_matches(failure)
             && self.tags_match(&job.tags)
             && self.data_matches(&job.data)
@@ -228,7 +228,7 @@ impl<'a> Filter<'a> {
 
     /// Whether one of the selected workers holds the job. The stored state must be `running`, because a job whose lock
     /// was revoked still names its last worker.
-    fn is_held_by_selected(&self, job: &Job) -> bool {
+    fn is_held_by_selected_worker(&self, job: &Job) -> bool {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
         held_by.is_empty()

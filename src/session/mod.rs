@@ -25,7 +25,7 @@ use crate::core::call::{ConnectionSettings, Core};
 use crate::core::script::{USUAL_PREFIX, with_hash_tag};
 use crate::env;
 use crate::error::{Cause, Error, Kind};
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::input::source::{InputSource, StdinAvailability};
 use crate::input::two_pass::TwoPassFile;
 use crate::model::overview::history::History;
@@ -74,7 +74,7 @@ pub(crate) struct MemberCommandPart {
     /// The number of members on which the command runs.
     pub members: u32,
     /// The jids for this member, if the command names jobs.
-    pub jids: Option<JidArgs>,
+    pub jids: Option<GivenJids>,
     pub stdin: StdinAvailability,
     /// The number of members among which the lines of an input file were distributed. `None` if they were not.
     pub input_sharing_member_count: Option<usize>,

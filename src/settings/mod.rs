@@ -338,7 +338,7 @@ impl ConfigFile {
     }
 
     /// The context with this name. For several names separated by commas, a context that has these contexts as members.
-    fn context_by_name_or_names(&self, name: &str) -> Result<ContextSettings, Error> {
+    fn context_by_name_or_joined(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.context_by_name(name) {
             Err(error) if !name.contains(',') => Err(error),
             Err(_) => {
@@ -377,7 +377,7 @@ impl ConfigFile {
     ) -> Result<Option<ContextSettings>, Error> {
         match globals.context.as_slice() {
             [] => {}
-            [name] => return self.context_by_name_or_names(name).map(Some),
+            [name] => return self.context_by_name_or_joined(name).map(Some),
             names => return self.joined_context(names).map(Some),
         }
         let Some((name, position)) = &self.contents.default else {

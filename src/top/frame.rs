@@ -505,7 +505,7 @@ mod tests {
         TextSource,
     };
     use crate::top::state::{KeyEffect, ServerView};
-    use crate::top::{ServerAccess, TopOptions};
+    use crate::top::{StartedCommandAccess, TopOptions};
 
     const NOON: f64 = 1_800_014_400.0;
 
@@ -595,7 +595,7 @@ mod tests {
             interval: Duration::from_secs(2),
             queues: Vec::new(),
             color: true,
-            access: ServerAccess::default(),
+            access: StartedCommandAccess::default(),
         };
         let shown = ShownServer {
             flag: Some(("--context", "prod".into())),

@@ -56,13 +56,13 @@ pub(crate) struct TopOptions {
     /// Only these queues, if any are named.
     pub queues: Vec<NamePattern>,
     pub color: bool,
-    pub access: ServerAccess,
+    pub access: StartedCommandAccess,
 }
 
 /// What a command started from the screen needs besides its command line to reach the server: flags, and the
 /// password of the given address.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ServerAccess {
+pub(crate) struct StartedCommandAccess {
     pub flags: Vec<OsString>,
     pub password: Option<Secret>,
 }
@@ -118,7 +118,7 @@ fn start_reader_thread(
 
 fn run_event_loop(
     state: &mut State,
-    access: &ServerAccess,
+    access: &StartedCommandAccess,
     signals: &SignalFlags,
     screen: &mut Screen,
     requests: &[Sender<ReadRequest>],
@@ -205,7 +205,7 @@ fn copy_to_clipboard(text: &Name) {
 /// Enters the screen again after Enter.
 fn run_command(
     line: &CommandLine,
-    access: &ServerAccess,
+    access: &StartedCommandAccess,
     signals: &SignalFlags,
     screen: &mut Screen,
 ) -> Result<(), Error> {

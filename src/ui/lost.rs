@@ -47,13 +47,13 @@ impl LostOutput {
 impl Ui {
     /// From now on, the command completes what it has begun even if stdout cannot be written to. The lost output is
     /// kept for stderr.
-    pub(crate) fn continue_without_stdout(&mut self) {
+    pub(crate) fn continue_if_stdout_fails(&mut self) {
         self.lost.is_kept = true;
     }
 
     /// From now on, the command completes what it has begun even if the reader has closed stdout. Otherwise a
     /// closed stdout ends the process.
-    pub(crate) fn continue_without_reader(&mut self) {
+    pub(crate) fn continue_if_reader_closes_stdout(&mut self) {
         self.lost.outlives_reader = true;
     }
 

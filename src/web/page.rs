@@ -136,7 +136,7 @@ impl PageFrame<'_> {
     }
 
     /// Whether the page has buttons for the thing with this name.
-    pub(super) fn can_change(&self, name: &Name) -> bool {
+    pub(super) fn has_buttons_for(&self, name: &Name) -> bool {
         self.has_changes && path::can_be_argument(name)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::event::{LeftJobs, LocksOfOtherWorkers};
+use super::machine::event::{JobsLeftInQueue, LocksOfOtherWorkers};
 use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
@@ -32,7 +32,7 @@ pub(super) fn read_remaining_work(
     core: &mut Core,
     now: Moment,
     queues: &[Name],
-) -> Result<(RemainingWork, Vec<LeftJobs>), Error> {
+) -> Result<(RemainingWork, Vec<JobsLeftInQueue>), Error> {
     let mut rest = RemainingWork::Nothing;
     let queues = super::queues::read_queues(core, now, queues)?;
     let mut left = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn read_remaining_work(
             _ => read_other_locks(core, now, &queue.name)?,
         };
         stalls |= locks.stalled > 0 && !queue.paused;
-        left.extend(LeftJobs::from_counts(queue, locks));
+        left.extend(JobsLeftInQueue::from_counts(queue, locks));
     }
     if stalls {
         return Ok((RemainingWork::Waits, left));

@@ -55,7 +55,7 @@ pub(super) struct HookQueue {
 
 /// How the hook before the first job ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum StartHookResult {
+pub(super) enum OnStartHookEnd {
     Succeeded,
     /// A signal came while the hook ran, and the hook got SIGTERM.
     Stopped,
@@ -69,7 +69,7 @@ pub(super) fn run_start_hook(
     kill_after: Duration,
     processes: &mut Processes,
     waker: &Waker,
-) -> Result<StartHookResult, Error> {
+) -> Result<OnStartHookEnd, Error> {
     let failed = |why: String| {
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
@@ -95,7 +95,7 @@ pub(super) fn run_start_hook(
         _ = child.wait();
         return Err(error);
     }
-    let mut outcome = StartHookResult::Succeeded;
+    let mut outcome = OnStartHookEnd::Succeeded;
     let mut kill_at = None;
     let mut events = Vec::new();
     let has_ended = || {
@@ -109,14 +109,14 @@ pub(super) fn run_start_hook(
                 continue;
             };
             outcome = match outcome {
-                StartHookResult::Succeeded => {
+                OnStartHookEnd::Succeeded => {
                     _ = kill_process_group(group, Signal::TERM);
                     kill_at = Instant::now().checked_add(kill_after);
-                    StartHookResult::Stopped
+                    OnStartHookEnd::Stopped
                 }
                 _ => {
                     kill_at = Some(Instant::now());
-                    StartHookResult::Killed(signal)
+                    OnStartHookEnd::Killed(signal)
                 }
             };
         }
@@ -125,15 +125,15 @@ pub(super) fn run_start_hook(
             _ = kill_process_group(group, Signal::KILL);
         }
     }
-    if !matches!(outcome, StartHookResult::Succeeded) {
+    if !matches!(outcome, OnStartHookEnd::Succeeded) {
         // Kill what the stopped hook started: nothing of its process group may outlive it.
         _ = kill_process_group(group, Signal::KILL);
     }
     match (child.wait(), outcome) {
-        (Ok(status), StartHookResult::Succeeded) if !status.success() => {
+        (Ok(status), OnStartHookEnd::Succeeded) if !status.success() => {
             Err(failed(status.to_string()))
         }
-        (Err(fault), StartHookResult::Succeeded) => Err(failed(io_message_without_errno(&fault))),
+        (Err(fault), OnStartHookEnd::Succeeded) => Err(failed(io_message_without_errno(&fault))),
         (_, outcome) => Ok(outcome),
     }
 }

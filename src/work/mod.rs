@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
 use self::arrangement::PopArrangement;
-use self::hooks::{HookQueue, StartHookResult};
+use self::hooks::{HookQueue, OnStartHookEnd};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
@@ -125,13 +125,13 @@ pub(crate) fn run(
     };
     if let Some(command) = &options.hooks.on_start {
         match hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)? {
-            StartHookResult::Succeeded => {}
-            StartHookResult::Stopped => {
+            OnStartHookEnd::Succeeded => {}
+            OnStartHookEnd::Stopped => {
                 let note = "`--on-start` was stopped by a signal; no job was popped";
                 session.ui.note(note);
                 return Ok(WorkerRunResult::Done);
             }
-            StartHookResult::Killed(signal) => {
+            OnStartHookEnd::Killed(signal) => {
                 let why = "stopped by a second signal; no job was popped";
                 return Err(Error::new(signal_error_kind(signal), why));
             }

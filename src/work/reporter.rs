@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::MAX_NAMED;
-use super::machine::event::{BadLineKind, JobLabel, JobResult, LeftJobs, ProcessExit, Report};
+use super::machine::event::{
+    BadLineKind, JobLabel, JobResult, JobsLeftInQueue, ProcessExit, Report,
+};
 use super::monitor::WorkMonitor;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
@@ -488,8 +490,8 @@ fn held_by_others_text(count: u64) -> &'static str {
 
 /// A text about the jobs that are left in a queue, such as
 /// ``queue `mail` is paused and still has jobs: 3 waiting``.
-fn describe_left_jobs(left: &LeftJobs) -> String {
-    let LeftJobs {
+fn describe_left_jobs(left: &JobsLeftInQueue) -> String {
+    let JobsLeftInQueue {
         queue,
         is_paused,
         waiting,

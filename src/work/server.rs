@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::arrangement::PopArrangement;
 use super::drain::{self, RemainingWork};
-use super::machine::event::{EndedAndPopped, Event, LeftJobs, Request};
+use super::machine::event::{EndedAndPopped, Event, JobsLeftInQueue, Request};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
 use super::queues::{FoundQueues, MAX_QUEUES, QueueSelectors};
@@ -276,7 +276,7 @@ impl ServerCalls {
         total: u64,
         queues: &[(Name, u64)],
         reply: &mut FinishAndPopReply,
-    ) -> Result<(bool, Vec<LeftJobs>), Error> {
+    ) -> Result<(bool, Vec<JobsLeftInQueue>), Error> {
         let now = self.core.now();
         let names: Vec<Name> = self.found.queue_names().cloned().collect();
         Ok(

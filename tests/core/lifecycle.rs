@@ -623,6 +623,24 @@ fn d_18_a_job_that_an_older_script_runs_in_another_queue_leaves_it() {
 }
 
 #[test]
+fn a_job_that_is_only_in_a_throttled_set_leaves_it() {
+    for queue in ["q", "p"] {
+        for line in ["cancel 11 j", "put 11 w r j K {} 0"] {
+            let mut core = Core::new();
+            core.all("put 0 w q j K {} 0; put 0 w p other K {} 0");
+            core.redis("ZREM ql:q:q-work j");
+            core.redis(&format!("ZADD ql:q:{queue}-throttled 5 j"));
+            core.ok(line);
+            let left = sets(&mut core, "j");
+            assert!(
+                !left.iter().any(|set| set.ends_with("throttled")),
+                "{line}: {left:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn d_18_a_job_that_waits_in_several_sets_of_another_queue_leaves_them_all() {
     for line in ["cancel 11 j", "put 11 w r j K {} 0 ", "cancel 11 j other"] {
         let mut core = Core::new();

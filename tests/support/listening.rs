@@ -31,7 +31,7 @@ impl Listening {
             running: Some(running),
             socket,
         };
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while UnixStream::connect(&listening.socket).is_err() {
             assert!(Instant::now() < deadline, "nothing listens");
             std::thread::sleep(Duration::from_millis(5));
@@ -48,7 +48,7 @@ impl Listening {
     /// The status, the headers and the body of the response.
     pub fn ask(&self, line: &str, headers: &str, body: &str) -> (u16, String, String) {
         let mut stream = UnixStream::connect(&self.socket).unwrap();
-        let limit = Some(Duration::from_secs(20));
+        let limit = Some(Duration::from_secs(60));
         stream.set_read_timeout(limit).unwrap();
         let request = format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).unwrap();

@@ -8,7 +8,7 @@ use super::{exit_code, findings_text, new_repair_name};
 use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
-use crate::check::verify::finding_filter::exclude_list_searching_for_jobs;
+use crate::check::verify::finding_filter::exclude_failure_list_searches_if_jobs;
 use crate::check::verify::run::{CheckOptions, ScanResult};
 use crate::check::verify::unlisted;
 use crate::core::script::keys::Keys;
@@ -90,7 +90,7 @@ pub(super) fn run_dry_run(
         };
         for mut batch in unlisted::split_off_unlisted_jobs(session.core()?, batch, &mut wait)? {
             let kind = batch.location.kind;
-            let findings = exclude_list_searching_for_jobs(findings.clone(), kind);
+            let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
             while let Some(groups) = batch.take_groups(max_batch.min(batch_sizes.size_for(kind))) {
                 let (core, items) = (session.core()?, groups.concat());
                 let mut rest = items.as_slice();

@@ -7,7 +7,7 @@ use super::undo::UndoWriter;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::expected::ExpectedRepairs;
-use crate::check::verify::finding_filter::{FindingFilter, exclude_list_searching_for_jobs};
+use crate::check::verify::finding_filter::{FindingFilter, exclude_failure_list_searches_if_jobs};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
 use crate::core::call::Core;
@@ -99,7 +99,7 @@ impl Repairer {
                 self.removed = 0;
                 self.stage = batch.stage;
                 let kind = batch.location.kind;
-                let findings = exclude_list_searching_for_jobs(findings.clone(), kind);
+                let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
                 while let Some(groups) = batch.take_groups(self.batch_size(kind)) {
                     let location = batch.call_location(&groups);
                     repaired +=

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
-use super::finding_filter::{VerifyPhase, exclude_list_searching_for_jobs};
+use super::finding_filter::{VerifyPhase, exclude_failure_list_searches_if_jobs};
 use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -49,7 +49,7 @@ impl VerifyCalls {
         match self.phase {
             VerifyPhase::DuringScan => {
                 let findings = self.scan_findings.clone();
-                findings.map(|findings| exclude_list_searching_for_jobs(findings, kind))
+                findings.map(|findings| exclude_failure_list_searches_if_jobs(findings, kind))
             }
             VerifyPhase::AfterScan => self.deferred_findings.clone(),
         }

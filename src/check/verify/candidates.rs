@@ -28,7 +28,7 @@ pub(super) enum DueCandidates {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct LocatedCandidates {
+pub(super) struct CandidatesByLocation {
     waiting: HashMap<ItemLocation, Vec<Name>>,
     count: usize,
     bytes: usize,
@@ -37,7 +37,7 @@ pub(super) struct LocatedCandidates {
     hasher: RandomState,
 }
 
-impl LocatedCandidates {
+impl CandidatesByLocation {
     pub(super) fn add_candidate(&mut self, location: &ItemLocation, item: Name) -> DueCandidates {
         let waiting = match self.waiting.get_mut(location) {
             Some(waiting) => waiting,
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_candidate_that_was_verified_lately_is_not_verified_again() {
-        let mut candidates = LocatedCandidates::default();
+        let mut candidates = CandidatesByLocation::default();
         let job = ItemLocation::new(ItemKind::Job, "");
         assert_eq!(
             candidates.add_candidate(&job, Name::from("a")),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_full_batch_or_many_bytes_are_due() {
-        let mut candidates = LocatedCandidates::default();
+        let mut candidates = CandidatesByLocation::default();
         let job = ItemLocation::new(ItemKind::Job, "");
         let mut added =
             (0..MAX_BATCH).map(|n| candidates.add_candidate(&job, Name::from(n.to_string())));

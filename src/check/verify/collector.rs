@@ -131,7 +131,7 @@ impl FindingCollector {
         }
     }
 
-    /// The rows of the report about a finding, one for each severity.
+    /// The rows collected so far for a finding, one for each severity with which it was found.
     fn findings_with_id(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
         self.found
             .iter_mut()

@@ -23,7 +23,10 @@ const LIST_SEARCHING_FINDINGS: [FindingId; 3] = [
 
 /// Excludes findings from the list that a call passes to the core. If the items are jobs, these are the findings for
 /// which the core would search failure lists. For other kinds of items, the list stays as it is.
-pub(crate) fn exclude_list_searching_for_jobs(mut findings: String, kind: ItemKind) -> String {
+pub(crate) fn exclude_failure_list_searches_if_jobs(
+    mut findings: String,
+    kind: ItemKind,
+) -> String {
     if kind == ItemKind::Job {
         for id in LIST_SEARCHING_FINDINGS {
             let comma = if findings.is_empty() { "" } else { "," };

@@ -1,7 +1,7 @@
 //! Has the core verify the candidates of a scan in batches, with bounded memory.
 
 use super::calls::VerifyCalls;
-use super::candidates::{DueCandidates, LocatedCandidates};
+use super::candidates::{CandidatesByLocation, DueCandidates};
 use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
@@ -19,7 +19,7 @@ use crate::name::Name;
 
 /// Takes the candidates of a scan, has the core verify them, and adds the verdicts to the report.
 pub(crate) struct Verifier {
-    candidates: LocatedCandidates,
+    candidates: CandidatesByLocation,
     calls: VerifyCalls,
     verdicts: VerdictSorter,
     progress: VerifyProgress,
@@ -28,7 +28,7 @@ pub(crate) struct Verifier {
 impl Verifier {
     pub(crate) fn new(options: VerifyOptions, progress: VerifyProgress) -> Verifier {
         Verifier {
-            candidates: LocatedCandidates::default(),
+            candidates: CandidatesByLocation::default(),
             calls: VerifyCalls::new(&options),
             verdicts: VerdictSorter::new(options),
             progress,

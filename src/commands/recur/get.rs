@@ -7,7 +7,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::jids::JidArgs;
+use crate::input::jids::GivenJids;
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -28,7 +28,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let given = jids::read_jids(&mut session.input(), &args.jids)?;
-    if matches!(given, JidArgs::Many(_)) {
+    if matches!(given, GivenJids::Many(_)) {
         session
             .ui
             .check_columns::<List<crate::model::recur::Recurring>>()?;
@@ -58,8 +58,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
         match (&given, found.first()) {
-            (JidArgs::One(_), Some(recurring)) => out.show(recurring)?,
-            (JidArgs::One(_), None) => {}
+            (GivenJids::One(_), Some(recurring)) => out.show(recurring)?,
+            (GivenJids::One(_), None) => {}
             _ => out.show(&List::of_all(found))?,
         }
     }

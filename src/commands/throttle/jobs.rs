@@ -56,7 +56,7 @@ fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> R
         return Ok(Exit::Ok);
     }
     let jids = session.core()?.throttle_jids(now, id, part)?;
-    super::super::show_jobs(&jids, now, session)?;
+    super::super::read_and_show_jobs(&jids, now, session)?;
     if jids.is_empty() {
         let what = match part {
             ThrottlePart::Locks => "no job holds a slot",

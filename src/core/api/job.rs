@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use strum::IntoStaticStr;
 
+use super::legacy_history::entries_from_legacy;
 use crate::clock::moment::Moment;
 use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::{self, Bytes};
@@ -87,19 +88,18 @@ impl Core {
         self.jobs_per_reply = size;
         let jobs = slice.iter().zip(replies).map(|(jid, reply)| match reply {
             Value::Nil => Ok(None),
-            fields => read_job_row(jid, fields).map(|row| Some(row.job)),
+            fields => read_job(jid, fields).map(Some),
         });
         jobs.collect()
     }
 
-    /// Reads jobs in one call, with the stored entries of their histories. The caller must not pass more jids than one
-    /// call can read.
-    pub(super) fn read_job_rows_in_one_call(
+    /// Reads jobs in one call. The caller must not pass more jids than one call can read.
+    pub(super) fn read_jobs_in_one_call(
         &mut self,
         now: Moment,
         fields: &str,
         jids: &[&Name],
-    ) -> Result<Vec<Option<JobRow>>, Error> {
+    ) -> Result<Vec<Option<Job>>, Error> {
         let call = Call::new(calls::LOOK_JOBS).arg(fields).args(jids);
         let Value::Array(rows) = self.call_for_reply(now, call)?.result? else {
             return Err(reply::unexpected_reply(calls::LOOK_JOBS.name, "not a list"));
@@ -107,7 +107,7 @@ impl Core {
         let rows = reply::require_row_per_item(calls::LOOK_JOBS.name, rows, jids.len())?;
         let rows = jids.iter().zip(rows).map(|(jid, row)| match row {
             Value::Nil => Ok(None),
-            fields => read_job_row(jid, fields).map(Some),
+            fields => read_job(jid, fields).map(Some),
         });
         rows.collect()
     }
@@ -251,27 +251,16 @@ impl Core {
     }
 }
 
-/// A row of `look.jobs`: a job, with fields that only an export or the reconciliation of a repeated call needs.
-pub(super) struct JobRow {
-    pub job: Job,
-    /// The entries of its history, as stored.
-    pub entries: Vec<Name>,
-    /// The job's history as old versions stored it: one JSON document instead of a list.
-    pub legacy: Option<Json>,
-    pub due: Option<Moment>,
-    pub scheduled: Option<Moment>,
-}
-
-/// Reads a job from the names and values of its row. Does not use serde, which is slower. A name may occur twice,
+/// Reads a job from the names and values of its row in the reply of `look.jobs`. Does not use serde, which is slower. A name may occur twice,
 /// because another client may have stored a field with the name of a value that the core adds.
-pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
+pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
     const CALL: &str = calls::LOOK_JOBS.name;
     let mut job = Job {
         jid: jid.clone(),
         ..Job::default()
     };
-    let (mut shown, mut expires, mut lock, mut due, mut scheduled) = (None, None, None, None, None);
-    let (mut entries, mut legacy) = (Vec::new(), None);
+    let (mut shown, mut expires, mut lock, mut scheduled) = (None, None, None, None);
+    let (mut history, mut legacy) = (None, Vec::new());
     for (field, value) in reply::read_pairs(CALL, fields)? {
         if matches!(value, Value::Array(_)) {
             match field.as_slice() {
@@ -279,11 +268,7 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                 b"dependents" => job.dependents = reply::read_reply(CALL, value)?,
                 b"unlisted" => job.unlisted = reply::read_reply(CALL, value)?,
                 b"payloads" => job.payloads = read_payloads(reply::read_pairs(CALL, value)?),
-                b"history" => {
-                    entries = reply::read_reply(CALL, value)?;
-                    let entries = entries.iter().map(Name::as_bytes);
-                    job.history = Some(entries.filter_map(HistoryEntry::from_stored).collect());
-                }
+                b"history" => history = Some(reply::read_reply::<Vec<Name>>(CALL, value)?),
                 _ => {}
             }
             continue;
@@ -309,7 +294,6 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"expires" => expires = Moment::from_decimal(&text),
             b"lock" => lock = Moment::from_decimal(&text),
             b"due" => {
-                due = Moment::from_decimal(&text);
                 job.due_score = std::str::from_utf8(&text)
                     .ok()
                     .and_then(|text| text.parse().ok());
@@ -342,7 +326,10 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"backoff" => job.backoff = Some(Name::from(text)),
             b"fence" => job.fence = Number::from_decimal(&text),
             b"grace" => job.in_grace = text == b"1",
-            b"legacy" => legacy = Json::parse(&text),
+            b"legacy" => {
+                let entries = Json::parse(&text).map(|history| entries_from_legacy(&history));
+                legacy = entries.unwrap_or_default();
+            }
             _ => {}
         }
     }
@@ -354,17 +341,18 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     }
     job.expires = lock.or(expires.filter(|expires| held && expires.micros() != 0));
     job.scheduled_for = match shown {
-        Some(State::Scheduled) => due,
+        Some(State::Scheduled) => job.due_score.and_then(Moment::from_seconds),
         Some(State::Depends) => scheduled,
         _ => None,
     };
-    Ok(JobRow {
-        job,
-        entries,
-        legacy,
-        due,
-        scheduled,
-    })
+    if let Some(mut entries) = history {
+        // The next change of the job appends them in the same way.
+        entries.append(&mut legacy);
+        let read = entries.iter().map(Name::as_bytes);
+        job.history = Some(read.filter_map(HistoryEntry::from_stored).collect());
+        job.stored_history = entries;
+    }
+    Ok(job)
 }
 
 /// Reads the payloads of a merge job from a list of pairs: a payload, then its score.
@@ -398,9 +386,7 @@ mod tests {
             ("worker", "w"),
             ("expires", "70"),
         ];
-        let job = read_job_row(&Name::from("j"), reply_of(&fields))
-            .unwrap()
-            .job;
+        let job = read_job(&Name::from("j"), reply_of(&fields)).unwrap();
         assert_eq!((job.worker, job.expires), (None, None));
     }
 
@@ -413,9 +399,7 @@ mod tests {
             ("expires", "60"),
             ("lock", "70"),
         ];
-        let job = read_job_row(&Name::from("j"), reply_of(&fields))
-            .unwrap()
-            .job;
+        let job = read_job(&Name::from("j"), reply_of(&fields)).unwrap();
         assert_eq!(job.worker, Some(Name::from("w")));
         assert_eq!(job.expires, Moment::from_seconds(70.0));
     }
@@ -428,9 +412,7 @@ mod tests {
             ("tags", "nonsense"),
             ("priority", "high"),
         ];
-        let job = read_job_row(&Name::from("j"), reply_of(&fields))
-            .unwrap()
-            .job;
+        let job = read_job(&Name::from("j"), reply_of(&fields)).unwrap();
         assert_eq!((job.state, job.priority), (None, None));
         assert!(job.tags.is_empty());
         assert_eq!(job.state_stored, Some(Name::from("sleeping")));

@@ -15,6 +15,7 @@ pub(crate) mod guard;
 pub(crate) mod index;
 pub(crate) mod job;
 pub(crate) mod job_calls;
+mod legacy_history;
 pub(crate) mod list_rewrite;
 pub(crate) mod names;
 pub(crate) mod not_found;

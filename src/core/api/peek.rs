@@ -1,6 +1,6 @@
 //! The jobs that the next pops would return.
 
-use super::job::{JobFields, read_job_row};
+use super::job::{JobFields, read_job};
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::error::Error;
@@ -46,7 +46,7 @@ impl Core {
                 (Some(job), _) => next.push(job),
                 // Another client has deleted the job: leave it out.
                 (None, Value::Nil) => {}
-                (None, row) => next.push(read_job_row(jid, row)?.job),
+                (None, row) => next.push(read_job(jid, row)?),
             }
         }
         Ok(next)

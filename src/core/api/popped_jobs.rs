@@ -1,12 +1,5 @@
 //! Reads the jobs that a worker receives from a pop, and the jobs that it already holds.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::core::call::reply;
@@ -21,149 +14,20 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     if bytes == b"{}" {
         return Ok(Vec::new());
     }
-    let text = lossless_text(bytes);
-    let jobs: Vec<PopReplyJob> =
-        serde_json::from_str(&text).map_err(|why| reply::unexpected_reply(call, why))?;
-    // The lossless text stands for an invalid byte by a special character. If the whole reply is UTF-8, such a
-    // character is an ordinary one.
-    let is_exact = matches!(text, Cow::Borrowed(_));
-    let bytes = |text: OptionalText| match (is_exact, text.0) {
-        (true, Cow::Borrowed(text)) => text.as_bytes().to_vec(),
-        (true, Cow::Owned(text)) => text.into_bytes(),
-        (false, text) => Name::from_lossless_text(&text).into_bytes(),
-    };
-    let names = |names: TextList| names.0.into_iter().map(|name| bytes(name).into()).collect();
-    let mut read: Vec<PoppedJob> = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        let (klass, queue) = (bytes(job.klass), bytes(job.queue));
-        // Jobs of one reply mostly have the same class and queue: share the names with the job before.
-        let shared = |name: Vec<u8>, last: Option<&Name>| match last {
-            Some(last) if last.as_bytes() == name => last.clone(),
-            _ => Name::from(name),
-        };
-        let last = read.last();
-        let spawned_from = bytes(job.spawned_from_jid);
-        let payloads = job.payloads.into_iter();
-        let payloads = payloads.map(|(payload, score)| (bytes(payload), score.get().to_owned()));
-        let job = PoppedJob {
-            jid: bytes(job.jid).into(),
-            klass: shared(klass, last.map(|job| &job.klass)),
-            queue: shared(queue, last.map(|job| &job.queue)),
-            data: bytes(job.data),
-            tags: names(job.tags),
-            priority: job.priority.0 as i64,
-            retries: job.retries.0 as i64,
-            remaining: job.remaining.0 as i64,
-            expires: job.expires.0,
-            spawned_from: (!spawned_from.is_empty()).then(|| spawned_from.into()),
-            dependencies: names(job.dependencies),
-            key: job.key.map(|key| bytes(key).into()),
-            fence: job.fence.map(|fence| fence.0 as u64),
-            payloads: payloads.collect(),
-        };
-        read.push(job);
-    }
-    Ok(read)
-}
-
-/// A job in the reply of a pop. Fields that are not listed here are skipped.
-#[derive(Deserialize)]
-struct PopReplyJob<'t> {
-    #[serde(borrow)]
-    jid: OptionalText<'t>,
-    #[serde(borrow, default)]
-    klass: OptionalText<'t>,
-    #[serde(borrow, default)]
-    queue: OptionalText<'t>,
-    #[serde(borrow, default)]
-    data: OptionalText<'t>,
-    #[serde(borrow, default)]
-    tags: TextList<'t>,
-    #[serde(default)]
-    priority: NumberOrZero,
-    #[serde(default)]
-    retries: NumberOrZero,
-    #[serde(default)]
-    remaining: NumberOrZero,
-    #[serde(default)]
-    expires: NumberOrZero,
-    #[serde(borrow, default)]
-    spawned_from_jid: OptionalText<'t>,
-    #[serde(borrow, default)]
-    dependencies: TextList<'t>,
-    #[serde(borrow, default)]
-    key: Option<OptionalText<'t>>,
-    #[serde(default)]
-    fence: Option<NumberOrZero>,
-    #[serde(borrow, default)]
-    payloads: Vec<(OptionalText<'t>, &'t RawValue)>,
-}
-
-/// A text. It is empty for `false`, which stands for an absent field.
-#[derive(Default)]
-struct OptionalText<'t>(Cow<'t, str>);
-
-impl<'de: 't, 't> Deserialize<'de> for OptionalText<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OptionalText<'t>, D::Error> {
-        struct OptionalTextVisitor;
-        impl<'de> Visitor<'de> for OptionalTextVisitor {
-            type Value = OptionalText<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a text or false")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<OptionalText<'de>, E> {
-                Ok(OptionalText(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<OptionalText<'de>, E> {
-                Ok(OptionalText(Cow::Owned(text.to_owned())))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<OptionalText<'de>, E> {
-                Ok(OptionalText::default())
-            }
+    let mut jobs: Vec<PoppedJob> = serde_json::from_str(&lossless_text(bytes))
+        .map_err(|why| reply::unexpected_reply(call, why))?;
+    // Jobs of one reply mostly have the same class and queue: share the names with the job before.
+    for at in 1..jobs.len() {
+        let (before, rest) = jobs.split_at_mut(at);
+        let (last, job) = (&before[at - 1], &mut rest[0]);
+        if job.klass == last.klass {
+            job.klass = last.klass.clone();
         }
-        deserializer.deserialize_any(OptionalTextVisitor)
-    }
-}
-
-/// A list of texts. An empty one is `{}`.
-#[derive(Default)]
-struct TextList<'t>(Vec<OptionalText<'t>>);
-
-impl<'de: 't, 't> Deserialize<'de> for TextList<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TextList<'t>, D::Error> {
-        struct TextListVisitor;
-        impl<'de> Visitor<'de> for TextListVisitor {
-            type Value = TextList<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a list of texts")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<TextList<'de>, A::Error> {
-                let mut names = Vec::new();
-                while let Some(name) = items.next_element()? {
-                    names.push(name);
-                }
-                Ok(TextList(names))
-            }
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut members: A,
-            ) -> Result<TextList<'de>, A::Error> {
-                while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(TextList::default())
-            }
+        if job.queue == last.queue {
+            job.queue = last.queue.clone();
         }
-        deserializer.deserialize_any(TextListVisitor)
     }
-}
-
-/// A number, whole or not.
-#[derive(Default)]
-struct NumberOrZero(f64);
-
-impl<'de> Deserialize<'de> for NumberOrZero {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NumberOrZero, D::Error> {
-        f64::deserialize(deserializer).map(NumberOrZero)
-    }
+    Ok(jobs)
 }
 
 impl Core {
@@ -208,5 +72,28 @@ fn popped_job_from_job(job: Job) -> PoppedJob {
         key: job.key,
         fence: job.fence.map(|fence| fence.0 as u64),
         payloads: payloads.map(payload).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_of_a_popped_job_is_kept() {
+        let reply = b"[{\"jid\":\"\xff\xf4\x8f\xbe\x80\",\"klass\":\"K\xf4\x8f\xbe\x80\",\"queue\":false,\"data\":\"{\\n}\",\
+            \"tags\":{},\"history\":[{\"what\":\"put\"}],\"priority\":1.5,\"spawned_from_jid\":false,\"fence\":7,\
+            \"payloads\":[[\"1\",2.50]]}]";
+        let jobs = read_popped_jobs("pop", reply).unwrap();
+        let expected = PoppedJob {
+            jid: Name::from(b"\xff\xf4\x8f\xbe\x80".as_slice()),
+            klass: Name::from("K\u{10FF80}"),
+            data: b"{\n}".to_vec(),
+            priority: 1,
+            fence: Some(7),
+            payloads: vec![(b"1".to_vec(), "2.50".to_owned())],
+            ..PoppedJob::default()
+        };
+        assert_eq!(jobs, [expected]);
     }
 }

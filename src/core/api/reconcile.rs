@@ -39,13 +39,13 @@ impl Core {
         let mut noted = HashMap::new();
         for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let fields = "history,shown,queue,tags,remaining";
-            for row in self
-                .read_job_rows_in_one_call(now, fields, jids)?
+            for job in self
+                .read_jobs_in_one_call(now, fields, jids)?
                 .into_iter()
                 .flatten()
             {
-                if row.entries.contains(&entry) {
-                    noted.insert(row.job.jid.clone(), row.job);
+                if job.stored_history.contains(&entry) {
+                    noted.insert(job.jid.clone(), job);
                 }
             }
         }

@@ -31,7 +31,7 @@ impl Core {
         }
         for open in open.chunks_mut(JOBS_PER_READ) {
             let jids: Vec<&Name> = open.iter().map(|(job, _)| &job.jid).collect();
-            let Ok(present) = self.read_job_rows_in_one_call(now, "state,remaining,history", &jids)
+            let Ok(present) = self.read_jobs_in_one_call(now, "state,remaining,history", &jids)
             else {
                 for (_, outcome) in open {
                     **outcome = EndingOutcome::Unknown;
@@ -41,12 +41,8 @@ impl Core {
             for ((job, outcome), present) in open.iter_mut().zip(present) {
                 match present {
                     Some(present) => {
-                        let done = outcome_if_applied(
-                            &present.job,
-                            whole_second(now),
-                            worker,
-                            &job.action,
-                        );
+                        let done =
+                            outcome_if_applied(&present, whole_second(now), worker, &job.action);
                         if let Some(done) = done {
                             **outcome = done;
                         }

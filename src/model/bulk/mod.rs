@@ -91,12 +91,12 @@ impl ItemDetail {
     pub(crate) fn document_text(&self) -> String {
         match self {
             ItemDetail::Text(text) => text.clone(),
-            _ => format!("it is {}", self.summary_text()),
+            _ => format!("it is {}", self.shared_reason_text()),
         }
     }
 
     /// The detail in a summary of several jobs: `depends, not running`.
-    pub(crate) fn summary_text(&self) -> String {
+    pub(crate) fn shared_reason_text(&self) -> String {
         match self {
             ItemDetail::State { is, required: None } => is.to_string(),
             ItemDetail::State {

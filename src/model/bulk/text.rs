@@ -96,7 +96,7 @@ impl ReasonTally {
     pub(crate) fn add_item(&mut self, item: &BulkItem) {
         let why = match &item.detail {
             _ if item.code == OutcomeCode::Gone => "gone".into(),
-            Some(detail) => detail.summary_text(),
+            Some(detail) => detail.shared_reason_text(),
             None => item.code.into_str().into(),
         };
         self.count_reason(item.result, &why, item.jid.as_bytes());

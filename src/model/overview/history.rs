@@ -115,15 +115,20 @@ pub(crate) struct JobRates {
 }
 
 impl History {
-    /// Adds a snapshot. `interval`: about how often the caller takes one while it watches the queues.
-    pub(crate) fn add_snapshot(&mut self, facts: &SystemFacts, now: Moment, interval: Duration) {
+    /// Adds a snapshot. `usual_interval`: about how often the caller takes one while it watches the queues.
+    pub(crate) fn add_snapshot(
+        &mut self,
+        facts: &SystemFacts,
+        now: Moment,
+        usual_interval: Duration,
+    ) {
         let snapshot = PastSnapshot::new(facts, now);
         let last = self.snapshots.back();
         // The server's clock went back.
         if last.is_some_and(|last| now <= last.at) {
             return;
         }
-        let longest = LONGEST_SCRAPE_INTERVAL.max(FEW_INTERVALS * interval.as_secs_f64());
+        let longest = LONGEST_SCRAPE_INTERVAL.max(FEW_INTERVALS * usual_interval.as_secs_f64());
         if let Some(last) = last.filter(|last| now.since(last.at) <= longest) {
             let span = (last.at.seconds(), now.seconds());
             self.watched.spread_count(now.since(last.at), span);

@@ -58,7 +58,7 @@ pub(in crate::web) fn content(
             @if read < total { " of the newest " (with_thousands_separators(read)) }
         }
         div.acts {
-            @if page.can_change(group) {
+            @if page.has_buttons_for(group) {
                 (page.change_button(&format!("{here}/retry"), "Retry all", true))
                 (page.change_button(&format!("{here}/cancel"), "Cancel all", false))
             }

@@ -195,7 +195,7 @@ fn change_buttons(page: &PageFrame, job: &Job) -> Markup {
     };
     html! {
         div.acts {
-            @if page.can_change(&job.jid) {
+            @if page.has_buttons_for(&job.jid) {
                 @if can_retry { (button("retry", "Retry", true)) }
                 @if can_promote { (button("promote", "Run now", true)) }
                 @if is_open {

@@ -77,7 +77,7 @@ pub(in crate::web) fn content(
         p.crumb { a href=(page.link("queues")) { "Queues" } " / " (name) }
         h1 { (capitalize(&heading)) "." }
         div.acts {
-            @if page.can_change(name) {
+            @if page.has_buttons_for(name) {
                 (page.change_button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
             }
             (page.command_block(&CommandLine::new("explain").with_flag("--queue", name)))

@@ -153,14 +153,14 @@ pub struct EndedAndPopped {
     /// in their lane, or for the end of a grace period. Read only for a call that may be the last one.
     pub has_rest: bool,
     /// The queues that still hold jobs. Read only for a call that may be the last one.
-    pub left: Vec<LeftJobs>,
+    pub left: Vec<JobsLeftInQueue>,
     /// The queues that gave fewer jobs than they were asked for.
     pub emptied: Vec<Name>,
 }
 
 /// The jobs that a worker leaves in a queue, because none can be popped.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LeftJobs {
+pub struct JobsLeftInQueue {
     pub queue: Name,
     pub is_paused: bool,
     pub waiting: u64,
@@ -187,10 +187,13 @@ impl LocksOfOtherWorkers {
     }
 }
 
-impl LeftJobs {
+impl JobsLeftInQueue {
     /// The jobs left in a queue on which other workers hold `locks`. `None` if the queue has no job.
-    pub(crate) fn from_counts(queue: &Queue, locks: LocksOfOtherWorkers) -> Option<LeftJobs> {
-        let left = LeftJobs {
+    pub(crate) fn from_counts(
+        queue: &Queue,
+        locks: LocksOfOtherWorkers,
+    ) -> Option<JobsLeftInQueue> {
+        let left = JobsLeftInQueue {
             queue: queue.name.clone(),
             is_paused: queue.paused,
             // A job whose lock was revoked counts as running in its queue, but a pop can get it: count it as waiting.
@@ -447,9 +450,9 @@ pub enum Report {
         lock: f64,
     },
     /// The work ends although a queue still has these jobs.
-    Left(LeftJobs),
+    Left(JobsLeftInQueue),
     /// The worker does not end yet, because these jobs of a queue may become ready.
-    Waiting(LeftJobs),
+    Waiting(JobsLeftInQueue),
     /// A running job does not exist any more, and nobody cancelled it.
     Vanished,
     ConnectionLost {

@@ -241,7 +241,7 @@ impl PipeTarget {
     /// The last bytes that were passed on.
     pub(super) fn take_tail(&mut self) -> Vec<u8> {
         match self {
-            PipeTarget::PassOn(output) => output.tail.take_last_bytes(),
+            PipeTarget::PassOn(output) => output.tail.take_last_max_bytes(),
             PipeTarget::Answers(_) | PipeTarget::Capture(_) => Vec::new(),
         }
     }
@@ -340,7 +340,7 @@ impl OutputTail {
         self.bytes.extend_from_slice(bytes);
     }
 
-    fn take_last_bytes(&mut self) -> Vec<u8> {
+    fn take_last_max_bytes(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.drain(..bytes.len().saturating_sub(self.max_bytes));
         bytes
