@@ -36,7 +36,6 @@ mod submit;
 mod text;
 mod threads;
 mod top;
-mod trace;
 mod ui;
 mod view;
 mod wait;
@@ -61,6 +60,7 @@ pub mod internals {
     pub use crate::core::api::finish_and_pop::FinishAndPopReply;
     pub use crate::core::api::popped_jobs::read_popped_jobs;
     pub use crate::core::call::rights::{AclForm, acl_lines};
+    pub use crate::core::call::trace::CallTracer;
     pub use crate::core::call::{ConnectionSettings, Core};
     pub use crate::core::script::Script;
     pub use crate::error::{Error, Kind};
@@ -69,7 +69,6 @@ pub mod internals {
     pub use crate::name::Name;
     pub use crate::session::actor::host_name;
     pub use crate::text::width;
-    pub use crate::trace::CallTracer;
     pub use crate::work::{machine, process};
 
     pub mod listen {

@@ -16,15 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("leaves", &["threads"]),
     (
         "leaves",
-        &[
-            "address",
-            "clock",
-            "consent",
-            "env",
-            "fs",
-            "interrupt",
-            "trace",
-        ],
+        &["address", "clock", "consent", "env", "fs", "interrupt"],
     ),
     ("model", &["json"]),
     ("model", &["view"]),

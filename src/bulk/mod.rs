@@ -24,14 +24,12 @@ pub(crate) mod requeue;
 pub(crate) mod restart;
 mod running;
 pub(crate) mod save;
-mod slice;
 mod tally;
 
 pub(crate) use action::{BulkAction, JobSlice};
 pub(crate) use options::BulkOptions;
-pub(crate) use outcome::JobOutcome;
+pub(crate) use outcome::{JobOutcome, SliceOutcome, failed_call_outcome};
 pub(crate) use plan::BulkPlan;
-pub(crate) use slice::{SliceOutcome, failed_call_outcome};
 pub(crate) use tally::BulkTally;
 
 /// Maximum number of jobs that are changed between two checks of the clock and of signals.

@@ -4,7 +4,6 @@
 pub(crate) mod atomic_file;
 pub(crate) mod open;
 pub(crate) mod open_failure;
-mod replacement;
 pub(crate) mod trust;
 
 use std::fs;
@@ -12,8 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
-use self::atomic_file::AtomicFile;
-use self::replacement::Replacement;
+use self::atomic_file::{AtomicFile, Replacement};
 use crate::error::Error;
 
 /// The mode of a file that only its owner may read and write.

@@ -24,8 +24,6 @@ use crate::view::{MomentFormat, NdjsonLines, RenderOptions, View, json};
 mod ask;
 mod capture;
 pub(crate) mod keyboard;
-mod live;
-mod lost;
 mod manual;
 pub(crate) mod member;
 mod output_thread;
@@ -36,15 +34,14 @@ pub(crate) mod screen;
 mod stdout;
 
 use capture::ReplacedSettings;
-use lost::LostOutput;
 use member::{MemberMessage, MemberStreams};
 use output_thread::OutputThread;
 use pager::Pager;
 use result_writer::ResultWriter;
+use stdout::LostOutput;
 
-pub(crate) use crate::trace::CallTracer;
-pub(crate) use live::LiveLines;
-pub(crate) use progress::Progress;
+pub(crate) use crate::core::call::trace::CallTracer;
+pub(crate) use progress::{LiveLines, Progress};
 
 /// Maximum number of job ids that the error names of those that `-o jid` has left out.
 const UNLISTED_SHOWN: usize = 3;

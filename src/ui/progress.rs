@@ -1,17 +1,18 @@
-//! The progress bar of long work such as changes of many jobs. It appears on an interactive stderr after half a
-//! second.
+//! What long work shows on an interactive stderr while it goes on: a progress bar, for work such as changes of many jobs,
+//! or lines that change in place.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{Ui, is_stderr_interactive, should_color};
 use crate::args::format::DisplayWhen;
 use crate::text::format_duration;
 
-/// Counts finished jobs, and shows them as a bar on an interactive terminal. Short work gets no bar.
+/// Counts finished jobs, and shows them as a bar on an interactive terminal. It appears after half a second: short work
+/// gets no bar.
 pub(crate) struct Progress {
     shown: bool,
     color: bool,
@@ -23,6 +24,12 @@ pub(crate) struct Progress {
     /// The text after the full bar, about what the command still does.
     note: String,
     bar: Option<ProgressBar>,
+}
+
+/// Lines on a terminal's stderr that change in place, below what has been printed.
+pub(crate) struct LiveLines {
+    area: MultiProgress,
+    lines: Vec<ProgressBar>,
 }
 
 impl Ui {
@@ -38,6 +45,14 @@ impl Ui {
             note: String::new(),
             bar: None,
         }
+    }
+
+    /// Starts lines that change in place. `None` if stderr is not an interactive terminal, or with `--quiet`.
+    pub(crate) fn live_lines(&self) -> Option<LiveLines> {
+        (is_stderr_interactive() && !self.quiet && self.member.is_none()).then(|| LiveLines {
+            area: MultiProgress::with_draw_target(ProgressDrawTarget::stderr()),
+            lines: Vec::new(),
+        })
     }
 }
 
@@ -123,4 +138,34 @@ impl Progress {
 
 fn average_rate(state: &ProgressState) -> f64 {
     state.pos() as f64 / state.elapsed().as_secs_f64()
+}
+
+impl LiveLines {
+    /// Replaces the shown lines by `texts`, which the caller has sanitized.
+    pub(crate) fn show_lines(&mut self, texts: &[String]) {
+        if self.lines.len() > texts.len() {
+            self.clear_lines();
+        }
+        while self.lines.len() < texts.len() {
+            let style = ProgressStyle::with_template("{msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+            let line = self.area.add(ProgressBar::new_spinner().with_style(style));
+            self.lines.push(line);
+        }
+        for (line, text) in self.lines.iter().zip(texts) {
+            if line.message() != *text {
+                line.set_message(text.clone());
+                line.tick();
+            }
+        }
+    }
+
+    /// Removes the lines from the screen.
+    pub(crate) fn clear_lines(&mut self) {
+        for line in self.lines.drain(..) {
+            self.area.remove(&line);
+        }
+        // Ignore a failure: a terminal that cannot be written to has nothing to clear.
+        _ = self.area.clear();
+    }
 }

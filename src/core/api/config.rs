@@ -1,6 +1,7 @@
-//! Reading the configuration.
+//! Reads and sets the options of the core.
 
 use crate::clock::moment::Moment;
+use crate::consent::Consent;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::model::config::{ConfigOption, GENERAL_OPTIONS, option_of_key};
@@ -30,6 +31,17 @@ impl Core {
         }
         items.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         Ok(items)
+    }
+
+    /// Sets an option.
+    pub fn set_config(&mut self, now: Moment, key: &Name, value: &Name) -> Result<(), Error> {
+        let call = Call::new(calls::CONFIG_SET).arg(key).arg(value);
+        self.call(now, call)
+    }
+
+    /// Resets an option to its default.
+    pub fn unset_config(&mut self, now: Moment, key: &Name, _: Consent) -> Result<(), Error> {
+        self.call(now, Call::new(calls::CONFIG_UNSET).arg(key))
     }
 }
 

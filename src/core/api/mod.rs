@@ -1,6 +1,5 @@
 //! The typed methods of the core, by noun. Each builds its call and reads the reply.
 
-pub(crate) mod admin;
 pub(crate) mod change;
 pub(crate) mod check;
 pub(crate) mod config;
@@ -29,7 +28,6 @@ pub(crate) mod queue;
 pub(crate) mod read;
 pub(crate) mod reconcile;
 pub(crate) mod recur;
-pub(crate) mod settle;
 pub(crate) mod stats;
 pub(crate) mod tag;
 pub(crate) mod template;

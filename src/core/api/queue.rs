@@ -1,4 +1,4 @@
-//! Reading queues.
+//! Reads queues, and removes them from the list of known queues.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,6 +10,7 @@ use super::names::NAMES_PER_CALL;
 use super::not_found;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
+use crate::consent::Consent;
 use crate::core::call::call_spec::SubjectArgs;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{Keys, QueueKey};
@@ -239,6 +240,13 @@ impl Core {
         } else {
             Err(not_found::missing_queue_error(self, now, queue)?)
         }
+    }
+
+    /// Removes queues from the list of known queues. Their jobs stay.
+    pub fn forget_queues(&mut self, now: Moment, queues: &[Name], _: Consent) -> Result<(), Error> {
+        self.call_in_slices(now, &Call::new(calls::QUEUE_FORGET), queues)
+            .map(|_: Vec<()>| ())
+            .map(drop)
     }
 }
 

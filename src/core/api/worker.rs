@@ -1,8 +1,9 @@
-//! Reading workers.
+//! Reads workers, and removes them from the list of known workers.
 
 use super::index::Index;
 use super::job::JobFields;
 use crate::clock::moment::Moment;
+use crate::consent::Consent;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::job::State;
@@ -88,6 +89,27 @@ impl Core {
             stalled: jids_with_stalled(true),
             details,
         }))
+    }
+
+    /// Removes workers from the list of known workers.
+    pub fn forget_workers(
+        &mut self,
+        now: Moment,
+        workers: &[Name],
+        _: Consent,
+    ) -> Result<(), Error> {
+        self.deregister_workers(now, workers)
+    }
+
+    /// Removes a worker process that ends from the list of known workers.
+    pub(crate) fn deregister_worker(&mut self, now: Moment, worker: &Name) -> Result<(), Error> {
+        self.deregister_workers(now, std::slice::from_ref(worker))
+    }
+
+    fn deregister_workers(&mut self, now: Moment, workers: &[Name]) -> Result<(), Error> {
+        let call = Call::new(calls::WORKER_DEREGISTER);
+        self.call_in_slices(now, &call, workers)
+            .map(|_: Vec<()>| ())
     }
 }
 

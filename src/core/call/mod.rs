@@ -22,7 +22,6 @@ mod local_socket;
 mod nodes;
 mod raw;
 pub(crate) mod reach;
-mod refusal;
 mod replicas;
 pub(crate) mod reply;
 mod request;
@@ -35,7 +34,7 @@ mod sentinel;
 mod stream;
 mod subscription;
 mod tls;
-mod verbose;
+pub(crate) mod trace;
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -58,6 +57,7 @@ use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
 pub(crate) use self::subscription::{ConnectionLoss, Notice, PublishedMessage, Subscription};
 use self::tls::TlsClient;
+use self::trace::CallTracer;
 use super::script::Script;
 use crate::address::{Address, ServerTarget};
 use crate::clock::Clock;
@@ -65,7 +65,6 @@ use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
-use crate::trace::CallTracer;
 
 /// The settings of a connection to the core.
 #[derive(Debug)]
