@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::format::{OutputFlag, TimeFormat};
-use super::globals::{AddressOrigin, GivenFlags, Globals};
+use super::globals::{AddressOrigin, GivenFlags, Globals, TlsFiles};
 use super::invalid::Invalid;
-use super::tls::TlsFiles;
 use super::value;
 use crate::address::ServerTarget;
 use crate::env;

@@ -12,5 +12,4 @@ pub(crate) mod invalid;
 pub(crate) mod moment;
 pub(crate) mod plain;
 pub(crate) mod shared;
-pub(crate) mod tls;
 pub(crate) mod value;

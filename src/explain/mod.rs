@@ -1,7 +1,6 @@
 //! Finds out for `qless explain` why jobs do not run: reads facts about the jobs and their queues, and derives the
 //! reasons from the facts. The reads pop and promote no job.
 
-mod coordination;
 mod reasons;
 mod walk;
 
@@ -14,7 +13,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::explain::{Explanation, PopFacts};
 use crate::model::job::reason::{BackoffCause, DelayReason};
-use crate::model::job::{Job, State};
+use crate::model::job::{Job, Neighbor, State};
 use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -135,7 +134,7 @@ fn explain_job_with_facts(
         _ => None,
     };
     let ordered = facts.as_ref().is_some_and(|facts| facts.ordered);
-    let before = coordination::lane_jobs_before(core, now, job, ordered)?;
+    let before = lane_jobs_before(core, now, job, ordered)?;
     let backoff = backoff_cause(core, now, job)?;
     let reasons = reasons::job_reasons(job, facts.as_ref(), walk.as_ref(), &before, backoff, now);
     Ok(Explanation {
@@ -145,6 +144,28 @@ fn explain_job_with_facts(
         state: job.state,
         ..build_explanation(reasons, facts.as_ref(), now)
     })
+}
+
+/// The jobs that come before a job in its lane, in order. Empty if the job does not wait for them: its state
+/// is not `depends`, and the lane does not keep a pop from returning the job (`is_blocked_by_lane`).
+fn lane_jobs_before(
+    core: &mut Core,
+    now: Moment,
+    job: &Job,
+    is_blocked_by_lane: bool,
+) -> Result<Vec<Neighbor>, Error> {
+    let waits = is_blocked_by_lane || job.state == Some(State::Depends);
+    let Some(lane) = job.key.as_ref().filter(|_| waits) else {
+        return Ok(Vec::new());
+    };
+    let mut lane = core.lane_jobs(now, lane)?;
+    match lane.iter().position(|other| other.jid == job.jid) {
+        Some(place) => lane.truncate(place),
+        // A complete or failed job is no longer in its lane, so no job of the lane blocks it.
+        None if matches!(job.state, Some(State::Complete | State::Failed)) => lane.clear(),
+        None => {}
+    }
+    Ok(lane)
 }
 
 /// Why a scheduled job that has used retries backs off. `LostLock` if its newest history entry is `timed-out`;

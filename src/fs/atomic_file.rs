@@ -1,5 +1,5 @@
-//! A file that a command writes piece by piece, and that gets its name only when it is complete. It then replaces another
-//! one in a single step.
+//! A file that a command writes piece by piece, and that gets its name only when it is complete. Then it replaces a
+//! file of that name in a single step.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};

@@ -25,7 +25,6 @@ pub(crate) mod hashed_set;
 pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod import;
-pub(crate) mod jid_derivation;
 pub(crate) mod jid_labels;
 pub(crate) mod jid_list;
 pub(crate) mod job;

@@ -1,11 +1,24 @@
-//! The result of `put`.
+//! How `put` makes jids, and its result.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::json::path::JsonPath;
 use crate::name::Name;
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
+
+/// How `put` makes the jid of a job whose input line gives none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum JidDerivation {
+    /// A new jid for each job.
+    #[default]
+    Fresh,
+    /// A hash of the job's content.
+    Content,
+    /// The text at a path in the data. The second field is the path as the user typed it.
+    Path(JsonPath, String),
+}
 
 /// A job that was put, or that existed already.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

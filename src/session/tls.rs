@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::address::ServerTarget;
 use crate::address::tls::{ClientCertificate, Tls};
-use crate::args::tls::TlsFiles;
+use crate::args::globals::TlsFiles;
 use crate::error::Error;
 use crate::fs::trust;
 use crate::text::Sanitized;

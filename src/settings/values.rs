@@ -12,8 +12,8 @@ use toml_edit::Datetime;
 
 use crate::address::ServerTarget;
 use crate::args::format::{DisplayWhen, OutputFlag, TimeFormat};
+use crate::args::globals::TlsFiles;
 use crate::args::invalid::Invalid;
-use crate::args::tls::TlsFiles;
 use crate::args::value;
 use crate::name::refuse_as_new_name;
 use crate::text::Sanitized;

@@ -12,7 +12,7 @@ use crate::json::object::{offset_of, string_text};
 use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
-use crate::model::jid_derivation::JidDerivation;
+use crate::model::put::JidDerivation;
 
 /// The settings of the command line for all lines: default fields, the source of jids, the maximum size of the
 /// data.

@@ -1,5 +1,5 @@
-//! What long work shows on an interactive stderr while it goes on: a progress bar, for work such as changes of many jobs,
-//! or lines that change in place.
+//! What long work, such as changes of many jobs, shows on an interactive stderr while it goes on: a progress bar, or
+//! lines that change in place.
 
 use std::fmt::Write;
 use std::io::IsTerminal;

@@ -8,7 +8,7 @@ use crate::error::Error;
 
 use super::Scanner;
 use super::edges::{EdgeSets, SETS_PER_READ};
-use super::scanned_job::ScannedJob;
+use super::extra_reads::ScannedJob;
 
 /// Maximum number of requests that wait for their replies while this code examines earlier replies.
 pub(super) const MAX_AHEAD: usize = 3;

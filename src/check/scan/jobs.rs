@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
+use super::extra_reads::{ExtraRead, ScannedJob};
 use super::homes::set_of_state;
-use super::scanned_job::{ExtraRead, ScannedJob};
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
 use super::unmatched::{MatchResult, MatchSide};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};

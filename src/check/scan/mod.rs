@@ -17,7 +17,6 @@ mod index;
 mod jobs;
 mod keys;
 pub mod rescan;
-mod scanned_job;
 mod scope;
 mod set;
 mod tally;

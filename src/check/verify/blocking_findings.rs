@@ -1,9 +1,8 @@
 //! Findings that block others: for example, the core cannot verify a counter before its index is repaired.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use super::bounded_set::SaturatingHashSet;
 use super::finding_filter::FindingFilter;
 use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::Verdict;
@@ -68,5 +67,48 @@ impl BlockingFindings {
     /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
     pub(super) fn findings_with_hidden_requirements(&self) -> Vec<FindingId> {
         self.with_hidden_requirements.iter().copied().collect()
+    }
+}
+
+/// Maximum number of hashes that a set remembers.
+const MAX_HASHES: usize = 100_000;
+
+/// A set of hashes that counts as containing every hash, once more than [`MAX_HASHES`] were added.
+#[derive(Debug, Default)]
+struct SaturatingHashSet {
+    hashes: HashSet<u64>,
+    overflowed: bool,
+}
+
+impl SaturatingHashSet {
+    fn insert(&mut self, hash: u64) {
+        if self.hashes.len() < MAX_HASHES {
+            _ = self.hashes.insert(hash)
+        } else {
+            self.overflowed = true
+        }
+    }
+
+    /// From now on, the set counts as containing every hash.
+    fn insert_every_hash(&mut self) {
+        self.overflowed = true;
+    }
+
+    fn may_contain(&self, hash: u64) -> bool {
+        self.overflowed || self.hashes.contains(&hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_set_may_contain_everything() {
+        let mut set = SaturatingHashSet::default();
+        set.insert(7);
+        assert!(set.may_contain(7) && !set.may_contain(8));
+        (0..=MAX_HASHES as u64).for_each(|hash| set.insert(hash));
+        assert!(set.may_contain(u64::MAX));
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use super::batch_size::MAX_BATCH;
-use super::bounded_set::MAX_HASHES;
 use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
@@ -17,6 +16,9 @@ const MAX_BYTES: usize = 4 << 20;
 /// Maximum number of failed jobs of one group that wait for verification. The number is large, because each
 /// verification of failed jobs reads all failure lists.
 const MAX_FAILED: usize = 20_000;
+
+/// Maximum number of candidates that are remembered after their verification.
+const MAX_RECENT: usize = 100_000;
 
 /// The waiting candidates that the caller has to verify now, before it adds others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +79,7 @@ impl CandidatesByLocation {
         self.bytes -= bytes.sum::<usize>();
         // Several index entries may lead to the same candidate: drop the ones that were verified lately.
         items.retain(|item| self.recent.insert(self.hasher.hash_one((location, item))));
-        if self.recent.len() > MAX_HASHES {
+        if self.recent.len() > MAX_RECENT {
             self.recent.clear();
         }
         if location.kind == ItemKind::Entries {

@@ -4,7 +4,6 @@
 pub(crate) mod batch;
 pub(crate) mod batch_size;
 mod blocking_findings;
-pub(crate) mod bounded_set;
 mod calls;
 mod candidates;
 pub(crate) mod collector;
@@ -15,7 +14,6 @@ mod lost_dependencies;
 pub(crate) mod options;
 pub(crate) mod overlaps;
 pub(crate) mod progress;
-pub(crate) mod repair_order;
 pub(crate) mod repair_queue;
 pub(crate) mod run;
 pub(crate) mod unlisted;

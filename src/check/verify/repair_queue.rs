@@ -4,11 +4,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-use super::batch::RepairBatch;
+use super::batch::{RepairBatch, location_rank};
 use super::expected::ExpectedRepairs;
 use super::lost_dependencies::{DependencyGroups, has_lost_dependencies};
 use super::overlaps::OverlappingFindings;
-use super::repair_order;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
 use crate::name::Name;
@@ -240,9 +239,7 @@ impl RepairQueue {
                 || locations[*at as usize] != jobs
                 || !lost_dependencies_overflowed && !excluded.contains(item)
         });
-        let rank = |stage: RepairStage, at: u32| {
-            repair_order::location_rank(stage, &locations[at as usize])
-        };
+        let rank = |stage: RepairStage, at: u32| location_rank(stage, &locations[at as usize]);
         items.sort_by(|one, other| {
             let location = |at: u32| &locations[at as usize];
             let by_stage = one.0.cmp(&other.0);
@@ -287,12 +284,7 @@ impl RepairQueue {
             }
         }
         batches.extend(restricted);
-        batches.sort_by_key(|batch| {
-            (
-                batch.stage,
-                repair_order::location_rank(batch.stage, &batch.location),
-            )
-        });
+        batches.sort_by_key(|batch| (batch.stage, location_rank(batch.stage, &batch.location)));
         batches
     }
 }

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use crate::address;
 use crate::address::ServerTarget;
-use crate::args::globals::AddressOrigin;
+use crate::args::globals::{AddressOrigin, TlsFiles};
 use crate::args::plain;
 use crate::args::shared::DryRunFlag;
-use crate::args::tls::TlsFiles;
 use crate::args::value;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::exit::Exit;

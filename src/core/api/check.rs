@@ -13,7 +13,7 @@ use strum::IntoStaticStr;
 
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::CallSpec;
+use crate::core::call::calls::CallSpec;
 use crate::core::call::info::InfoText;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};

@@ -13,7 +13,7 @@ use strum::IntoStaticStr;
 use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::call_spec::RetryClass;
+use crate::core::call::calls::RetryClass;
 use crate::core::call::jobs_per_reply::JobsPerReply;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};

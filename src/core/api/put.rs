@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::guard::GuardReply;
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::{CallSpec, RetryClass, SubjectArgs};
+use crate::core::call::calls::{CallSpec, RetryClass, SubjectArgs};
 use crate::core::call::{Call, Core, calls};
 use crate::core::call::{connect, reply};
 use crate::error::Error;

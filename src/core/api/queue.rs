@@ -11,7 +11,7 @@ use super::not_found;
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::call_spec::SubjectArgs;
+use crate::core::call::calls::SubjectArgs;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{Keys, QueueKey};
 use crate::error::{Error, Kind};

@@ -7,7 +7,7 @@ use super::read::ReadCommand;
 use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::call_spec::{RetryClass, SubjectArgs};
+use crate::core::call::calls::{RetryClass, SubjectArgs};
 use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};

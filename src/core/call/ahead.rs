@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use super::call_spec::RetryClass;
+use super::calls::RetryClass;
 use super::connect::ReceivedReplies;
 use super::{Call, Core, Value, server_error};
 use crate::clock::moment::Moment;

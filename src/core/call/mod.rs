@@ -6,7 +6,6 @@
 //! out what the second reply means. Otherwise the error says that the change may or may not have happened.
 
 pub(crate) mod ahead;
-pub(crate) mod call_spec;
 pub(crate) mod calls;
 mod cluster;
 pub(crate) mod connect;
@@ -42,7 +41,7 @@ use std::time::{Duration, Instant};
 pub(crate) use redis::Value;
 use serde::de::DeserializeOwned;
 
-use self::call_spec::RetryClass;
+use self::calls::RetryClass;
 use self::connect::{Connection, PackedCommands};
 use self::error::ServerError;
 pub(crate) use self::error::{blocks_writes, may_answer_later};

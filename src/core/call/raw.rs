@@ -3,9 +3,8 @@
 
 use serde::Deserialize;
 
-use super::call_spec::CallSpec;
-use super::call_spec::RetryClass::{Guarded, Idempotent, Never};
-use super::calls;
+use super::calls::RetryClass::{Guarded, Idempotent, Never};
+use super::calls::{self, CallSpec};
 
 /// The spec of a raw call, by its name and arguments: whether the call may write, and whether it may be repeated. A
 /// call with an unknown name counts as one that may write and is never repeated.
@@ -92,7 +91,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::core::call::call_spec::RetryClass;
+    use crate::core::call::calls::RetryClass;
 
     fn spec_of(name: &str, args: &[&str]) -> CallSpec {
         let args: Vec<Vec<u8>> = args.iter().map(|arg| arg.as_bytes().to_vec()).collect();

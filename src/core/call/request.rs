@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::call_spec::{CallSpec, RetryClass};
+use super::calls::{CallSpec, RetryClass};
 use super::connect::PackedWords;
 use super::{calls, raw};
 use crate::clock::moment::Moment;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use super::call_spec::{CallSpec, RetryClass};
+use super::calls::{CallSpec, RetryClass};
 use super::deserialize::ValueDeserializer;
 use super::fault::Fault;
 use super::request::Call;
