@@ -447,7 +447,7 @@ impl Targets {
 
 /// The flag of every command that takes data.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct MaxDataFlag {
+pub(crate) struct MaxInputDataFlag {
     /// Maximum size of the data, in bytes, up to 500MiB
     #[arg(long, value_name = "BYTES", value_parser = value::data_size, default_value = "16MiB")]
     pub max_data: usize,

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
+use crate::args::shared::{BulkFlags, MaxInputDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
 use crate::bulk::bury;
 use crate::bulk::bury::BURY;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     message: InputArg,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]

@@ -3,7 +3,9 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, ExistingQueueFlag, HolderFlags, MaxDataFlag, RunTimeFlags};
+use crate::args::shared::{
+    BulkFlags, ExistingQueueFlag, HolderFlags, MaxInputDataFlag, RunTimeFlags,
+};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -47,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     /// Advance the jobs to this queue instead of completing them
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           add = value::CandidateKind::Queues)]
@@ -81,7 +83,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jids));
 
 /// How jobs are completed.
-struct JobCompletion {
+struct CompleteOptions {
     data: Option<Vec<u8>>,
     next: Option<NextQueue>,
     worker: ActingWorker,
@@ -110,7 +112,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = args.next.as_slice();
     new_queues::note_or_refuse_new_queues(queues, args.existing, args.bulk.dry_run, now, session)?;
     let later = args.later.delay_until_due(now);
-    let completion = JobCompletion {
+    let completion = CompleteOptions {
         data,
         worker: ActingWorker::from_holder_flags(&args.holder)?,
         next: args.next.map(|queue| NextQueue {
@@ -134,14 +136,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 fn complete_single_job(
     jid: &Name,
-    completion: &JobCompletion,
+    completion: &CompleteOptions,
     throttles: &[ThrottleArg],
     options: &BulkOptions,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let verb = COMPLETE.infinitive;
-    let JobCompletion { data, next, worker } = completion;
+    let CompleteOptions { data, next, worker } = completion;
     let job = worker.read_held_job(session.core()?, now, jid, verb)?;
     if would_depend_on_itself(next.as_ref(), jid) {
         return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).about_jid(jid));
@@ -194,7 +196,7 @@ fn complete_single_job(
 /// Completes several jobs. Does not ask first, because the command acts for a worker.
 fn complete_several_jobs(
     given: &GivenJids,
-    completion: JobCompletion,
+    completion: CompleteOptions,
     throttles: &[ThrottleArg],
     options: BulkOptions,
     now: Moment,
@@ -206,7 +208,7 @@ fn complete_several_jobs(
     if !plan.is_empty() {
         maxima::set_changed_maxima(throttles, plan.is_dry_run(), now, session)?;
     }
-    let JobCompletion { data, next, worker } = &completion;
+    let CompleteOptions { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let worker = |job: &JobSnapshot| worker.acting_worker_for(job);
@@ -223,9 +225,9 @@ fn complete_several_jobs(
     plan.ask_and_run(complete, session)
 }
 
-impl JobCompletion {
+impl CompleteOptions {
     fn refuse_not_completable(&self, job: &JobSnapshot) -> Option<JobOutcome> {
-        let JobCompletion { data, next, worker } = self;
+        let CompleteOptions { data, next, worker } = self;
         let itself = would_depend_on_itself(next.as_ref(), &job.jid);
         let cycle =
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");

@@ -34,7 +34,7 @@ use crate::model::job::State;
 use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::recur::Recurring;
 use crate::name::Name;
-use crate::select::Selection;
+use crate::select::JobSearch;
 use crate::session::Session;
 use crate::text::format_count;
 use crate::ui::{Progress, Ui};
@@ -156,7 +156,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
             let mut selection =
-                Selection::start_search(session.core()?, now, selector, JobFields::Jid)?;
+                JobSearch::start_search(session.core()?, now, selector, JobFields::Jid)?;
             selection.note_full_scan_and_data_paths(&mut session.ui);
             while let Some(jobs) = selection.next_jobs(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
@@ -286,7 +286,7 @@ fn count_jobs(
 ) -> Result<Option<u64>, Error> {
     let core = session.core()?;
     let total =
-        Selection::start_search(core, now, selector, JobFields::Jid)?.total_matches(core)?;
+        JobSearch::start_search(core, now, selector, JobFields::Jid)?.total_matches(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))

@@ -2,7 +2,9 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, HolderFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
+use crate::args::shared::{
+    BulkFlags, HolderFlags, MaxInputDataFlag, Targets, TargetsWithoutFailure,
+};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -48,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     #[command(flatten)]
     holder: HolderFlags,
     #[command(flatten)]

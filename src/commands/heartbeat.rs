@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxDataFlag};
+use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxInputDataFlag};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     #[command(flatten)]
     holder: HolderFlags,
     #[command(flatten)]

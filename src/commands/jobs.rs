@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::model::job::{State, StateCounts};
 use crate::model::list::JobList;
 use crate::select;
-use crate::select::Selection;
+use crate::select::JobSearch;
 use crate::select::nothing;
 use crate::session::Session;
 
@@ -127,7 +127,7 @@ pub(crate) fn list_jobs(
         JobFields::Brief
     };
     let mut selection =
-        Selection::start_search(core, now, &selector, detail)?.newest_failures_first(newest_first);
+        JobSearch::start_search(core, now, &selector, detail)?.newest_failures_first(newest_first);
     selection.note_full_scan_and_data_paths(out);
     let streams = match out.format() {
         Format::Table => !out.is_for_people() && !out.has_sort_flag(),

@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{DryRunFlag, MaxDataFlag};
+use crate::args::shared::{DryRunFlag, MaxInputDataFlag};
 use crate::args::value;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     #[command(flatten)]
     dry: DryRunFlag,
 }

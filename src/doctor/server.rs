@@ -37,7 +37,7 @@ pub(super) fn add_server_items(
     session: &Session,
 ) {
     let now = core.now();
-    let report = core.server_report(now);
+    let report = core.server_info_report(now);
     match &report {
         Ok(report) if report.is_loading => {
             checks.add_error(DoctorCheck::Server, &core.refusal_error("LOADING"));

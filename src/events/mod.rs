@@ -93,7 +93,7 @@ struct EventWatcher<'e> {
 }
 
 /// A time for which events were missed.
-struct Gap {
+struct MissedEvents {
     since: Moment,
     /// The seconds from the start of the gap until `qless` noticed it.
     unnoticed_s: f64,
@@ -265,7 +265,11 @@ impl EventWatcher<'_> {
     }
 
     /// Says that events are missed from now on.
-    fn report_gap(&self, loss: &ConnectionLoss, session: &mut Session) -> Result<Gap, Error> {
+    fn report_gap(
+        &self,
+        loss: &ConnectionLoss,
+        session: &mut Session,
+    ) -> Result<MissedEvents, Error> {
         let since = session.ui.render_options().time_of_day(loss.since);
         let reason = &loss.reason;
         session.ui.note(&format!(
@@ -274,7 +278,7 @@ impl EventWatcher<'_> {
         let mut gap = Event::new(loss.at, EventKind::Gap);
         gap.message = Some(Name::from(reason.as_str()));
         self.show_own_event_in_documents(gap, loss.since, session)?;
-        Ok(Gap {
+        Ok(MissedEvents {
             since: loss.since,
             unnoticed_s: loss.at.since(loss.since),
             noticed: session.clock().start_stopwatch(),
@@ -284,11 +288,11 @@ impl EventWatcher<'_> {
     /// Says that the gap has ended.
     fn report_reconnection(
         &self,
-        gap: Gap,
+        gap: MissedEvents,
         at: Moment,
         session: &mut Session,
     ) -> Result<(), Error> {
-        let Gap { since, .. } = gap;
+        let MissedEvents { since, .. } = gap;
         let options = session.ui.render_options();
         let (begun, ended) = (options.time_of_day(since), options.time_of_day(at));
         let lasted =

@@ -596,6 +596,7 @@ impl<'t> Deserializer<'t> for FieldValue<'t> {
         }
     }
 
+    /// Refuses `{}`, too, which elsewhere counts as an empty list of the core.
     fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
         if JsonType::from_text(self.raw.get().as_bytes()) != JsonType::Array {
             return Err(self.wrong_type("a list"));

@@ -19,14 +19,14 @@ const LONGEST_HOST: usize = 100;
 
 /// Which requests are answered: the host names that they may use, and the token that they must have.
 #[derive(Debug, Default)]
-pub struct Access {
+pub struct AccessRules {
     /// The host names that requests may use. IP addresses and `localhost` are always allowed.
     pub hosts: Vec<Host>,
     /// The token that each request must have. `None` if no token is required.
     pub token: Option<Secret>,
 }
 
-impl Access {
+impl AccessRules {
     /// Refuses a request for another host, from a page of another site, or without the token.
     pub(super) fn verify_request(&self, head: &RequestHead) -> Result<(), Response<'static>> {
         self.verify_host(head)?;

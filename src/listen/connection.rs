@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::access::Access;
+use super::access::AccessRules;
 use super::connection_table::TableEntry;
 use super::request::{Method, Request};
 use super::request_reader::{NoRequest, RequestReader};
@@ -21,7 +21,7 @@ pub(super) struct Connection<'l> {
 impl<'l> Connection<'l> {
     pub(super) fn new(
         entry: TableEntry<'l>,
-        access: &'l Access,
+        access: &'l AccessRules,
         takes_posts: bool,
     ) -> Connection<'l> {
         let reader = RequestReader::new(access, takes_posts);

@@ -21,7 +21,7 @@ mod unix_socket;
 use std::thread;
 use std::time::Duration;
 
-pub use self::access::Access;
+pub use self::access::AccessRules;
 pub use self::address::ListenAddress;
 pub use self::cached_value::CachedValue;
 pub(crate) use self::cached_value::{ReadPace, lock_within};
@@ -46,13 +46,13 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Listener {
     socket: ServerSocket,
-    access: Access,
+    access: AccessRules,
     takes_posts: bool,
 }
 
 impl Listener {
     /// Opens the address. Refuses an address that other machines can reach if `access` has no token.
-    pub fn bind(address: &ListenAddress, mut access: Access) -> Result<Listener, Error> {
+    pub fn bind(address: &ListenAddress, mut access: AccessRules) -> Result<Listener, Error> {
         let socket = ServerSocket::bind(address, access.token.is_some())?;
         if let ListenAddress::Tcp { host, .. } = address {
             access.hosts.push(host.clone());

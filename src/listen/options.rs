@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use url::Host;
 
-use super::access::Access;
+use super::access::AccessRules;
 use super::address::ListenAddress;
 use crate::args::invalid::Invalid;
 use crate::error::Error;
@@ -37,7 +37,7 @@ pub struct AccessOptions {
 
 impl AccessOptions {
     /// Reads the token file. `warn` gets a warning if other users may read the file.
-    pub fn read_access(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
+    pub fn read_access(&self, warn: impl FnOnce(&str)) -> Result<AccessRules, Error> {
         let token = match &self.token_file {
             Some(path) => {
                 // A file that another user may write is refused: that user would choose the token.
@@ -59,7 +59,7 @@ impl AccessOptions {
             );
             return Err(Error::usage(message).hint("write printable ASCII without blanks"));
         }
-        Ok(Access {
+        Ok(AccessRules {
             hosts: self.allow_host.clone(),
             token,
         })

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::access::Access;
+use super::access::AccessRules;
 use super::request::{Method, Request, RequestHead};
 use super::response::{Response, Status};
 use super::socket::ClientSocket;
@@ -22,7 +22,7 @@ const LONGEST_BODY: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct RequestReader<'l> {
-    access: &'l Access,
+    access: &'l AccessRules,
     takes_posts: bool,
     /// The received bytes that belong to no request yet.
     buffer: Vec<u8>,
@@ -42,7 +42,7 @@ impl From<Response<'static>> for NoRequest {
 }
 
 impl<'l> RequestReader<'l> {
-    pub(super) fn new(access: &'l Access, takes_posts: bool) -> RequestReader<'l> {
+    pub(super) fn new(access: &'l AccessRules, takes_posts: bool) -> RequestReader<'l> {
         RequestReader {
             access,
             takes_posts,

@@ -50,7 +50,7 @@ pub(crate) struct SnapshotServer<'s> {
 /// Groups, queues, and globs over queues.
 type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
-type CachedSnapshot = CachedValue<Arc<Snapshot>>;
+type CachedSnapshot = CachedValue<Arc<SnapshotOrError>>;
 
 struct SnapshotReader {
     session: Session,
@@ -59,7 +59,7 @@ struct SnapshotReader {
 }
 
 /// A snapshot of the system, or the error of its read.
-pub(crate) struct Snapshot {
+pub(crate) struct SnapshotOrError {
     pub facts: Result<(SystemFacts, Moment), Error>,
     /// When it was complete.
     pub at: Instant,
@@ -179,7 +179,7 @@ impl<'s> SnapshotServer<'s> {
     }
 
     /// The snapshot of all pages. Reads a new one if it is older than the interval.
-    pub(crate) fn fresh_snapshot(&self) -> Arc<Snapshot> {
+    pub(crate) fn fresh_snapshot(&self) -> Arc<SnapshotOrError> {
         self.read_shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
     }
 
@@ -240,12 +240,14 @@ impl<'s> SnapshotServer<'s> {
         &self,
         request: SnapshotRequest,
         globs: &[NamePattern],
-    ) -> Arc<Snapshot> {
+    ) -> Arc<SnapshotOrError> {
         let shared = self.cached_snapshot(&request, globs);
         let snapshot = shared.get(PATIENCE, || {
             Arc::new(self.read_snapshot_now(request, globs))
         });
-        snapshot.unwrap_or_else(|| Arc::new(Snapshot::new(Err(waited_too_long_error()), PATIENCE)))
+        snapshot.unwrap_or_else(|| {
+            Arc::new(SnapshotOrError::new(Err(waited_too_long_error()), PATIENCE))
+        })
     }
 
     /// The cache entry for the snapshot that reads these groups, queues and globs first.
@@ -264,13 +266,17 @@ impl<'s> SnapshotServer<'s> {
         if all.len() >= MAX_NAMED && !all.contains_key(&first) {
             all.clear();
         }
-        let is_success = |snapshot: &Arc<Snapshot>| snapshot.facts.is_ok();
+        let is_success = |snapshot: &Arc<SnapshotOrError>| snapshot.facts.is_ok();
         let new = || Arc::new(CachedValue::new(self.interval, is_success));
         Arc::clone(all.entry(first).or_insert_with(new))
     }
 
     /// Reads a snapshot. Reports on stderr when reads begin to fail, and when they succeed again.
-    fn read_snapshot_now(&self, request: SnapshotRequest, globs: &[NamePattern]) -> Snapshot {
+    fn read_snapshot_now(
+        &self,
+        request: SnapshotRequest,
+        globs: &[NamePattern],
+    ) -> SnapshotOrError {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
         let core = reader.session.core().map(Core::report_loss_immediately);
@@ -287,13 +293,13 @@ impl<'s> SnapshotServer<'s> {
             Ok(_) if was_away => ui.note("note: the queues can be read again"),
             _ => {}
         }
-        Snapshot::new(facts, begun.elapsed())
+        SnapshotOrError::new(facts, begun.elapsed())
     }
 }
 
-impl Snapshot {
-    fn new(facts: Result<(SystemFacts, Moment), Error>, took: Duration) -> Snapshot {
-        Snapshot {
+impl SnapshotOrError {
+    fn new(facts: Result<(SystemFacts, Moment), Error>, took: Duration) -> SnapshotOrError {
+        SnapshotOrError {
             took_s: took.as_secs_f64(),
             at: Instant::now(),
             facts,

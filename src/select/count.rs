@@ -2,7 +2,7 @@
 
 use strum::VariantArray;
 
-use super::Selection;
+use super::JobSearch;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
@@ -64,7 +64,7 @@ pub(crate) fn counts_and_unreadable_queues(
         selector.states = rest;
     }
     (selector.limit, selector.offset) = (None, 0);
-    let mut selection = Selection::start_search(session.core()?, now, &selector, JobFields::Label)?;
+    let mut selection = JobSearch::start_search(session.core()?, now, &selector, JobFields::Label)?;
     selection.note_full_scan_and_data_paths(&mut session.ui);
     while let Some(jobs) = selection.next_jobs(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {

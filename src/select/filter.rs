@@ -18,7 +18,7 @@ use crate::model::pattern::passes_filter;
 use crate::name::Name;
 
 #[derive(Debug)]
-pub(super) struct Filter<'a> {
+pub(super) struct JobFilter<'a> {
     pub selector: &'a Selector,
     pub states: Vec<State>,
     now: Moment,
@@ -54,9 +54,9 @@ impl FilterField {
     }
 }
 
-impl<'a> Filter<'a> {
-    pub(super) fn new(selector: &'a Selector, now: Moment) -> Filter<'a> {
-        Filter {
+impl<'a> JobFilter<'a> {
+    pub(super) fn new(selector: &'a Selector, now: Moment) -> JobFilter<'a> {
+        JobFilter {
             selector,
             states: selector.selected_states(),
             now,
@@ -292,7 +292,7 @@ impl Prefilter {
     }
 
     /// Whether a job whose stored fields have these values may match the selector.
-    pub(super) fn job_may_match(&self, filter: &Filter, values: Vec<Option<Vec<u8>>>) -> bool {
+    pub(super) fn job_may_match(&self, filter: &JobFilter, values: Vec<Option<Vec<u8>>>) -> bool {
         let selector = filter.selector;
         self.0.iter().zip(values).all(|(field, text)| {
             let text = text.unwrap_or_default();

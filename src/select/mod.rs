@@ -33,14 +33,14 @@ mod source;
 
 pub(crate) use count::counts_and_unreadable_queues;
 
-use filter::{Filter, Prefilter};
+use filter::{JobFilter, Prefilter};
 use source::IndexSource;
 
 /// A search for the jobs that match a selector. It returns them slice by slice, in the order of the searched sets.
-pub(crate) struct Selection<'a> {
+pub(crate) struct JobSearch<'a> {
     now: Moment,
     detail: JobFields,
-    filter: Filter<'a>,
+    filter: JobFilter<'a>,
     sources: VecDeque<IndexSource>,
     current: Option<ActiveSource>,
     jids: VecDeque<Name>,
@@ -127,7 +127,7 @@ fn for_each_job(
     mut take: impl FnMut(Job),
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
-    let mut selection = Selection::start_search(core, now, selector, detail)?;
+    let mut selection = JobSearch::start_search(core, now, selector, detail)?;
     queue::require_readable(&selection.unreadable)?;
     selection.note_full_scan_and_data_paths(ui);
     while let Some(slice) = selection.next_jobs(core)? {
@@ -137,7 +137,7 @@ fn for_each_job(
     Ok(selection.misplaced)
 }
 
-impl<'a> Selection<'a> {
+impl<'a> JobSearch<'a> {
     /// Starts a search: chooses the indexes to read. Fails if the selector names a queue or group without a wildcard
     /// and it does not exist.
     pub(crate) fn start_search(
@@ -145,11 +145,11 @@ impl<'a> Selection<'a> {
         now: Moment,
         selector: &'a Selector,
         detail: JobFields,
-    ) -> Result<Selection<'a>, Error> {
-        let filter = Filter::new(selector, now);
+    ) -> Result<JobSearch<'a>, Error> {
+        let filter = JobFilter::new(selector, now);
         let found = source::plan_search(core, now, selector, &filter)?;
         let may_repeat = found.sets.len() > 1 || found.sets.iter().any(|set| set.index.is_none());
-        Ok(Selection {
+        Ok(JobSearch {
             now,
             detail,
             filter,
@@ -170,8 +170,8 @@ impl<'a> Selection<'a> {
     }
 
     /// Sets whether failure lists are read from the newest failure on. The order of other sets does not change.
-    pub(crate) fn newest_failures_first(self, is_newest_first: bool) -> Selection<'a> {
-        Selection {
+    pub(crate) fn newest_failures_first(self, is_newest_first: bool) -> JobSearch<'a> {
+        JobSearch {
             is_newest_first,
             ..self
         }

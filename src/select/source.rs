@@ -1,6 +1,6 @@
 //! The search plan of a selector: the cheapest sets that contain all jobs that may match.
 
-use super::filter::Filter;
+use super::filter::JobFilter;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
@@ -60,7 +60,7 @@ pub(super) fn plan_search(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
-    filter: &Filter,
+    filter: &JobFilter,
 ) -> Result<SearchPlan, Error> {
     let states = &filter.states;
     if states.is_empty() {
@@ -158,7 +158,7 @@ fn sets_of_selected_states(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
-    filter: &Filter,
+    filter: &JobFilter,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
     // `--all` selects all jobs. No index exists for class, data and throttle.

@@ -87,7 +87,7 @@ fn resolve_links(path: &Path) -> PathBuf {
     ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |resolved| resolved.target)
 }
 
-/// Whether two addresses name different databases, however each is spelled.
+/// Whether two addresses name different databases, however each is spelled. Host names are not looked up.
 pub(super) fn are_different_databases(one: &str, other: &str) -> bool {
     match (Database::parse(one), Database::parse(other)) {
         (Some(one), Some(other)) => !one.is_same_database(&other),

@@ -131,12 +131,12 @@ enum JournalRecord {
     Server {
         server: LossFreeEpoch,
     },
-    Outcome(ReportedOutcome),
+    Outcome(EarlierOutcome),
 }
 
 /// The fields of an outcome in a report that a later run reads.
 #[derive(Deserialize)]
-struct ReportedOutcome {
+struct EarlierOutcome {
     line: u64,
     jid: String,
     result: ItemTally,
@@ -210,7 +210,7 @@ impl JournalState {
                     self.existing.insert(line, Name::from_lossless_text(&jid));
                 }
             }
-            JournalRecord::Outcome(ReportedOutcome { line, jid, result }) => {
+            JournalRecord::Outcome(EarlierOutcome { line, jid, result }) => {
                 known(line)?;
                 if result == ItemTally::Failed {
                     self.mark_refused(line);

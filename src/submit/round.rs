@@ -111,9 +111,9 @@ impl PutRound {
             since: None,
         };
         let batch = self.batches.last_mut()?;
-        let before = batch.puts.byte_len();
+        let before = batch.puts.added_jobs_byte_len();
         job.add_to_call(jid, now, &mut batch.puts);
-        self.byte_len += batch.puts.byte_len() - before;
+        self.byte_len += batch.puts.added_jobs_byte_len() - before;
         self.jobs += 1;
         batch.jobs.push(sent);
         batch.jobs.last_mut()

@@ -11,7 +11,7 @@ use ratatui::widgets::{Clear, Paragraph};
 use super::format::{Tone, row_line};
 use super::keys::{CHANGE_KEYS, VIEW_KEYS};
 use super::lists::{Table, TableRows};
-use super::state::{OpenView, Overlay, QUEUE_STATES, State};
+use super::state::{OpenView, Overlay, QUEUE_STATES, TopState};
 use crate::text::{format_count, format_duration, format_rough_duration, sanitize_to_line, width};
 
 /// Maximum number of lines, with the head, of a table that does not have the focus.
@@ -23,7 +23,7 @@ const HEADER_LINES: usize = 3;
 /// Minimum number of lines of a list: its head, one row, and a line with the number of other rows.
 const MIN_LIST_LINES: usize = 3;
 
-pub(super) fn draw(state: &mut State, frame: &mut Frame) {
+pub(super) fn draw(state: &mut TopState, frame: &mut Frame) {
     let area = frame.area();
     let (columns, lines) = (area.width as usize, area.height as usize);
     state.width = columns.saturating_sub(1).max(20);
@@ -97,7 +97,7 @@ fn line_with_right_end(
     left: Vec<Span<'static>>,
     right: String,
     tone: Tone,
-    state: &State,
+    state: &TopState,
     columns: usize,
 ) -> Line<'static> {
     let mut line = Line::from(left);
@@ -109,7 +109,7 @@ fn line_with_right_end(
     line
 }
 
-fn header_line(state: &State, columns: usize) -> Line<'static> {
+fn header_line(state: &TopState, columns: usize) -> Line<'static> {
     let server = state.current_server();
     let mut left = vec![Span::styled(" qless ", Tone::Strong.style(state.color))];
     if let Some(label) = &server.shown.label {
@@ -173,7 +173,7 @@ fn interval_text(seconds: f64) -> String {
     }
 }
 
-fn title_or_headline_line(state: &State, columns: usize) -> Line<'static> {
+fn title_or_headline_line(state: &TopState, columns: usize) -> Line<'static> {
     let mut text = match state.views.last() {
         Some(OpenView::Jobs {
             title, jobs, total, ..
@@ -215,7 +215,7 @@ fn title_or_headline_line(state: &State, columns: usize) -> Line<'static> {
 }
 
 /// The lines before the first snapshot. If the server does not answer, they are the connection steps of `doctor`.
-fn lines_before_snapshot(state: &State) -> Vec<Line<'static>> {
+fn lines_before_snapshot(state: &TopState) -> Vec<Line<'static>> {
     match &state.current_server().failed_read {
         None => vec![Line::raw("  …")],
         Some(failed) => failed
@@ -227,7 +227,7 @@ fn lines_before_snapshot(state: &State) -> Vec<Line<'static>> {
 }
 
 /// The lines of the tables of the first screen. If these do not all fit, only the table with the focus is shown.
-fn all_table_lines(state: &State, lines: usize) -> Vec<Line<'static>> {
+fn all_table_lines(state: &TopState, lines: usize) -> Vec<Line<'static>> {
     let all = Table::ALL.map(|table| (table, state.filtered_table_rows(table)));
     if lines < 3 * SMALL_TABLE_LINES + 1 {
         let rows = state.filtered_table_rows(state.table);
@@ -254,7 +254,7 @@ fn all_table_lines(state: &State, lines: usize) -> Vec<Line<'static>> {
 }
 
 fn lines_of_table(
-    state: &State,
+    state: &TopState,
     which: Table,
     rows: &TableRows,
     lines: usize,
@@ -279,7 +279,7 @@ fn lines_of_table(
     list_lines(state, rows, at, lines, none, more)
 }
 
-fn lines_of_jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
+fn lines_of_jobs(state: &TopState, lines: usize) -> Vec<Line<'static>> {
     let Some(OpenView::Jobs { error, .. }) = state.views.last() else {
         return Vec::new();
     };
@@ -293,7 +293,7 @@ fn lines_of_jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
 
 /// The head of a list and its rows, scrolled until the selected row is visible. With a single line, no head.
 fn list_lines(
-    state: &State,
+    state: &TopState,
     rows: &TableRows,
     selected: Option<usize>,
     lines: usize,
@@ -372,7 +372,7 @@ fn wrap_line(line: &str, columns: usize) -> Vec<String> {
 }
 
 /// The lines of the key help, from the line `from` on if not all fit.
-fn key_help_lines(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
+fn key_help_lines(state: &TopState, from: usize, fits: usize) -> Vec<Line<'static>> {
     let line = |key: &str, what: &str| Line::raw(format!("  {key:<10} {what}"));
     let looks = VIEW_KEYS.iter().map(|(key, what)| line(key, what));
     let changes = CHANGE_KEYS
@@ -393,7 +393,7 @@ fn key_help_lines(state: &State, from: usize, fits: usize) -> Vec<Line<'static>>
     lines
 }
 
-fn footer_line(state: &State, columns: usize) -> Line<'static> {
+fn footer_line(state: &TopState, columns: usize) -> Line<'static> {
     let text = if let Some(Overlay::Question(line, count)) = &state.overlay {
         let line = line.shell_line().unwrap_or_default();
         let line = crate::text::cut_with_ellipsis(&line, columns.saturating_sub(28));
@@ -491,7 +491,7 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::error::{Error, Kind};
-    use crate::model::job::{Job, State as JobState};
+    use crate::model::job::{Job, State};
     use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
     use crate::model::queue::{Queue, RoundedSeconds};
     use crate::model::worker::Worker;
@@ -575,7 +575,7 @@ mod tests {
     }
 
     /// A reply of the first server.
-    fn answer(state: &mut State, what: ReadTarget, found: Result<ReadResult, ReadFailure>) {
+    fn answer(state: &mut TopState, what: ReadTarget, found: Result<ReadResult, ReadFailure>) {
         let request = ReadRequest {
             server: 0,
             width: 80,
@@ -590,7 +590,7 @@ mod tests {
         state.show_reply_and_plan_read(answer, Instant::now());
     }
 
-    fn state(queues: u64) -> State {
+    fn state(queues: u64) -> TopState {
         let options = TopOptions {
             interval: Duration::from_secs(2),
             queues: Vec::new(),
@@ -606,7 +606,7 @@ mod tests {
             address: "rediss://redis.example:6380/0".into(),
         };
         let server = ServerView::new(shown, options.interval);
-        let mut state = State::new(&options, vec![server]);
+        let mut state = TopState::new(&options, vec![server]);
         for tick in 0..queues {
             let at = Moment::from_seconds(NOON + 2.0 * tick as f64 - 2.0 * queues as f64).unwrap();
             answer(
@@ -619,7 +619,7 @@ mod tests {
     }
 
     /// A frame as text, with its styles: `*` bold, `.` dim, letters for colors.
-    fn frame(state: &mut State, columns: u16, lines: u16) -> String {
+    fn frame(state: &mut TopState, columns: u16, lines: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
         terminal.draw(|frame| draw(state, frame)).unwrap();
         let buffer: &Buffer = terminal.backend().buffer();
@@ -645,7 +645,7 @@ mod tests {
         text
     }
 
-    fn check(state: &mut State, columns: u16, lines: u16, expected: Expect) {
+    fn check(state: &mut TopState, columns: u16, lines: u16, expected: Expect) {
         expected.assert_eq(&frame(state, columns, lines));
     }
 
@@ -903,7 +903,7 @@ mod tests {
             jid: Name::from(jid),
             ..Job::default()
         };
-        let source = JobSource::Queue(Name::from("images"), JobState::Waiting);
+        let source = JobSource::Queue(Name::from("images"), State::Waiting);
         answer(
             &mut state,
             ReadTarget::Jobs(source),
@@ -912,7 +912,7 @@ mod tests {
                 total: 3,
             }),
         );
-        let line = |state: &State| {
+        let line = |state: &TopState| {
             let change = state.change_command('C').unwrap();
             change.line.shell_line().unwrap()
         };
@@ -935,7 +935,7 @@ mod tests {
     #[test]
     fn a_list_of_keys_that_does_not_fit_is_scrolled() {
         let mut state = state(2);
-        let all = |state: &mut State| frame(state, 40, 15);
+        let all = |state: &mut TopState| frame(state, 40, 15);
         state.press_key(Key::Control('p'));
         let first = all(&mut state);
         assert!(
@@ -987,7 +987,7 @@ mod tests {
         state.press_key(Key::Down);
         state.press_key(Key::Enter);
         state.press_key(Key::Char('2'));
-        let source = JobSource::Queue(Name::from("mail"), JobState::Running);
+        let source = JobSource::Queue(Name::from("mail"), State::Running);
         let job = |jid: &str| Job {
             jid: Name::from(jid),
             ..Job::default()
@@ -1072,8 +1072,8 @@ mod tests {
     fn a_mark_goes_with_its_row_and_stays_behind_a_filter() {
         let mut state = state(2);
         state.press_key(Key::Enter);
-        let source = JobSource::Queue(Name::from("images"), JobState::Waiting);
-        let jobs = |state: &mut State, jids: &[&str]| {
+        let source = JobSource::Queue(Name::from("images"), State::Waiting);
+        let jobs = |state: &mut TopState, jids: &[&str]| {
             let job = |jid: &&str| Job {
                 jid: Name::from(*jid),
                 ..Job::default()

@@ -34,7 +34,7 @@ use signal_hook::{flag, low_level};
 
 use self::keys::Key;
 use self::reader::{ReadRequest, ReaderReply};
-use self::state::{KeyEffect, ServerView, State};
+use self::state::{KeyEffect, ServerView, TopState};
 use crate::address::secret::Secret;
 use crate::address::variables::PASSWORDS;
 use crate::command_line::CommandLine;
@@ -72,7 +72,7 @@ pub(crate) struct StartedCommandAccess {
 pub(crate) fn run_top_screen(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, Error> {
     let servers = sessions.iter().map(ShownServer::of_session);
     let servers = servers.map(|shown| Ok(ServerView::new(shown?, options.interval)));
-    let mut state = State::new(
+    let mut state = TopState::new(
         &options,
         servers.collect::<Result<Vec<ServerView>, Error>>()?,
     );
@@ -117,7 +117,7 @@ fn start_reader_thread(
 }
 
 fn run_event_loop(
-    state: &mut State,
+    state: &mut TopState,
     access: &StartedCommandAccess,
     signals: &SignalFlags,
     screen: &mut Screen,
@@ -259,7 +259,7 @@ impl Screen {
         Ok(Screen(Some(terminal)))
     }
 
-    fn draw(&mut self, state: &mut State) -> Result<(), Error> {
+    fn draw(&mut self, state: &mut TopState) -> Result<(), Error> {
         if let Some(terminal) = &mut self.0 {
             terminal
                 .draw(|frame| frame::draw(state, frame))

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::explain;
 use crate::look::{self, RECENT};
-use crate::model::job::{Job, State as JobState};
+use crate::model::job::{Job, State};
 use crate::model::overview::{RecentFailures, SystemFacts};
 use crate::name::Name;
 use crate::session::Session;
@@ -52,7 +52,7 @@ pub(super) enum ReadTarget {
 /// Where the jobs of a list are from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum JobSource {
-    Queue(Name, JobState),
+    Queue(Name, State),
     Group(Name),
     Worker(Name),
 }
@@ -214,19 +214,19 @@ fn read_jobs_of_queue(
     core: &mut Core,
     now: Moment,
     queue: &Name,
-    state: JobState,
+    state: State,
 ) -> Result<(Vec<Job>, u64), Error> {
     let queue = queue.clone();
     let index = match state {
-        JobState::Running | JobState::Stalled => Index::Locks(queue),
-        JobState::Scheduled => Index::Scheduled(queue),
-        JobState::Depends => Index::Depends(queue),
-        JobState::Throttled => Index::Throttled(queue),
+        State::Running | State::Stalled => Index::Locks(queue),
+        State::Scheduled => Index::Scheduled(queue),
+        State::Depends => Index::Depends(queue),
+        State::Throttled => Index::Throttled(queue),
         _ => Index::Waiting(queue),
     };
     // The locks that have expired stand first.
     let from = match state {
-        JobState::Running => {
+        State::Running => {
             let total = core.index_range(now, &index, 0, 1)?.total;
             total.saturating_sub(MAX_JOBS)
         }
@@ -235,7 +235,7 @@ fn read_jobs_of_queue(
     let slice = core.index_range(now, &index, from, MAX_JOBS)?;
     let jobs = core.jobs(now, JobFields::Brief, &slice.members)?;
     let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
-    if !matches!(state, JobState::Running | JobState::Stalled) {
+    if !matches!(state, State::Running | State::Stalled) {
         return Ok((jobs, slice.total));
     }
     jobs.retain(|job| job.state == Some(state));

@@ -16,7 +16,7 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::listen::ReadPace;
 use crate::look;
-use crate::model::job::{Job, State as JobState};
+use crate::model::job::{Job, State};
 use crate::model::overview::headline::Headline;
 use crate::model::overview::history::History;
 use crate::model::overview::{Overview, SystemFacts};
@@ -25,13 +25,13 @@ use crate::name::Name;
 use crate::session::shown_server::ShownServer;
 
 /// The states whose jobs the keys `1` to `6` show, in this order.
-pub(super) const QUEUE_STATES: [JobState; 6] = [
-    JobState::Waiting,
-    JobState::Running,
-    JobState::Stalled,
-    JobState::Scheduled,
-    JobState::Depends,
-    JobState::Throttled,
+pub(super) const QUEUE_STATES: [State; 6] = [
+    State::Waiting,
+    State::Running,
+    State::Stalled,
+    State::Scheduled,
+    State::Depends,
+    State::Throttled,
 ];
 
 /// One of the servers, with what was read from it.
@@ -90,8 +90,8 @@ impl ServerView {
             .find(|queue| queue.counts.name == *name)?
             .counts;
         match state {
-            JobState::Running => Some(counts.running),
-            JobState::Stalled => Some(counts.stalled),
+            State::Running => Some(counts.running),
+            State::Stalled => Some(counts.stalled),
             _ => None,
         }
     }
@@ -181,7 +181,7 @@ pub(super) enum Overlay {
     Question(CommandLine, usize),
 }
 
-pub(super) struct State {
+pub(super) struct TopState {
     pub servers: Vec<ServerView>,
     pub server: usize,
     pub table: Table,
@@ -204,9 +204,9 @@ pub(super) struct State {
     pub page: usize,
 }
 
-impl State {
-    pub(super) fn new(options: &TopOptions, servers: Vec<ServerView>) -> State {
-        let state = State {
+impl TopState {
+    pub(super) fn new(options: &TopOptions, servers: Vec<ServerView>) -> TopState {
+        let state = TopState {
             servers,
             server: 0,
             table: Table::Queues,
@@ -860,6 +860,6 @@ fn edit_line(key: Key, line: &mut String) {
     }
 }
 
-fn queue_title(queue: &Name, state: JobState) -> String {
+fn queue_title(queue: &Name, state: State) -> String {
     format!("{queue}: {}", state.into_str())
 }

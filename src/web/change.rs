@@ -11,7 +11,7 @@ use maud::html;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use super::page::{Content, PageFrame, name_or_empty_label, relative_job_path};
+use super::page::{PageContent, PageFrame, name_or_empty_label, relative_job_path};
 use super::pages::error::hint_paragraph;
 use super::{PageRequest, WebCommandMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
@@ -253,7 +253,7 @@ impl WebServer<'_> {
         change: &WebChange,
         page: &mut PageFrame,
         refused: Option<&str>,
-    ) -> Result<Content, Error> {
+    ) -> Result<PageContent, Error> {
         page.is_live = false;
         let form = form_fields(page_request.request);
         let value = field_value(&form, "value").unwrap_or_default();
@@ -316,7 +316,7 @@ impl WebServer<'_> {
                 }
             }
         };
-        Ok(Content {
+        Ok(PageContent {
             status: Status::Ok,
             title: change.confirmation_question(),
             section: None,
@@ -446,7 +446,7 @@ fn failure_page(page: &PageFrame, error: &Error, result_text: &str) -> Response<
         @if !result_text.is_empty() { pre tabindex="0" { (result_text) } }
         p { a href=(page.link(".")) { "To the overview" } }
     };
-    let content = Content {
+    let content = PageContent {
         status: super::status_of(error),
         title: title.to_owned(),
         section: None,

@@ -19,7 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use self::change::{FormTokenAndResults, WebChange};
-use self::page::{Content, PageFrame, TimeFormat};
+use self::page::{PageContent, PageFrame, TimeFormat};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::doctor;
@@ -27,7 +27,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::listen::{CachedValue, MAX_CONNECTIONS, Method, Request, Response, Status, lock_within};
 use crate::look::metrics::SeriesChoice;
-use crate::look::server::{PATIENCE, Snapshot, SnapshotServer, waited_too_long_error};
+use crate::look::server::{PATIENCE, SnapshotOrError, SnapshotServer, waited_too_long_error};
 use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
@@ -87,7 +87,7 @@ pub(crate) struct WebOptions {
 }
 
 /// One of the servers that are shown.
-struct ContextSessions<'s> {
+struct ServedContext<'s> {
     shown: ShownServer,
     server: SnapshotServer<'s>,
     /// The sessions for searches alone, so that other pages do not wait for a search.
@@ -101,7 +101,7 @@ struct ContextSessions<'s> {
 
 /// Answers the requests of browsers.
 pub(crate) struct WebServer<'s> {
-    contexts: Vec<ContextSessions<'s>>,
+    contexts: Vec<ServedContext<'s>>,
     /// The names of all contexts.
     names: Vec<String>,
     options: WebOptions,
@@ -200,7 +200,7 @@ impl<'s> WebServer<'s> {
                 max_groups: 100,
                 queues: Vec::new(),
             };
-            contexts.push(ContextSessions {
+            contexts.push(ServedContext {
                 shown: ShownServer::of_session(session)?,
                 searches: [(); 2].map(|()| Mutex::new(session.with_own_connection())),
                 documents: Mutex::new(session.with_own_connection()),
@@ -309,7 +309,7 @@ impl<'s> WebServer<'s> {
 
     /// Whether each of the servers answers.
     fn readiness_response(&self) -> Response<'static> {
-        let snapshots: Result<Vec<Arc<Snapshot>>, Error> = thread::scope(|scope| {
+        let snapshots: Result<Vec<Arc<SnapshotOrError>>, Error> = thread::scope(|scope| {
             let servers = self.contexts.iter().map(|context| &context.server);
             let snapshots: Vec<_> = servers
                 .map(|server| threads::spawn_scoped(scope, || server.fresh_snapshot()))
@@ -475,14 +475,14 @@ impl<'s> WebServer<'s> {
         page_request: &PageRequest,
         server: &SnapshotServer,
         page: &mut PageFrame,
-    ) -> Result<Content, Error> {
+    ) -> Result<PageContent, Error> {
         let words = page_request.path_parts();
         if let Some(change) = WebChange::from_path(&page_request.names).filter(|_| page.has_changes)
         {
             return self.confirmation(page_request, &change, page, None);
         }
         let mut read =
-            |read: &mut dyn FnMut(&mut Session, &mut PageFrame) -> Result<Content, Error>| {
+            |read: &mut dyn FnMut(&mut Session, &mut PageFrame) -> Result<PageContent, Error>| {
                 server.read_if_reachable(|session| {
                     page.now = session.connect()?;
                     read(session, page)
@@ -520,12 +520,12 @@ impl<'s> WebServer<'s> {
     }
 }
 
-impl ContextSessions<'_> {
+impl ServedContext<'_> {
     /// Runs a search in one of the two sessions for searches. If both are in use, the page says so.
     fn with_search_session(
         &self,
-        read: impl FnOnce(&mut Session) -> Result<Content, Error>,
-    ) -> Result<Content, Error> {
+        read: impl FnOnce(&mut Session) -> Result<PageContent, Error>,
+    ) -> Result<PageContent, Error> {
         self.server.retry_failed_snapshot()?;
         let [first, second] = &self.searches;
         let free = lock_within(first, Duration::ZERO);
@@ -561,14 +561,16 @@ impl ContextSessions<'_> {
     }
 }
 
-fn page_response(page: &PageFrame, content: Content) -> SharedResponse {
+fn page_response(page: &PageFrame, content: PageContent) -> SharedResponse {
     let status = content.status;
     let text = page.render_whole(content).into_string().into_bytes();
     SharedResponse::new(status, HTML, text)
 }
 
 /// The facts of a snapshot, or why there are none.
-fn facts_of(snapshot: &Snapshot) -> Result<(&crate::model::overview::SystemFacts, Moment), Error> {
+fn facts_of(
+    snapshot: &SnapshotOrError,
+) -> Result<(&crate::model::overview::SystemFacts, Moment), Error> {
     match &snapshot.facts {
         Ok((facts, now)) => Ok((facts, *now)),
         Err(error) => Err(error.clone()),
@@ -593,6 +595,6 @@ fn html_response(status: Status, text: impl Into<Vec<u8>>) -> Response<'static> 
 
 fn with_page_headers(response: Response<'static>) -> Response<'static> {
     response
-        .with_header("Content-Security-Policy", CONTENT_POLICY)
+        .with_header("PageContent-Security-Policy", CONTENT_POLICY)
         .with_header("Referrer-Policy", "same-origin")
 }

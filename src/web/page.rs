@@ -26,7 +26,7 @@ pub(super) enum TimeFormat {
 
 /// The sections of the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum NavigationSection {
     Overview,
     Jobs,
     Failed,
@@ -35,13 +35,13 @@ pub(super) enum Section {
     Limits,
 }
 
-const SECTIONS: [(Section, &str, &str); 6] = [
-    (Section::Overview, "Overview", "."),
-    (Section::Jobs, "Jobs", "jobs"),
-    (Section::Failed, "Failed", "failed"),
-    (Section::Workers, "Workers", "workers"),
-    (Section::Recurring, "Recurring", "recurring"),
-    (Section::Limits, "Limits", "limits"),
+const SECTIONS: [(NavigationSection, &str, &str); 6] = [
+    (NavigationSection::Overview, "Overview", "."),
+    (NavigationSection::Jobs, "Jobs", "jobs"),
+    (NavigationSection::Failed, "Failed", "failed"),
+    (NavigationSection::Workers, "Workers", "workers"),
+    (NavigationSection::Recurring, "Recurring", "recurring"),
+    (NavigationSection::Limits, "Limits", "limits"),
 ];
 
 /// A name that is too long for a link is cut to this number of characters.
@@ -71,19 +71,23 @@ pub(super) struct PageFrame<'p> {
 }
 
 /// The parts in which pages differ.
-pub(super) struct Content {
+pub(super) struct PageContent {
     pub status: Status,
     /// The first part of the browser's title.
     pub title: String,
-    pub section: Option<Section>,
+    pub section: Option<NavigationSection>,
     pub main: Markup,
     /// Further parts of the footer.
     pub footer: Markup,
 }
 
-impl Content {
-    pub(super) fn new(title: impl Into<String>, section: Section, main: Markup) -> Content {
-        Content {
+impl PageContent {
+    pub(super) fn new(
+        title: impl Into<String>,
+        section: NavigationSection,
+        main: Markup,
+    ) -> PageContent {
+        PageContent {
             status: Status::Ok,
             title: title.into(),
             section: Some(section),
@@ -262,8 +266,9 @@ impl PageFrame<'_> {
     }
 
     /// The HTML of the whole page.
-    pub(super) fn render_whole(&self, content: Content) -> Markup {
-        let section = |section: Section| (content.section == Some(section)).then_some("page");
+    pub(super) fn render_whole(&self, content: PageContent) -> Markup {
+        let section =
+            |section: NavigationSection| (content.section == Some(section)).then_some("page");
         let ShownServer { label, address, .. } = self.server;
         html! {
             (DOCTYPE)

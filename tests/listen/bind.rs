@@ -13,7 +13,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use qless::internals::listen::{
-    Access, ListenAddress, ListenOptions, Listener, Request, Response, Status,
+    AccessRules, ListenAddress, ListenOptions, Listener, Request, Response, Status,
 };
 use qless::internals::{Error, Secret};
 
@@ -27,13 +27,13 @@ fn shown(error: &Error) -> String {
 }
 
 fn refused(address: &ListenAddress) -> String {
-    shown(&Listener::bind(address, Access::default()).unwrap_err())
+    shown(&Listener::bind(address, AccessRules::default()).unwrap_err())
 }
 
-fn token() -> Access {
-    Access {
+fn token() -> AccessRules {
+    AccessRules {
         token: Some(Secret::new(b"t".to_vec())),
-        ..Access::default()
+        ..AccessRules::default()
     }
 }
 
@@ -104,12 +104,12 @@ fn an_address_that_other_machines_reach_needs_a_token() {
         hint: `--token-file FILE` names a file with a token that each request must send; only this machine reaches `127.0.0.1:9123`
     "#]].assert_eq(&refused(&listen_address("0.0.0.0:9123")));
     bind("0.0.0.0:0", token());
-    bind("localhost:0", Access::default());
+    bind("localhost:0", AccessRules::default());
 }
 
 #[test]
 fn an_address_that_cannot_be_opened_is_an_error_with_a_hint() {
-    let taken = bind("127.0.0.1:0", Access::default());
+    let taken = bind("127.0.0.1:0", AccessRules::default());
     let address = taken.url().replace("http://", "");
     let port = address.strip_prefix("127.0.0.1:").unwrap();
     let shown = refused(&listen_address(&address)).replace(port, "PORT");
@@ -133,17 +133,17 @@ fn an_address_that_cannot_be_opened_is_an_error_with_a_hint() {
 
 #[test]
 fn a_port_is_free_again_after_the_listener() {
-    let first = bind("127.0.0.1:0", Access::default());
+    let first = bind("127.0.0.1:0", AccessRules::default());
     let address = first.url().replace("http://", "");
     drop(first);
-    bind(&address, Access::default());
+    bind(&address, AccessRules::default());
 }
 
 #[test]
 fn a_unix_socket_is_private_and_removed_at_the_end() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("q.sock");
-    let listener = bind(&format!("unix:{}", path.display()), Access::default());
+    let listener = bind(&format!("unix:{}", path.display()), AccessRules::default());
     assert_eq!(listener.url(), format!("unix:{}", path.display()));
     let mode = fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -177,7 +177,7 @@ fn a_unix_socket_is_replaced_only_if_nobody_listens() {
         let refused = refused(&address);
         refused.replace(&dir.path().display().to_string(), "DIR")
     };
-    let live = Listener::bind(&address, Access::default()).unwrap();
+    let live = Listener::bind(&address, AccessRules::default()).unwrap();
     expect![[r#"
         error: cannot listen on `unix:DIR/q.sock`: another process listens there
         hint: name another path
@@ -212,7 +212,7 @@ fn a_unix_socket_is_replaced_only_if_nobody_listens() {
     drop(hung);
     // The file is left, as after a crash.
     assert!(path.exists());
-    let stale = Listener::bind(&address, Access::default()).unwrap();
+    let stale = Listener::bind(&address, AccessRules::default()).unwrap();
     // Another socket of this name is not removed.
     fs::remove_file(&path).unwrap();
     let other = UnixListener::bind(&path).unwrap();

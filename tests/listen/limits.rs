@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
-use qless::internals::listen::{Access, Response, Status};
+use qless::internals::listen::{AccessRules, Response, Status};
 
 use crate::support::listener::{
     PATIENCE, TestListener, bind, read_answer, read_to_end, summary, wait_until,
@@ -68,7 +68,7 @@ fn is_open(stream: &TcpStream) -> bool {
 
 #[test]
 fn slow_requests_are_refused_after_five_seconds_and_idle_connections_end() {
-    let listener = bind("127.0.0.1:0", Access::default()).accepting_posts();
+    let listener = bind("127.0.0.1:0", AccessRules::default()).accepting_posts();
     let listener = TestListener::serve(listener, |_| Response::text(Status::Ok, "hello"));
     thread::scope(|scope| {
         let begin = |sent: &'static [u8]| {

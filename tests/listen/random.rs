@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use qless::internals::listen::{Access, Response, Status};
+use qless::internals::listen::{AccessRules, Response, Status};
 
 use crate::support::listener::{TestListener, bind, read_to_end};
 use crate::support::random::property;
@@ -46,7 +46,7 @@ const PIECES: &[&[u8]] = &[
 ];
 
 fn listener() -> TestListener {
-    let listener = bind("127.0.0.1:0", Access::default()).accepting_posts();
+    let listener = bind("127.0.0.1:0", AccessRules::default()).accepting_posts();
     TestListener::serve(listener, |request| {
         Response::text(
             Status::Ok,

@@ -5,7 +5,7 @@ use std::io::Write;
 use expect_test::{Expect, expect};
 
 use qless::internals::Secret;
-use qless::internals::listen::{Access, Listener, Request, Response, Status};
+use qless::internals::listen::{AccessRules, Listener, Request, Response, Status};
 use url::Host;
 
 use crate::support::listener::{
@@ -74,7 +74,7 @@ fn a_header_of_an_answer_stays_one_line() {
 
 #[test]
 fn a_page_of_another_site_may_only_link_here() {
-    let listener = TestListener::serve(bind("localhost:0", Access::default()), echo);
+    let listener = TestListener::serve(bind("localhost:0", AccessRules::default()), echo);
     let requests = [
         "none",
         "same-origin",
@@ -110,7 +110,7 @@ fn a_page_of_another_site_may_only_link_here() {
 
 #[test]
 fn only_known_hosts_are_answered() {
-    let mut access = Access::default();
+    let mut access = AccessRules::default();
     access.hosts.push(Host::parse("q.example").unwrap());
     let listener = TestListener::serve(bind("localhost:0", access), echo);
     let requests = [
@@ -204,9 +204,9 @@ fn only_known_hosts_are_answered() {
 #[test]
 fn the_name_of_the_address_is_a_known_host() {
     let own = qless::internals::host_name();
-    let access = Access {
+    let access = AccessRules {
         token: Some(Secret::new(b"t".to_vec())),
-        ..Access::default()
+        ..AccessRules::default()
     };
     let listener = match Listener::bind(&listen_address(&format!("{own}:0")), access) {
         Ok(listener) => TestListener::serve(listener, echo),
@@ -223,9 +223,9 @@ fn the_name_of_the_address_is_a_known_host() {
 
 #[test]
 fn a_token_is_needed_if_there_is_one() {
-    let access = Access {
+    let access = AccessRules {
         token: Some(Secret::new(b"s3cret".to_vec())),
-        ..Access::default()
+        ..AccessRules::default()
     };
     let listener = TestListener::serve(bind("127.0.0.1:0", access), echo);
     let requests = [
@@ -367,7 +367,7 @@ fn malformed_requests_are_refused() {
 
 #[test]
 fn bodies_of_posts_have_a_length() {
-    let listener = bind("127.0.0.1:0", Access::default()).accepting_posts();
+    let listener = bind("127.0.0.1:0", AccessRules::default()).accepting_posts();
     let listener = TestListener::serve(listener, echo);
     check(
         &listener,
@@ -420,7 +420,7 @@ fn bodies_of_posts_have_a_length() {
 
 #[test]
 fn a_client_that_waits_before_its_body_is_told_to_go_on() {
-    let listener = bind("127.0.0.1:0", Access::default()).accepting_posts();
+    let listener = bind("127.0.0.1:0", AccessRules::default()).accepting_posts();
     let listener = TestListener::serve(listener, echo);
     let mut stream = listener.connect();
     let head = "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ";

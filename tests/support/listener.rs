@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use qless::internals::listen::{Access, ListenAddress, Listener, Request, Response};
+use qless::internals::listen::{AccessRules, ListenAddress, Listener, Request, Response};
 
 /// How long a client waits before the test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,7 +24,7 @@ impl TestListener {
     pub(crate) fn start(
         answer: impl Fn(&Request) -> Response<'static> + Send + Sync + 'static,
     ) -> TestListener {
-        TestListener::serve(bind("127.0.0.1:0", Access::default()), answer)
+        TestListener::serve(bind("127.0.0.1:0", AccessRules::default()), answer)
     }
 
     pub(crate) fn serve(
@@ -82,7 +82,7 @@ impl Drop for TestListener {
     }
 }
 
-pub(crate) fn bind(address: &str, access: Access) -> Listener {
+pub(crate) fn bind(address: &str, access: AccessRules) -> Listener {
     Listener::bind(&listen_address(address), access).unwrap()
 }
 

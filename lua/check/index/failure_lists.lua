@@ -1,5 +1,5 @@
 -- Finds a job in failure lists, and plans its removal from them.
--- Result: a table of functions
+-- Result: a table of functions: `find` and `near` search one list, `drop` and `remove_everywhere` plan the removal
 return function(check)
   local lists = {}
 

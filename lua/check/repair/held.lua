@@ -1,5 +1,5 @@
 -- Plans how held jobs return to work. The functions add their changes to the changes of a finding.
--- Result: a table of functions
+-- Result: a table of functions: `return_to_work`, its steps, and its questions about slots
 return function(check)
   local held, ask, tag_list = {}, check.ask, check.need('judge/tag_list')
 

@@ -1,5 +1,6 @@
 -- Checks and decodes the history, the failure and the payloads of a job that guard.put restores.
--- Result: a table of functions
+-- Result: a table of the functions `history`, `failed` and `payloads`. Each takes the text of one, and returns it
+--   decoded.
 -- Refuses: documents that a client could not read
 local Restore = {}
 

@@ -1,4 +1,5 @@
--- Writes the entries that queue/place has collected for a queue to its work set and its schedule.
+-- Writes the entries that queue/place has collected for a queue to its work set and its schedule. The caller adds the
+-- queue to the list of queues.
 -- Takes: the record of the queue, as queue/place describes it
 return function(record)
   local in_chunks, work, scheduled = need('value/in_chunks'), record.work, record.scheduled

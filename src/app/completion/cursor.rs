@@ -9,7 +9,7 @@ use super::line::TypedLine;
 
 /// The command, the flag and the value that the word at the cursor belongs to.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor<'t> {
+pub(super) struct CompletionCursor<'t> {
     pub command: &'t Command,
     pub slot: CursorSlot<'t>,
     /// The part of the value that was typed before the cursor.
@@ -46,7 +46,7 @@ pub(super) enum CursorSlot<'t> {
 pub(super) fn locate_completion_cursor<'t>(
     tree: &'t Command,
     typed: &TypedLine,
-) -> Option<Cursor<'t>> {
+) -> Option<CompletionCursor<'t>> {
     let (last, words) = typed.words.split_last()?;
     if words.is_empty() && !typed.ends_in_redirection {
         return None;
@@ -73,7 +73,7 @@ pub(super) fn locate_completion_cursor<'t>(
         before_value.push_str(&begun);
         begun = rest;
     }
-    Some(Cursor {
+    Some(CompletionCursor {
         command: parser.command,
         slot,
         begun,

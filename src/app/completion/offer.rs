@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, ArgAction, Command};
 
-use super::cursor::{Cursor, CursorSlot};
+use super::cursor::{CompletionCursor, CursorSlot};
 use super::{Candidate, names};
 use crate::app::help;
 use crate::args::value::{CandidateKind, JobCandidates};
@@ -36,7 +36,7 @@ pub(super) enum FileOffer {
 /// is asked.
 pub(super) fn offer_at_cursor(
     whole: &Command,
-    cursor: &Cursor,
+    cursor: &CompletionCursor,
     lookup_deadline: Option<Instant>,
 ) -> CompletionOffer {
     let mut offer = CompletionOffer::default();
@@ -80,7 +80,7 @@ pub(super) fn offer_at_cursor(
 }
 
 /// The flags that can still be given.
-fn flag_candidates(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
+fn flag_candidates(cursor: &CompletionCursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
     let mut flags = Vec::new();
     if cursor.escaped {
         return flags;
@@ -100,7 +100,7 @@ fn flag_candidates(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candid
 }
 
 /// Whether a flag cannot follow the typed flags: it was given already, or conflicts with one of them.
-fn is_flag_excluded(cursor: &Cursor, arg: &Arg) -> bool {
+fn is_flag_excluded(cursor: &CompletionCursor, arg: &Arg) -> bool {
     let repeats = matches!(arg.get_action(), ArgAction::Append | ArgAction::Count);
     let conflicts = |one: &Arg, other: &Arg| {
         let all = cursor.command.get_arg_conflicts_with(one);
@@ -134,7 +134,7 @@ fn subcommand_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
 
 fn add_value_candidates(
     whole: &Command,
-    cursor: &Cursor,
+    cursor: &CompletionCursor,
     arg: &Arg,
     lookup_deadline: Option<Instant>,
     offer: &mut CompletionOffer,
@@ -177,7 +177,7 @@ fn add_value_candidates(
 }
 
 /// The kind of names that an argument takes at the cursor.
-pub(super) fn candidate_kind(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind> {
+pub(super) fn candidate_kind(cursor: &CompletionCursor, arg: &Arg) -> Option<CandidateKind> {
     let kind = *arg.get::<CandidateKind>()?;
     // In `KEY VALUE KEY VALUE …`, only the first word of each pair is a name.
     let names = arg.get_value_names().map_or(1, <[_]>::len);
@@ -226,7 +226,11 @@ fn escape_name_for_arg(name: &str, arg: &Arg) -> Option<String> {
 }
 
 /// The words that can follow in the path to a command, and for `help` also the topics and the kinds of documents.
-fn command_path_candidates(whole: &Command, cursor: &Cursor, with_topics: bool) -> Vec<Candidate> {
+fn command_path_candidates(
+    whole: &Command,
+    cursor: &CompletionCursor,
+    with_topics: bool,
+) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);
     let path: Vec<&str> = path.collect();

@@ -4,7 +4,7 @@
 //! the part of the word before the value. Each further line is a candidate.
 
 use super::Candidate;
-use super::cursor::Cursor;
+use super::cursor::CompletionCursor;
 use super::line::TypedLine;
 use super::offer::{CompletionOffer, FileOffer};
 use super::shell::Shell;
@@ -14,7 +14,7 @@ pub(super) fn shell_lines(
     shell: Shell,
     offer: &CompletionOffer,
     typed: &TypedLine,
-    cursor: &Cursor,
+    cursor: &CompletionCursor,
 ) -> String {
     let files = match offer.files {
         Some(FileOffer::Any) => "files",

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::core::api::read::{ReadCommand, ReadsAhead};
+use crate::core::api::read::{OutstandingReads, ReadCommand};
 use crate::error::Error;
 
 use super::Scanner;
@@ -21,7 +21,7 @@ pub(super) struct ReadPipeline {
     open_jobs: Vec<ScannedJob>,
     dependencies: Vec<Vec<u8>>,
     dependents: Vec<Vec<u8>>,
-    sent: VecDeque<(ReadSubject, ReadsAhead)>,
+    sent: VecDeque<(ReadSubject, OutstandingReads)>,
 }
 
 /// What the reads of a request are about: jobs with their histories, further keys of jobs, or sets of dependencies or

@@ -119,8 +119,9 @@ pub trait CandidateSink {
     /// for locks in listed queues only.
     fn note_lock_in_unlisted_queue(&mut self);
 
-    /// Notes that the scan has read everything. The candidates that follow are the ones that require a complete scan:
-    /// jobs in `depends` without dependencies, names in the list of tags, and counters of failed jobs.
+    /// Notes that the scan has read everything: verifies the candidates that wait. The candidates that follow are the
+    /// ones that require a complete scan: jobs in `depends` without dependencies, names in the list of tags, and
+    /// counters of failed jobs.
     fn note_scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 

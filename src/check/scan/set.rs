@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use crate::core::api::read::{ReadCommand, ReadReply, ReadsAhead, START};
+use crate::core::api::read::{OutstandingReads, ReadCommand, ReadReply, START};
 use crate::core::script::keys::{self, QueueKey};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
@@ -173,7 +173,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn send_next_page_read(&mut self, set: &ScannedSet) -> ReadsAhead {
+    fn send_next_page_read(&mut self, set: &ScannedSet) -> OutstandingReads {
         let reads = set.next_reads(self.members_per_page(1) as i64);
         self.core.send_reads(self.now, reads)
     }

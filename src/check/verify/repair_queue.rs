@@ -307,7 +307,8 @@ fn items_behind_verdict<'a>(
             one == item || either && one == detail.as_bytes()
         }
     };
-    // The name of a key may contain the item or the detail of the verdict, such as a jid.
+    // An item that is a key also led to the verdict if its name contains the item or the detail of the verdict, such as
+    // a jid.
     let contains = |one: &Name| {
         let one = one.as_bytes();
         location.kind == ItemKind::Key

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{DryRunFlag, MaxDataFlag};
+use crate::args::shared::{DryRunFlag, MaxInputDataFlag};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::{is_misspelled_option, validate_option};
@@ -47,7 +47,7 @@ pub(super) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     #[command(flatten)]
     dry: DryRunFlag,
 }

@@ -10,7 +10,7 @@ use crate::args::coordination::{CoordinationFlags, OccupiedLaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
-use crate::args::shared::{BULK, ExistingQueueFlag, MaxDataFlag, ReplicasFlag, RunTimeFlags};
+use crate::args::shared::{BULK, ExistingQueueFlag, MaxInputDataFlag, ReplicasFlag, RunTimeFlags};
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -117,7 +117,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     existing: ExistingQueueFlag,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     /// Jid of the job [default: a new one]
     #[arg(long, value_parser = value::new_jid())]
     jid: Option<Name>,

@@ -9,7 +9,7 @@ use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
 use crate::args::moment::{TypedMoment, TypedRecurrence};
-use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxDataFlag};
+use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxInputDataFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
@@ -69,7 +69,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
     #[arg(long, value_name = "D", value_parser = moment::parse_recurrence, allow_hyphen_values = true)]
     every: Option<TypedRecurrence>,

@@ -11,7 +11,7 @@ use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
 use crate::args::moment::{TypedMoment, TypedRecurrence};
-use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxDataFlag};
+use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxInputDataFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::duration;
@@ -59,7 +59,7 @@ pub(super) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxDataFlag,
+    limit: MaxInputDataFlag,
     /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,

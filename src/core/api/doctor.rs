@@ -77,7 +77,7 @@ const CLOCK_READS: usize = 3;
 
 impl Core {
     /// Reads the server's INFO. Fails if the server refuses INFO.
-    pub(crate) fn server_report(&mut self, now: Moment) -> Result<ServerReport, Error> {
+    pub(crate) fn server_info_report(&mut self, now: Moment) -> Result<ServerReport, Error> {
         let info: InfoText = self.call(now, Call::redis_command("INFO"))?;
         Ok(read_report(&info))
     }

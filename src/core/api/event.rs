@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::clock::moment::Moment;
-use crate::core::call::{ConnectionLoss, Core, Notice, PublishedMessage, Subscription};
+use crate::core::call::{ConnectionLoss, Core, PublishedMessage, Subscription, SubscriptionNotice};
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::json::Json;
@@ -61,9 +61,9 @@ impl EventStream {
     pub(crate) fn next_event(&self, until: Instant) -> Option<Result<EventNotice, Error>> {
         let notice = self.subscription.next_notice(until)?;
         Some(notice.map(|notice| match notice {
-            Notice::Lost(loss) => EventNotice::Lost(loss),
-            Notice::Subscribed(at) => EventNotice::Back(at),
-            Notice::Message(message) => {
+            SubscriptionNotice::Lost(loss) => EventNotice::Lost(loss),
+            SubscriptionNotice::Subscribed(at) => EventNotice::Back(at),
+            SubscriptionNotice::Message(message) => {
                 EventNotice::Event(Box::new(read_event(&message, &self.prefix)))
             }
         }))
@@ -96,9 +96,9 @@ impl PutNotices {
     pub(crate) fn next_notice(&self, until: Instant) -> Option<PutNotice> {
         loop {
             match self.0.next_notice(until)?.ok()? {
-                Notice::Lost(_) => {}
-                Notice::Subscribed(_) => return Some(PutNotice::Subscribed),
-                Notice::Message(PublishedMessage { text, .. }) => {
+                SubscriptionNotice::Lost(_) => {}
+                SubscriptionNotice::Subscribed(_) => return Some(PutNotice::Subscribed),
+                SubscriptionNotice::Message(PublishedMessage { text, .. }) => {
                     // Most messages are about other events. To save time, search the text first and decode it only if
                     // it may be a put.
                     let event = br#""event":"put""#;

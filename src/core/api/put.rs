@@ -127,7 +127,7 @@ impl PutCall {
         }
     }
 
-    /// Gives the call a time of its own, so that its jobs run after the jobs of an earlier call: jobs put at one and
+    /// Sets the time of the put. A caller that sends several calls gives each a later time, because jobs put at one and
     /// the same time have no order.
     pub fn at_moment(self, moment: Moment) -> PutCall {
         let at = Some(moment);
@@ -154,11 +154,11 @@ impl PutCall {
 
     /// Whether the call has reached its size limit, so that the next job needs another call.
     pub fn is_full(&self) -> bool {
-        self.byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
+        self.added_jobs_byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
 
     /// The size in bytes.
-    pub fn byte_len(&self) -> usize {
+    pub fn added_jobs_byte_len(&self) -> usize {
         self.words.byte_len()
     }
 

@@ -3,7 +3,7 @@
 //! If a key has another type than the command reads, that is a reply here ([`ReadReply::WrongType`]), not an error.
 
 use crate::clock::moment::Moment;
-use crate::core::call::ahead::CallsAhead;
+use crate::core::call::ahead::OutstandingCalls;
 use crate::core::call::connect::PackedWords;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value};
@@ -49,8 +49,8 @@ pub enum ReadReply {
 
 /// Reads that were sent ahead.
 #[derive(Debug)]
-pub(crate) struct ReadsAhead {
-    calls: CallsAhead,
+pub(crate) struct OutstandingReads {
+    calls: OutstandingCalls,
     forms: Vec<ReplyForm>,
 }
 
@@ -280,18 +280,18 @@ impl Core {
     }
 
     /// Sends reads, and does not wait for their replies.
-    pub(crate) fn send_reads(&mut self, now: Moment, reads: Vec<ReadCommand>) -> ReadsAhead {
+    pub(crate) fn send_reads(&mut self, now: Moment, reads: Vec<ReadCommand>) -> OutstandingReads {
         let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
         let calls = self.send_ahead(now, calls);
-        ReadsAhead { calls, forms }
+        OutstandingReads { calls, forms }
     }
 
     /// The replies to reads that [`Core::send_reads`] sent.
     pub(crate) fn receive_reads(
         &mut self,
         now: Moment,
-        reads: ReadsAhead,
+        reads: OutstandingReads,
     ) -> Result<Vec<ReadReply>, Error> {
         let results = self.take_ahead_or_repeat(now, reads.calls).into_iter();
         results

@@ -13,7 +13,7 @@ use crate::error::Error;
 
 /// Calls that were sent ahead.
 #[derive(Debug)]
-pub(crate) struct CallsAhead {
+pub(crate) struct OutstandingCalls {
     calls: Vec<Call>,
     /// The number of the request; `None` if the calls were not sent ahead.
     request: Option<u64>,
@@ -37,7 +37,7 @@ struct AheadRequest {
 impl Core {
     /// Sends calls that only read, and does not wait for their replies. Sends nothing without an open connection or
     /// while calls are traced: the calls are then made when their replies are taken.
-    pub(crate) fn send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> CallsAhead {
+    pub(crate) fn send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> OutstandingCalls {
         let only_reads = calls
             .iter()
             .all(|call| call.retry_class() == RetryClass::Read);
@@ -59,7 +59,7 @@ impl Core {
             }
             _ => None,
         };
-        CallsAhead { calls, request }
+        OutstandingCalls { calls, request }
     }
 
     /// The replies to calls that were sent ahead. If replies are missing, or if the server refused a call, makes all
@@ -67,9 +67,9 @@ impl Core {
     pub(crate) fn take_ahead_or_repeat(
         &mut self,
         now: Moment,
-        ahead: CallsAhead,
+        ahead: OutstandingCalls,
     ) -> Vec<Result<Value, Error>> {
-        let CallsAhead { calls, request } = ahead;
+        let OutstandingCalls { calls, request } = ahead;
         let received = request.and_then(|number| self.take_replies(number));
         match received {
             Some(received)

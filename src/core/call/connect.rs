@@ -309,7 +309,8 @@ impl ReceivedReplies {
     }
 }
 
-/// Opens a connection, and reports each finished step to `on_step`.
+/// Opens a stream to one node: looks up its name, connects, and makes the TLS handshake. Reports each of these steps
+/// to `on_step`. The caller logs in.
 pub(super) fn connect_stream(
     address: &Address,
     tls: Option<&TlsClient>,

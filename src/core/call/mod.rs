@@ -54,7 +54,9 @@ use self::rights::MissingRights;
 pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
-pub(crate) use self::subscription::{ConnectionLoss, Notice, PublishedMessage, Subscription};
+pub(crate) use self::subscription::{
+    ConnectionLoss, PublishedMessage, Subscription, SubscriptionNotice,
+};
 use self::tls::TlsClient;
 use self::trace::CallTracer;
 use super::script::Script;

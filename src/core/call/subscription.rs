@@ -1,7 +1,7 @@
 //! Subscriptions to the channels on which the core publishes. Each subscription has its own connection and thread.
 //!
 //! Redis delivers a message at most once, and delivers none while the connection is broken. So a caller that follows
-//! the state of jobs reads that state after each [`Notice::Subscribed`], and again after each message. A caller that
+//! the state of jobs reads that state after each [`SubscriptionNotice::Subscribed`], and again after each message. A caller that
 //! shows the messages themselves reports the gap.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -21,7 +21,7 @@ use crate::threads;
 /// drops this value.
 #[derive(Debug)]
 pub(crate) struct Subscription {
-    notices: Receiver<Result<Notice, Error>>,
+    notices: Receiver<Result<SubscriptionNotice, Error>>,
     broken_since: BrokenSince,
     /// The thread ends when this is dropped.
     _open: Arc<()>,
@@ -32,7 +32,7 @@ type BrokenSince = Arc<Mutex<Option<Instant>>>;
 
 /// A report of a subscription.
 #[derive(Debug)]
-pub(crate) enum Notice {
+pub(crate) enum SubscriptionNotice {
     /// The subscription is in force again from this moment on, after a new connection. Messages published before this
     /// moment may have been missed.
     Subscribed(Moment),
@@ -137,7 +137,7 @@ impl Subscription {
 
     /// Waits for the next notice until a time; `None` if none came. An error means that the subscription has ended: the
     /// server refused to renew it.
-    pub(crate) fn next_notice(&self, until: Instant) -> Option<Result<Notice, Error>> {
+    pub(crate) fn next_notice(&self, until: Instant) -> Option<Result<SubscriptionNotice, Error>> {
         let timeout = until.saturating_duration_since(Instant::now());
         match self.notices.recv_timeout(timeout) {
             Ok(notice) => Some(notice),
@@ -156,7 +156,7 @@ impl Subscription {
 struct Subscriber {
     core: Core,
     channels: Vec<Vec<u8>>,
-    outbox: SyncSender<Result<Notice, Error>>,
+    outbox: SyncSender<Result<SubscriptionNotice, Error>>,
     broken_since: BrokenSince,
     /// When the last data arrived from the server over a subscribed connection; `None` once a loss is reported.
     heard_at: Option<Moment>,
@@ -176,7 +176,7 @@ enum EndOfDelivery {
 }
 
 /// A message from the server.
-enum Received {
+enum ServerMessage {
     /// A channel is subscribed.
     Confirmed,
     Message(PublishedMessage),
@@ -240,7 +240,11 @@ impl Subscriber {
         // Ignore a failure: the caller has dropped the subscription and needs no notice.
         _ = self
             .outbox
-            .send(Ok(Notice::Lost(ConnectionLoss { since, at, reason })));
+            .send(Ok(SubscriptionNotice::Lost(ConnectionLoss {
+                since,
+                at,
+                reason,
+            })));
     }
 
     /// Reports why there is no subscription.
@@ -272,11 +276,11 @@ impl Subscriber {
             let now = self.core.now();
             let notice = match received {
                 Err(error) => return EndOfDelivery::Refused(error),
-                Ok(Received::Alive) => None,
-                Ok(Received::Message(message)) => Some(Notice::Message(message)),
-                Ok(Received::Confirmed) => {
+                Ok(ServerMessage::Alive) => None,
+                Ok(ServerMessage::Message(message)) => Some(SubscriptionNotice::Message(message)),
+                Ok(ServerMessage::Confirmed) => {
                     unconfirmed = unconfirmed.saturating_sub(1);
-                    (unconfirmed == 0).then_some(Notice::Subscribed(now))
+                    (unconfirmed == 0).then_some(SubscriptionNotice::Subscribed(now))
                 }
             };
             if unconfirmed == 0 {
@@ -298,10 +302,10 @@ impl Subscriber {
 
     /// Interprets one value from the server. Once all channels are subscribed, an error can only be the reply to a
     /// PING. The server is then busy, or the user lacks the right to PING; either way the server is alive.
-    fn read_message(&self, value: Value, is_subscribed: bool) -> Result<Received, Error> {
+    fn read_message(&self, value: Value, is_subscribed: bool) -> Result<ServerMessage, Error> {
         if let Some(refused) = server_error(&value) {
             if is_subscribed {
-                return Ok(Received::Alive);
+                return Ok(ServerMessage::Alive);
             }
             let call = Call::redis_command("SUBSCRIBE").args(&self.channels);
             let (target, script) = (&self.core.target, &self.core.script);
@@ -317,14 +321,14 @@ impl Subscriber {
         Ok(
             match (parts.next().as_deref(), parts.next(), parts.next()) {
                 (Some(b"message"), Some(channel), Some(text)) => {
-                    Received::Message(PublishedMessage {
+                    ServerMessage::Message(PublishedMessage {
                         at: self.core.now(),
                         channel,
                         text,
                     })
                 }
-                (Some(b"subscribe"), ..) => Received::Confirmed,
-                _ => Received::Alive,
+                (Some(b"subscribe"), ..) => ServerMessage::Confirmed,
+                _ => ServerMessage::Alive,
             },
         )
     }

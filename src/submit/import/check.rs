@@ -18,7 +18,7 @@ use crate::submit::order::DependencyGraph;
 
 /// The location of a job in the file, its queue, and whether the import puts it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EntryLocation {
+pub(super) struct CheckedEntry {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
@@ -41,9 +41,9 @@ pub(super) enum ImportDecision {
 #[derive(Debug, Default)]
 pub(super) struct ArchiveContents {
     /// The jobs in the order of the file.
-    pub jobs: Vec<EntryLocation>,
+    pub jobs: Vec<CheckedEntry>,
     pub jids: HashMap<Name, u32>,
-    pub recurring: Vec<(Name, EntryLocation)>,
+    pub recurring: Vec<(Name, CheckedEntry)>,
     pub options: BTreeMap<Name, Name>,
     pub paused: Vec<ArchivedPause>,
     /// The maxima of throttles by id.
@@ -268,7 +268,7 @@ impl ArchiveContents {
         decision: ImportDecision,
         queue: Option<&Name>,
         options: &ImportOptions,
-    ) -> EntryLocation {
+    ) -> CheckedEntry {
         let mut number = u32::MAX;
         if let Some(queue) = queue {
             if !self.named.contains(queue) {
@@ -285,7 +285,7 @@ impl ArchiveContents {
                 }
             };
         }
-        EntryLocation {
+        CheckedEntry {
             line: row.number,
             offset: row.offset,
             // `LONGEST_LINE` fits.

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::listen::Status;
 use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
 use crate::text::{Sanitized, capitalize, sanitize_to_line};
-use crate::web::page::{Content, PageFrame};
+use crate::web::page::{PageContent, PageFrame};
 
 /// The page about an error. `diagnose` runs the checks of `doctor`, and is called only if Redis does not answer.
 pub(in crate::web) fn content(
@@ -16,7 +16,7 @@ pub(in crate::web) fn content(
     error: &Error,
     status: Status,
     diagnose: impl FnOnce() -> Result<Diagnosis, Error>,
-) -> Content {
+) -> PageContent {
     let is_away = error.exit() == Exit::Server;
     let title = if is_away {
         "Redis does not answer"
@@ -36,7 +36,7 @@ pub(in crate::web) fn content(
         (hint_paragraph(error))
         @if !is_away { p { a href=(page.link(".")) { "To the overview" } } }
     };
-    Content {
+    PageContent {
         status,
         title: title.to_owned(),
         section: None,

@@ -8,7 +8,7 @@ use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least_prefix;
 use crate::name::Name;
 use crate::text::{capitalize, format_count};
-use crate::web::page::{Content, PageFrame, Section, server_footer};
+use crate::web::page::{NavigationSection, PageContent, PageFrame, server_footer};
 use crate::web::{chart, facts_of};
 
 /// Maximum number of groups that are shown.
@@ -17,7 +17,7 @@ const MAX_SHOWN: usize = 100;
 pub(in crate::web) fn content(
     page: &mut PageFrame,
     server: &SnapshotServer,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
@@ -55,8 +55,8 @@ pub(in crate::web) fn content(
             @if more > 0 { p.more { "and " (format_count(more, "other group", "other groups")) } }
         }
     };
-    Ok(Content {
+    Ok(PageContent {
         footer: server_footer(facts),
-        ..Content::new(title, Section::Failed, main)
+        ..PageContent::new(title, NavigationSection::Failed, main)
     })
 }

@@ -11,7 +11,9 @@ use crate::model::graph::Graph;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{format_count, short_jid};
-use crate::web::page::{Content, PageFrame, Section, name_or_empty_label, state_word};
+use crate::web::page::{
+    NavigationSection, PageContent, PageFrame, name_or_empty_label, state_word,
+};
 
 /// Maximum number of jobs of a graph.
 const MAX_JOBS: usize = 300;
@@ -30,7 +32,7 @@ pub(in crate::web) fn of_job(
     page: &PageFrame,
     session: &mut Session,
     jid: &Name,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let jids = std::slice::from_ref(jid);
     let graph = read_graph_of_jobs(session.core()?, page.now, jids, REQUEST)?;
     let crumb =
@@ -49,7 +51,7 @@ pub(in crate::web) fn of_queue(
     page: &PageFrame,
     session: &mut Session,
     queue: &Name,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let graph = read_graph_of_queue(session.core()?, page.now, queue, REQUEST)?;
     let crumb = html! { a href=(page.link("queues")) { "Queues" } " / " (page.queue_link(queue)) " / graph" };
     let line = CommandLine::new("graph").with_flag("--queue", queue);
@@ -68,7 +70,7 @@ fn content(
     crumb: Markup,
     line: CommandLine,
     title: &str,
-) -> Content {
+) -> PageContent {
     let main = html! {
         p.crumb { (crumb) }
         h1 { (title) "." }
@@ -85,7 +87,7 @@ fn content(
             }
         }
     };
-    Content::new(title, Section::Jobs, main)
+    PageContent::new(title, NavigationSection::Jobs, main)
 }
 
 /// A tree for each job without dependents, with its dependencies below it. After these, a tree for each cycle.

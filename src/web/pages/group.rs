@@ -12,7 +12,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, failure_summary_line, format_count, with_thousands_separators};
-use crate::web::page::{Content, PageFrame, Section, name_or_empty_label};
+use crate::web::page::{NavigationSection, PageContent, PageFrame, name_or_empty_label};
 use crate::web::path;
 
 /// How many of the newest jobs are read for the messages, and how many are listed.
@@ -25,7 +25,7 @@ pub(in crate::web) fn content(
     page: &PageFrame,
     session: &mut Session,
     group: &Name,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let core = session.core()?;
     let (mut jobs, total) = core.newest_jobs_and_total_of_group(page.now, group, MAX_READ)?;
     if total == 0 {
@@ -73,9 +73,9 @@ pub(in crate::web) fn content(
             (job_table(page, &jobs))
         }
     };
-    Ok(Content::new(
+    Ok(PageContent::new(
         format!("{total} failed: {}", name_or_empty_label(group)),
-        Section::Failed,
+        NavigationSection::Failed,
         main,
     ))
 }

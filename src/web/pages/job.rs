@@ -24,7 +24,9 @@ use crate::text::{
     with_thousands_separators,
 };
 use crate::web::chart;
-use crate::web::page::{Content, NONE, PageFrame, Section, name_or_empty_label, relative_job_path};
+use crate::web::page::{
+    NONE, NavigationSection, PageContent, PageFrame, name_or_empty_label, relative_job_path,
+};
 
 /// Maximum number of dependencies, and of dependents, that are listed.
 const MAX_NEIGHBORS: usize = 20;
@@ -44,7 +46,7 @@ pub(in crate::web) fn content(
     page: &PageFrame,
     session: &mut Session,
     jid: &Name,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let core = session.core()?;
     let jids = std::slice::from_ref(jid);
     let Some(mut job) = core
@@ -102,9 +104,9 @@ pub(in crate::web) fn content(
         .as_ref()
         .map_or_else(|| name_or_empty_label(&job.jid), name_or_empty_label);
     let state = job.state_text();
-    Ok(Content::new(
+    Ok(PageContent::new(
         format!("{klass} {state}"),
-        Section::Jobs,
+        NavigationSection::Jobs,
         main,
     ))
 }
@@ -514,7 +516,7 @@ fn neighbor_line(
     }
 }
 
-fn recurring_content(page: &PageFrame, job: &Recurring) -> Content {
+fn recurring_content(page: &PageFrame, job: &Recurring) -> PageContent {
     let klass = job
         .klass
         .as_ref()
@@ -547,7 +549,7 @@ fn recurring_content(page: &PageFrame, job: &Recurring) -> Content {
             section { h2 { "Data" } (data_block(job.data.as_bytes(), None)) }
         }
     };
-    Content::new(klass, Section::Recurring, main)
+    PageContent::new(klass, NavigationSection::Recurring, main)
 }
 
 #[cfg(test)]

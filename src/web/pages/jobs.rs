@@ -16,11 +16,11 @@ use crate::error::Error;
 use crate::listen::Status;
 use crate::model::job::{Job, State};
 use crate::name::Name;
-use crate::select::Selection;
+use crate::select::JobSearch;
 use crate::session::Session;
 use crate::text::{Sanitized, format_count, sanitize_to_line, with_thousands_separators};
 use crate::web::PageRequest;
-use crate::web::page::{Content, NONE, PageFrame, Section, state_word};
+use crate::web::page::{NONE, NavigationSection, PageContent, PageFrame, state_word};
 use crate::web::path;
 
 /// How many jobs one page has.
@@ -47,7 +47,7 @@ pub(in crate::web) fn content(
     page: &PageFrame,
     session: &mut Session,
     request: &PageRequest,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let query = |name: &str| request.query_value(name).unwrap_or_default().trim();
     let offset: u64 = query("offset").parse().unwrap_or(0);
     let mut flags: Vec<String> = Vec::new();
@@ -108,7 +108,7 @@ pub(in crate::web) fn content(
         div.acts { (page.command_block(&line)) }
         section { (list) }
     };
-    Ok(Content::new(title, Section::Jobs, main))
+    Ok(PageContent::new(title, NavigationSection::Jobs, main))
 }
 
 /// Whether the search uses the query value with this name.
@@ -117,14 +117,18 @@ pub(in crate::web) fn is_search_value(name: &str) -> bool {
 }
 
 /// The page that refuses a search while two other searches run.
-pub(in crate::web) fn busy_content() -> Content {
+pub(in crate::web) fn busy_content() -> PageContent {
     let main = html! {
         h1 { "Another search is still running." }
         p { "Two searches run at a time, for up to 4 seconds each. Load this page again." }
     };
-    Content {
+    PageContent {
         status: Status::ServiceUnavailable,
-        ..Content::new("Another search is still running", Section::Jobs, main)
+        ..PageContent::new(
+            "Another search is still running",
+            NavigationSection::Jobs,
+            main,
+        )
     }
 }
 
@@ -150,7 +154,7 @@ fn find_jobs(
     let begun = Instant::now();
     let core = session.core()?;
     let mut selection =
-        Selection::start_search(core, page.now, &selector, JobFields::BriefExcerpt)?;
+        JobSearch::start_search(core, page.now, &selector, JobFields::BriefExcerpt)?;
     let (mut jobs, mut was_cut) = (Vec::new(), false);
     while let Some(mut slice) = selection.next_jobs(core)? {
         // A search with a condition on the data reads all data of each job: keep only the beginning in memory.

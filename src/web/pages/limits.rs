@@ -7,12 +7,15 @@ use crate::model::overview::at_least_prefix;
 use crate::model::throttle::Throttle;
 use crate::session::Session;
 use crate::text::{capitalize, format_count, format_duration, with_thousands_separators};
-use crate::web::page::{Content, NONE, PageFrame, Section};
+use crate::web::page::{NONE, NavigationSection, PageContent, PageFrame};
 
 /// Maximum number of throttles, and of lanes, that are read and shown.
 const MAX_SHOWN: usize = 300;
 
-pub(in crate::web) fn content(page: &PageFrame, session: &mut Session) -> Result<Content, Error> {
+pub(in crate::web) fn content(
+    page: &PageFrame,
+    session: &mut Session,
+) -> Result<PageContent, Error> {
     let found = session.core()?.first_throttles(page.now, MAX_SHOWN)?;
     let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) = found
         .throttles
@@ -46,7 +49,7 @@ pub(in crate::web) fn content(page: &PageFrame, session: &mut Session) -> Result
             }
         }
     };
-    Ok(Content::new(title, Section::Limits, main))
+    Ok(PageContent::new(title, NavigationSection::Limits, main))
 }
 
 fn throttle_table(throttles: &[Throttle]) -> Markup {

@@ -18,7 +18,7 @@ use crate::name::Name;
 use crate::text::{self, Sanitized, format_count, format_duration, with_thousands_separators};
 use crate::web::chart;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, PageFrame, Section, server_footer};
+use crate::web::page::{NONE, NavigationSection, PageContent, PageFrame, server_footer};
 
 /// Maximum number of queues, failed groups and workers on this page. Each kind has a page of its own with all.
 const MAX_QUEUES: usize = 40;
@@ -28,7 +28,7 @@ const MAX_WORKERS: usize = 12;
 pub(in crate::web) fn content(
     page: &mut PageFrame,
     server: &SnapshotServer,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
@@ -62,12 +62,12 @@ pub(in crate::web) fn content(
     };
     let first = headline.line_parts().into_iter().next().unwrap_or_default();
     let since = server.with_snapshot_history(|history| history.watched_since());
-    Ok(Content {
+    Ok(PageContent {
         footer: html! {
             (server_footer(facts))
             @if let Some(since) = since { span { "watching since " (page.clock_element(since)) } }
         },
-        ..Content::new(first, Section::Overview, main)
+        ..PageContent::new(first, NavigationSection::Overview, main)
     })
 }
 

@@ -19,7 +19,9 @@ use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{capitalize, format_count, sanitize_to_line, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, PageFrame, Section, link_or_text, name_or_empty_label};
+use crate::web::page::{
+    NavigationSection, PageContent, PageFrame, link_or_text, name_or_empty_label,
+};
 use crate::web::{facts_of, path};
 
 /// Maximum number of running jobs, and of jobs that are popped next, in the list.
@@ -29,7 +31,7 @@ pub(in crate::web) fn content(
     page: &mut PageFrame,
     server: &SnapshotServer,
     name: &Name,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
@@ -115,7 +117,7 @@ pub(in crate::web) fn content(
             section { (spread(of_snapshot.run.as_ref(), "How long jobs ran today", None)) }
         }
     };
-    Ok(Content::new(title, Section::Overview, main))
+    Ok(PageContent::new(title, NavigationSection::Overview, main))
 }
 
 /// The chart of the jobs put and done in the last hour. Below it stand the times of its beginning, middle and end.

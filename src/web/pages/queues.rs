@@ -9,12 +9,14 @@ use crate::model::stats::BucketRange;
 use crate::text::{format_count, format_duration, sanitize_to_line};
 use crate::web::chart;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, PageFrame, Section, count_cell, server_footer};
+use crate::web::page::{
+    NONE, NavigationSection, PageContent, PageFrame, count_cell, server_footer,
+};
 
 pub(in crate::web) fn content(
     page: &mut PageFrame,
     server: &SnapshotServer,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
@@ -26,9 +28,9 @@ pub(in crate::web) fn content(
             (queue_table(page, facts, server, usize::MAX))
         }
     };
-    Ok(Content {
+    Ok(PageContent {
         footer: server_footer(facts),
-        ..Content::new(queues, Section::Overview, main)
+        ..PageContent::new(queues, NavigationSection::Overview, main)
     })
 }
 

@@ -10,7 +10,7 @@ use crate::model::recur::text::{format_interval, owed_text};
 use crate::name::Name;
 use crate::text::{capitalize, format_count, sanitize_to_line};
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, PageFrame, Section, count_or_dash};
+use crate::web::page::{NONE, NavigationSection, PageContent, PageFrame, count_or_dash};
 
 /// Maximum number of recurring jobs that are read and shown.
 const MAX_SHOWN: u64 = 200;
@@ -18,7 +18,7 @@ const MAX_SHOWN: u64 = 200;
 pub(in crate::web) fn content(
     page: &mut PageFrame,
     server: &SnapshotServer,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
@@ -68,7 +68,7 @@ pub(in crate::web) fn content(
             }
         }
     };
-    Ok(Content::new(title, Section::Recurring, main))
+    Ok(PageContent::new(title, NavigationSection::Recurring, main))
 }
 
 fn recurring_row(page: &PageFrame, job: &Recurring) -> Markup {

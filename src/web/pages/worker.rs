@@ -8,7 +8,9 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_count;
-use crate::web::page::{Content, PageFrame, Section, link_or_text, name_or_empty_label};
+use crate::web::page::{
+    NavigationSection, PageContent, PageFrame, link_or_text, name_or_empty_label,
+};
 
 /// Maximum number of jobs of the worker that are read and listed.
 const MAX_JOBS: u64 = 200;
@@ -17,7 +19,7 @@ pub(in crate::web) fn content(
     page: &PageFrame,
     session: &mut Session,
     name: &Name,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let found = session
         .core()?
         .worker_with_first_jobs(page.now, name, MAX_JOBS)?;
@@ -57,9 +59,9 @@ pub(in crate::web) fn content(
             }
         }
     };
-    Ok(Content::new(
+    Ok(PageContent::new(
         format!("{} {holds}", name_or_empty_label(name)),
-        Section::Workers,
+        NavigationSection::Workers,
         main,
     ))
 }

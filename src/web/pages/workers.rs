@@ -8,7 +8,7 @@ use crate::model::overview::{SystemFacts, SystemList};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::text::format_count;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, PageFrame, Section, server_footer};
+use crate::web::page::{NONE, NavigationSection, PageContent, PageFrame, server_footer};
 
 /// Maximum number of slots that are drawn for a worker.
 const MAX_SLOTS: u64 = 16;
@@ -16,7 +16,7 @@ const MAX_SLOTS: u64 = 16;
 pub(in crate::web) fn content(
     page: &mut PageFrame,
     server: &SnapshotServer,
-) -> Result<Content, Error> {
+) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
@@ -28,9 +28,9 @@ pub(in crate::web) fn content(
         h1 { (title) }
         section { h2 { "Workers" small { "seen lately" } } (worker_table(page, facts, usize::MAX)) }
     };
-    Ok(Content {
+    Ok(PageContent {
         footer: server_footer(facts),
-        ..Content::new(title, Section::Workers, main)
+        ..PageContent::new(title, NavigationSection::Workers, main)
     })
 }
 
