@@ -16,7 +16,7 @@ use crate::interrupt::InterruptFlags;
 use crate::listen::{ListenAddress, ListenOptions, Listener};
 use crate::look;
 use crate::look::metrics::{SeriesChoice, metrics_after_error, system_metrics};
-use crate::look::server::{PATIENCE, SnapshotServer};
+use crate::look::server::{PATIENCE, SnapshotHttpResponder};
 use crate::look::statsd::statsd_datagrams;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -174,7 +174,7 @@ fn serve_metrics(
     let listener = Listener::bind(address, access)?;
     session.ui.note(&format!("listening on {}", listener.url()));
     let (choice, labels) = (args.series.series_choice(), args.series.label.clone());
-    let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
+    let server = SnapshotHttpResponder::new(session, choice, labels, SHARED_FOR);
     server.fail_if_permanently_unreadable()?;
     let interrupt = InterruptFlags::install_handlers_once();
     interrupt.exit_process_after_signal(PATIENCE)?;

@@ -21,7 +21,7 @@ use crate::fs;
 use crate::fs::open::open_to_read_unless_pipe;
 use crate::interrupt::InterruptFlags;
 use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
-use crate::look::server::{PATIENCE, SnapshotServer};
+use crate::look::server::{PATIENCE, SnapshotHttpResponder};
 use crate::model::overview::history::History;
 use crate::name::Name;
 use crate::session::Session;
@@ -198,7 +198,7 @@ fn read_history(path: &Path) -> Result<History, Error> {
     })
 }
 
-fn save_history(path: &Path, server: &SnapshotServer) -> Result<(), Error> {
+fn save_history(path: &Path, server: &SnapshotHttpResponder) -> Result<(), Error> {
     let text = server.with_snapshot_history(|history| serde_json::to_vec(history));
     fs::write_private(path, &text.map_err(Error::internal)?)
 }

@@ -32,7 +32,7 @@ impl EventFilter {
 
     /// Refuses a filter that no event can match, since the user would wait in vain.
     pub(crate) fn refuse_if_nothing_matches(&self) -> Result<(), Error> {
-        let has = |source: &EventChannel, kind: EventKind| source.kinds().contains(&kind);
+        let has = |source: &EventChannel, kind: EventKind| source.published_kinds().contains(&kind);
         for &kind in &self.kinds {
             if self.sources.iter().any(|source| has(source, kind)) {
                 continue;
@@ -48,7 +48,7 @@ impl EventFilter {
         }
         let may_match = |names: fn(&EventChannel, EventKind) -> bool| {
             self.sources.iter().any(|source| {
-                let mut kinds = source.kinds().iter();
+                let mut kinds = source.published_kinds().iter();
                 kinds.any(|kind| {
                     (self.kinds.is_empty() || self.kinds.contains(kind)) && names(source, *kind)
                 })

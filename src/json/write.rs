@@ -73,7 +73,7 @@ impl<F: Formatter> DocumentFormatter<F> {
     }
 
     /// Adds a part of a string to the key of the field, or to the last string of its list.
-    fn note_string_part(&mut self, part: &str) {
+    fn append_to_key_or_names(&mut self, part: &str) {
         let Some(field) = self.fields.last_mut() else {
             return;
         };
@@ -139,7 +139,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         w: &mut W,
         text: &str,
     ) -> io::Result<()> {
-        self.note_string_part(text);
+        self.append_to_key_or_names(text);
         self.write_sanitized(w, text)
     }
 
@@ -159,7 +159,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
             CharEscape::Tab => '\t',
             CharEscape::AsciiControl(byte) => char::from(*byte),
         };
-        self.note_string_part(c.encode_utf8(&mut [0; 4]));
+        self.append_to_key_or_names(c.encode_utf8(&mut [0; 4]));
         self.inner.write_char_escape(w, escape)
     }
 

@@ -31,7 +31,7 @@ const MAX_NAMED: usize = 32;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Answers HTTP requests from snapshots of the system, which the requests share.
-pub(crate) struct SnapshotServer<'s> {
+pub(crate) struct SnapshotHttpResponder<'s> {
     /// Reads the snapshots. It has a session of its own, because a search or a change may use `session` for long.
     reader: Mutex<SnapshotReader>,
     session: Mutex<&'s mut Session>,
@@ -68,14 +68,14 @@ pub(crate) struct SnapshotOrError {
     text: OnceLock<String>,
 }
 
-impl<'s> SnapshotServer<'s> {
+impl<'s> SnapshotHttpResponder<'s> {
     pub(crate) fn new(
         session: &'s mut Session,
         choice: SeriesChoice,
         labels: Vec<Label>,
         interval: Duration,
-    ) -> SnapshotServer<'s> {
-        SnapshotServer {
+    ) -> SnapshotHttpResponder<'s> {
+        SnapshotHttpResponder {
             clock: Mutex::new(session.clock().clone()),
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,

@@ -85,7 +85,7 @@ pub(crate) enum EventChannel {
 
 impl EventChannel {
     /// The kinds of events that the core publishes on the channel.
-    pub(crate) const fn kinds(&self) -> &'static [EventKind] {
+    pub(crate) const fn published_kinds(&self) -> &'static [EventKind] {
         use EventKind::*;
         match self {
             EventChannel::Log => &[

@@ -39,7 +39,7 @@ enum FilterField {
 }
 
 impl FilterField {
-    const fn name(self) -> &'static str {
+    const fn stored_field_name(self) -> &'static str {
         match self {
             FilterField::State => "state",
             FilterField::Queue => "queue",
@@ -171,7 +171,7 @@ impl<'a> JobFilter<'a> {
                     add("state");
                     add("worker");
                 }
-                field => add(field.name()),
+                field => add(field.stored_field_name()),
             }
         }
         if self.selector.older_than.is_some() || self.selector.newer_than.is_some() {
@@ -288,7 +288,10 @@ impl Prefilter {
     }
 
     pub(super) fn field_names(&self) -> Vec<&'static str> {
-        self.0.iter().map(|field| field.name()).collect()
+        self.0
+            .iter()
+            .map(|field| field.stored_field_name())
+            .collect()
     }
 
     /// Whether a job whose stored fields have these values may match the selector.

@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::listen::Response;
-use crate::look::server::SnapshotServer;
+use crate::look::server::SnapshotHttpResponder;
 
 /// After this time without an event, the stream sends a comment, so that no proxy closes the connection as idle.
 const PING: Duration = Duration::from_secs(15);
 
 /// An event for each new snapshot, as long as the client stays: `look` with `{"interval_s":2.0}`, or `away` if
 /// Redis does not answer.
-pub(super) fn event_stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> Response<'a> {
+pub(super) fn event_stream<'a>(
+    server: &'a SnapshotHttpResponder<'_>,
+    interval: Duration,
+) -> Response<'a> {
     Response::events(move |stream| {
         // A browser that lost the connection connects again after this time.
         stream.send_part(format!("retry: {}\n\n", interval.as_millis().max(1000)).as_bytes())?;

@@ -27,7 +27,9 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::listen::{CachedValue, MAX_CONNECTIONS, Method, Request, Response, Status, lock_within};
 use crate::look::metrics::SeriesChoice;
-use crate::look::server::{PATIENCE, SnapshotOrError, SnapshotServer, waited_too_long_error};
+use crate::look::server::{
+    PATIENCE, SnapshotHttpResponder, SnapshotOrError, waited_too_long_error,
+};
 use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
@@ -89,7 +91,7 @@ pub(crate) struct WebOptions {
 /// One of the servers that are shown.
 struct ServedContext<'s> {
     shown: ShownServer,
-    server: SnapshotServer<'s>,
+    server: SnapshotHttpResponder<'s>,
     /// The sessions for searches alone, so that other pages do not wait for a search.
     searches: [Mutex<Session>; 2],
     /// The session that reads documents. Pages do not wait for it: a document of jobs with much data takes long.
@@ -205,7 +207,7 @@ impl<'s> WebServer<'s> {
                 searches: [(); 2].map(|()| Mutex::new(session.with_own_connection())),
                 documents: Mutex::new(session.with_own_connection()),
                 doctor: Mutex::new(session.with_own_connection()),
-                server: SnapshotServer::new(session, choice, Vec::new(), options.interval),
+                server: SnapshotHttpResponder::new(session, choice, Vec::new(), options.interval),
                 steps: CachedValue::new(options.interval, |_| false),
             });
         }
@@ -229,7 +231,7 @@ impl<'s> WebServer<'s> {
         contexts.try_for_each(|context| context.server.fail_if_permanently_unreadable())
     }
 
-    pub(crate) fn first_server(&self) -> Option<&SnapshotServer<'s>> {
+    pub(crate) fn first_server(&self) -> Option<&SnapshotHttpResponder<'s>> {
         self.contexts.first().map(|context| &context.server)
     }
 
@@ -473,7 +475,7 @@ impl<'s> WebServer<'s> {
     fn content(
         &self,
         page_request: &PageRequest,
-        server: &SnapshotServer,
+        server: &SnapshotHttpResponder,
         page: &mut PageFrame,
     ) -> Result<PageContent, Error> {
         let words = page_request.path_parts();

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
 use super::set::{SETS_PER_READ, ScannedSet, priority_bucket, time_bucket, whole_second_bucket};
-use super::unmatched::{MatchResult, MatchSide};
+use super::unmatched::{EntryMatch, MatchSide};
 use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner, validate};
 
 /// Kinds of sets with times: an entry that has been due for more than a day makes its queue a candidate.
@@ -110,7 +110,7 @@ impl Scanner<'_> {
         }
         let is_candidate = match set.kind {
             // A duplicate makes a candidate only in a list: a scan may return a member of a growing set twice.
-            ItemKind::Group => self.unmatched.add_entry(hash) == MatchResult::Duplicate,
+            ItemKind::Group => self.unmatched.add_entry(hash) == EntryMatch::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
                 self.first_pass && !self.score_can_become_due(score)

@@ -9,7 +9,7 @@ use crate::name::Name;
 use super::extra_reads::{ExtraRead, ScannedJob};
 use super::homes::set_of_state;
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
-use super::unmatched::{MatchResult, MatchSide};
+use super::unmatched::{EntryMatch, MatchSide};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
 
 /// The fields read of a job.
@@ -281,7 +281,7 @@ impl Scanner<'_> {
                         &queue,
                         &jid,
                         priority_bucket(job.priority),
-                    )? == MatchResult::Matched
+                    )? == EntryMatch::Matched
             }
             (Some(ItemKind::Work), _) => {
                 self.take_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
@@ -290,7 +290,7 @@ impl Scanner<'_> {
                         &queue,
                         &jid,
                         0,
-                    )? == MatchResult::Matched
+                    )? == EntryMatch::Matched
             }
             (Some(ItemKind::Locks), _) if in_grace => {
                 job.extra_reads.push(ExtraRead::LockScore);

@@ -37,7 +37,7 @@ use crate::name::Name;
 use ahead::ReadPipeline;
 use cycles::DependencyEdges;
 use tally::FailedTally;
-use unmatched::{MatchResult, SaltedHasher, UnmatchedTable};
+use unmatched::{EntryMatch, SaltedHasher, UnmatchedTable};
 
 /// The queues of a scan.
 #[derive(Clone, Debug, Default)]
@@ -406,7 +406,7 @@ impl<'a> Scanner<'a> {
     ) -> Result<bool, Error> {
         Ok(
             self.match_entry_or_scan_its_unlisted_set(kind, name, member, bucket)?
-                != MatchResult::Missing,
+                != EntryMatch::Missing,
         )
     }
 
@@ -418,10 +418,10 @@ impl<'a> Scanner<'a> {
         name: &[u8],
         member: &[u8],
         bucket: u64,
-    ) -> Result<MatchResult, Error> {
+    ) -> Result<EntryMatch, Error> {
         let hash = self.hash_entry(kind, name, member, bucket);
         match self.unmatched.remove_matching_entry(hash) {
-            MatchResult::Missing if self.scan_unlisted_once(kind, name)? => {
+            EntryMatch::Missing if self.scan_unlisted_once(kind, name)? => {
                 Ok(self.unmatched.remove_matching_entry(hash))
             }
             result => Ok(result),

@@ -28,7 +28,7 @@ pub(super) enum MatchSide {
 
 /// The result of adding or matching an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MatchResult {
+pub(super) enum EntryMatch {
     /// The table had no hash to match. If the call adds hashes, the table has this one now.
     Missing,
     /// The table had the matching hash, and has removed it.
@@ -53,10 +53,10 @@ impl SaltedHasher {
 
     /// The hash of a member of a set, by the set's own hash. `bucket` is the part of the member's score that the job
     /// must agree with, or 0.
-    pub(super) fn hash_entry(&self, location: u64, member: &[u8], bucket: u64) -> u64 {
+    pub(super) fn hash_entry(&self, location: u64, member: &[u8], score_bucket: u64) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u64(location);
-        hasher.write_u64(bucket);
+        hasher.write_u64(score_bucket);
         hasher.write(member);
         hasher.finish()
     }
@@ -111,37 +111,37 @@ impl UnmatchedTable {
     }
 
     /// Adds an entry of an index.
-    pub(super) fn add_entry(&mut self, hash: u64) -> MatchResult {
+    pub(super) fn add_entry(&mut self, hash: u64) -> EntryMatch {
         if !self.is_in_current_part(hash) {
-            return MatchResult::OtherPart;
+            return EntryMatch::OtherPart;
         }
         match self.find_slot(hash, MatchSide::Entry) {
-            Ok(_) => MatchResult::Duplicate,
+            Ok(_) => EntryMatch::Duplicate,
             Err(at) => {
                 self.fill_slot(at, hash, MatchSide::Entry);
-                MatchResult::Missing
+                EntryMatch::Missing
             }
         }
     }
 
     /// Removes an entry that a job should have.
-    pub(super) fn remove_matching_entry(&mut self, hash: u64) -> MatchResult {
+    pub(super) fn remove_matching_entry(&mut self, hash: u64) -> EntryMatch {
         if !self.is_in_current_part(hash) {
-            return MatchResult::OtherPart;
+            return EntryMatch::OtherPart;
         }
         match self.find_slot(hash, MatchSide::Entry) {
             Ok(at) => {
                 self.empty_slot(at);
-                MatchResult::Matched
+                EntryMatch::Matched
             }
-            Err(_) => MatchResult::Missing,
+            Err(_) => EntryMatch::Missing,
         }
     }
 
     /// Adds one side of a pair, or removes the other side if the table has it.
-    pub(super) fn match_other_side_or_add(&mut self, hash: u64, side: MatchSide) -> MatchResult {
+    pub(super) fn match_other_side_or_add(&mut self, hash: u64, side: MatchSide) -> EntryMatch {
         if !self.is_in_current_part(hash) {
-            return MatchResult::OtherPart;
+            return EntryMatch::OtherPart;
         }
         let other = match side {
             MatchSide::Lower => MatchSide::Upper,
@@ -149,13 +149,13 @@ impl UnmatchedTable {
         };
         if let Ok(at) = self.find_slot(hash, other) {
             self.empty_slot(at);
-            return MatchResult::Matched;
+            return EntryMatch::Matched;
         }
         match self.find_slot(hash, side) {
-            Ok(_) => MatchResult::Duplicate,
+            Ok(_) => EntryMatch::Duplicate,
             Err(at) => {
                 self.fill_slot(at, hash, side);
-                MatchResult::Missing
+                EntryMatch::Missing
             }
         }
     }
@@ -261,17 +261,17 @@ mod tests {
     fn matched_entries_are_removed_and_others_remain() {
         let mut table = UnmatchedTable::default();
         for n in 1..100_000 {
-            assert_eq!(table.add_entry(hash(n)), MatchResult::Missing);
+            assert_eq!(table.add_entry(hash(n)), EntryMatch::Missing);
         }
-        assert_eq!(table.add_entry(hash(7)), MatchResult::Duplicate);
+        assert_eq!(table.add_entry(hash(7)), EntryMatch::Duplicate);
         for n in (1..100_000).filter(|n| n % 1000 != 0) {
             assert_eq!(
                 table.remove_matching_entry(hash(n)),
-                MatchResult::Matched,
+                EntryMatch::Matched,
                 "{n}"
             );
         }
-        assert_eq!(table.remove_matching_entry(hash(1)), MatchResult::Missing);
+        assert_eq!(table.remove_matching_entry(hash(1)), EntryMatch::Missing);
         assert_eq!(table.count_unmatched(MatchSide::Entry), 99);
         for n in 1..100_000 {
             assert_eq!(
@@ -293,16 +293,16 @@ mod tests {
             };
             assert_eq!(
                 table.match_other_side_or_add(hash(n), one),
-                MatchResult::Missing
+                EntryMatch::Missing
             );
             assert_eq!(
                 table.match_other_side_or_add(hash(n), one),
-                MatchResult::Duplicate
+                EntryMatch::Duplicate
             );
             if n % 10 != 0 {
                 assert_eq!(
                     table.match_other_side_or_add(hash(n), other),
-                    MatchResult::Matched
+                    EntryMatch::Matched
                 );
             }
         }
@@ -323,7 +323,7 @@ mod tests {
                 table.add_entry(hash(n));
                 if n % 3 == 0 {
                     matched += usize::from(
-                        table.remove_matching_entry(hash(n - 1)) == MatchResult::Matched,
+                        table.remove_matching_entry(hash(n - 1)) == EntryMatch::Matched,
                     );
                 }
             }

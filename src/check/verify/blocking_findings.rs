@@ -25,19 +25,25 @@ pub(super) struct BlockingFindings {
 impl BlockingFindings {
     /// Whether a finding cannot be verified before a repair of another finding. If the options leave that other
     /// finding out of the report, notes the blocked finding as unverified.
-    pub(super) fn is_blocked(&mut self, verdict: &Verdict, filter: &FindingFilter) -> bool {
+    pub(super) fn cannot_be_verified_yet(
+        &mut self,
+        verdict: &Verdict,
+        filter: &FindingFilter,
+    ) -> bool {
         let item = self.hasher.hash_one(&verdict.item);
-        let is_blocked = match verdict.id {
+        let cannot_be_verified_yet = match verdict.id {
             FindingId::TagCount => self.wrong_tags.may_contain(item),
             FindingId::FailedCounter => self.wrong_failure_lists,
             FindingId::DependsOnNothing => self.one_sided.may_contain(item),
             _ => false,
         };
-        if is_blocked && filter.selects_finding(verdict.id) && filter.hides_requirements(verdict.id)
+        if cannot_be_verified_yet
+            && filter.selects_finding(verdict.id)
+            && filter.hides_requirements(verdict.id)
         {
             self.with_hidden_requirements.insert(verdict.id);
         }
-        is_blocked
+        cannot_be_verified_yet
     }
 
     /// Notes a finding, if it blocks others.

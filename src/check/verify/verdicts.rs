@@ -87,7 +87,10 @@ impl VerdictSorter {
         let scoped = self.verdicts_in_scope(core, progress, location, verdicts)?;
         for mut verdict in scoped.verdicts {
             let finding = verdict.id.row();
-            if self.blocking.is_blocked(&verdict, &self.options.filter) {
+            if self
+                .blocking
+                .cannot_be_verified_yet(&verdict, &self.options.filter)
+            {
                 continue;
             }
             self.blocking.note_if_blocking(&verdict);

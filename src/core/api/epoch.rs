@@ -108,7 +108,8 @@ impl LossFreeEpoch {
 }
 
 impl Core {
-    /// The server's current epoch. `None` if the server does not report its run id, or the user may not run INFO.
+    /// The server's current loss-free epoch: its run id, and how often it was flushed and has evicted keys. `None` if
+    /// the server does not report its run id, or the user may not run INFO.
     pub(crate) fn current_loss_free_epoch(&mut self) -> Result<Option<LossFreeEpoch>, Error> {
         let sections = ["server", "commandstats", "stats", "replication"];
         let calls = sections.map(|section| Call::redis_command("INFO").arg(section));

@@ -38,7 +38,7 @@ impl Core {
             EventChannel::Extensions => vec![keys.channel_name(keys::ON_EXT)],
             EventChannel::Worker(worker) => vec![keys.worker_channel(worker.as_bytes())],
             EventChannel::Tracked => {
-                let kinds = EventChannel::Tracked.kinds().iter();
+                let kinds = EventChannel::Tracked.published_kinds().iter();
                 kinds
                     .map(|kind| keys.channel_name(kind.into_str()))
                     .collect()
@@ -140,7 +140,7 @@ fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
 
 /// The kind of the events on a channel of tracked jobs, which has the name of that kind; `None` for other channels.
 fn kind_of_tracked_channel(channel: &[u8]) -> Option<EventKind> {
-    let mut kinds = EventChannel::Tracked.kinds().iter();
+    let mut kinds = EventChannel::Tracked.published_kinds().iter();
     kinds
         .find(|kind| kind.into_str().as_bytes() == channel)
         .copied()
@@ -216,7 +216,7 @@ mod tests {
             keys::ON_TRACK,
             keys::ON_UNTRACK,
         ];
-        let words = EventChannel::Tracked.kinds().iter();
+        let words = EventChannel::Tracked.published_kinds().iter();
         let words: Vec<&str> = words.map(EventKind::into_str).collect();
         assert_eq!(words, channels);
     }

@@ -145,7 +145,8 @@ impl PutCall {
             self.words.add_word(value);
             restored |= *name == "history";
             if matches!(*name, "tags" | "depends") {
-                // The number of commas bounds the number of names in the list: a name may contain commas, too.
+                // Counts the tags or the dependencies of the job by the commas of their list. The count may be too high,
+                // because a name may contain commas, too.
                 self.links += 1 + value.iter().filter(|byte| **byte == b',').count();
             }
         }

@@ -253,8 +253,8 @@ fn missing_dependencies_if_allowed(
     .hint("`--allow-missing` lets such jobs run without them"))
 }
 
-/// The jobs of the file that exist already. An error unless `--if-absent` or `--replace` is given. Empty if no plan
-/// shows their number.
+/// Finds the jobs of the file that exist already, and refuses them unless `--if-absent` or `--replace` is given. Empty
+/// if no plan shows their number.
 fn existing_jids_if_allowed(
     contents: &ArchiveContents,
     options: &ImportOptions,

@@ -4,7 +4,7 @@ use maud::html;
 
 use super::overview::group_line;
 use crate::error::Error;
-use crate::look::server::SnapshotServer;
+use crate::look::server::SnapshotHttpResponder;
 use crate::model::overview::at_least_prefix;
 use crate::name::Name;
 use crate::text::{capitalize, format_count};
@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 100;
 
 pub(in crate::web) fn content(
     page: &mut PageFrame,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
 ) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;

@@ -8,7 +8,7 @@ use super::workers::worker_table;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::look::server::SnapshotServer;
+use crate::look::server::SnapshotHttpResponder;
 use crate::look::{self, RECENT};
 use crate::model::job::Job;
 use crate::model::overview::headline::Headline;
@@ -27,7 +27,7 @@ const MAX_WORKERS: usize = 12;
 
 pub(in crate::web) fn content(
     page: &mut PageFrame,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
 ) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
@@ -181,7 +181,11 @@ fn next_step(problem: &StatusProblem, page: &PageFrame) -> Option<(String, &'sta
 }
 
 /// The five figures below the headline: waiting, running, done, oldest wait, failed.
-fn headline_figures(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
+fn headline_figures(
+    overview: &Overview,
+    facts: &SystemFacts,
+    server: &SnapshotHttpResponder,
+) -> Markup {
     let totals = &overview.totals;
     let flow = server.with_snapshot_history(|history| history.rates_of_all_queues());
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
@@ -242,7 +246,7 @@ fn group_list(
     groups: &[RecentFailures],
     newest: &[Option<Job>],
     facts: &SystemFacts,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
 ) -> Markup {
     let more = facts.group_count.saturating_sub(groups.len() as u64);
     html! {

@@ -11,7 +11,7 @@ use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::error::Error;
 use crate::explain;
-use crate::look::server::SnapshotServer;
+use crate::look::server::SnapshotHttpResponder;
 use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
 use crate::model::overview::history::JobRates;
@@ -29,7 +29,7 @@ const MAX_JOBS: u64 = 15;
 
 pub(in crate::web) fn content(
     page: &mut PageFrame,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
     name: &Name,
 ) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::SnapshotServer;
+use crate::look::server::SnapshotHttpResponder;
 use crate::model::overview::{QueueFacts, SystemFacts};
 use crate::model::stats::BucketRange;
 use crate::text::{format_count, format_duration, sanitize_to_line};
@@ -15,7 +15,7 @@ use crate::web::page::{
 
 pub(in crate::web) fn content(
     page: &mut PageFrame,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
 ) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;
@@ -38,7 +38,7 @@ pub(in crate::web) fn content(
 pub(super) fn queue_table(
     page: &PageFrame,
     facts: &SystemFacts,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
     max_shown: usize,
 ) -> Markup {
     let mut queues: Vec<&QueueFacts> = facts.queues.iter().collect();
@@ -71,7 +71,7 @@ pub(super) fn queue_table(
     }
 }
 
-fn queue_row(page: &PageFrame, queue: &QueueFacts, server: &SnapshotServer) -> Markup {
+fn queue_row(page: &PageFrame, queue: &QueueFacts, server: &SnapshotHttpResponder) -> Markup {
     let counts = &queue.counts;
     let flow = server.with_snapshot_history(|history| history.rates_of_queue(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::SnapshotServer;
+use crate::look::server::SnapshotHttpResponder;
 use crate::model::overview::at_least_prefix;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::{format_interval, owed_text};
@@ -17,7 +17,7 @@ const MAX_SHOWN: u64 = 200;
 
 pub(in crate::web) fn content(
     page: &mut PageFrame,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
 ) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;

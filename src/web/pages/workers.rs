@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::SnapshotServer;
+use crate::look::server::SnapshotHttpResponder;
 use crate::model::overview::{SystemFacts, SystemList};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::text::format_count;
@@ -15,7 +15,7 @@ const MAX_SLOTS: u64 = 16;
 
 pub(in crate::web) fn content(
     page: &mut PageFrame,
-    server: &SnapshotServer,
+    server: &SnapshotHttpResponder,
 ) -> Result<PageContent, Error> {
     let snapshot = server.fresh_snapshot();
     let (facts, now) = facts_of(&snapshot)?;

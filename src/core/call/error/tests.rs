@@ -188,8 +188,9 @@ fn the_first_word_of_an_error_decides_its_kind() {
     for (code, words, kind) in cases {
         let new = refused("cancel", &["j"], code, &format!("{words} {on}"));
         assert_eq!(new.kind(), kind, "{}", new.message());
-        // Redis 6.2 wraps the error, and names the line twice if it refused a command of the script. For a function
-        // that the script compiled on demand, Redis names that function's file, even if another one caught the error.
+        // The code has to be found behind each position that Redis 6.2 puts before it. Redis names the position twice if
+        // it refused a command of the script. For a function that the script compiled on demand, Redis names that
+        // function's file, even if another one caught the error.
         for position in [
             "@user_script:9: ",
             "@user_script:9: @user_script: 9: -",
