@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::support::qless::Qless;
 use super::support::redis::Redis;
 use super::support::terminal::Terminal;
+use super::support::text::Shows;
 
 /// A home for the cache.
 struct Home(TempDir);
@@ -231,7 +232,7 @@ fn queues_of_work_are_offered_as_names() {
             assert_eq!(run.lines().count(), 0, "{typed}: {run}");
         }
     }
-    let complete = redis.at(101).run("jobs --state complete -o jid").ok();
+    let complete = redis.ok(101, "jobs --state complete -o jid");
     assert_eq!(complete.lines().count(), queues.len(), "{complete}");
 }
 
@@ -358,7 +359,7 @@ fn fish_offers_names_files_and_descriptions() {
         return;
     }
     let redis = busy();
-    redis.at(100).run("put a:b:c K").ok();
+    redis.ok(100, "put a:b:c K");
     let home = Home::new();
     let qless = home.of(redis.at(100));
     std::fs::write(home.0.path().join("my file.toml"), "").unwrap();
@@ -417,9 +418,9 @@ fn throttles_are_offered_without_a_scan() {
     let redis = busy();
     let home = Home::new();
     let qless = home.of(redis.at(100));
-    redis.at(100).run("throttle set api 3").ok();
-    redis.at(100).run("put mail K --key lane").ok();
-    redis.at(100).run("put mail K --key lane").ok();
+    redis.ok(100, "throttle set api 3");
+    redis.ok(100, "put mail K --key lane");
+    redis.ok(100, "put mail K --key lane");
     redis.send(&["CONFIG", "RESETSTAT"]);
     assert_eq!(offers(&qless, "qless throttle show "), ["api"]);
     let calls = redis.send(&["INFO", "commandstats"]);
@@ -435,15 +436,15 @@ fn offered_jids_fit_the_command() {
         let text = described(&qless, line);
         text.strip_prefix("names\t\n").unwrap().to_owned()
     };
-    expect!["failed1	Work, failed"].assert_eq(&told("retry "));
-    expect!["ran1	Work, running"].assert_eq(&told("timeout "));
-    expect!["later	Mail::Welcome, scheduled"].assert_eq(&told("promote "));
-    expect!["blocked	Mail::Welcome, depends"].assert_eq(&told("depends "));
-    expect!["nightly	"].assert_eq(&told("recur rm "));
-    expect!["wait1	Mail::Welcome, waiting"].assert_eq(&told("cancel wait"));
-    expect!["eu	"].assert_eq(&told("jobs --tag "));
-    expect!["w-1	"].assert_eq(&told("workers "));
-    expect!["heartbeat	60"].assert_eq(&told("config get heart"));
+    told("retry ").shows(expect!["failed1	Work, failed"]);
+    told("timeout ").shows(expect!["ran1	Work, running"]);
+    told("promote ").shows(expect!["later	Mail::Welcome, scheduled"]);
+    told("depends ").shows(expect!["blocked	Mail::Welcome, depends"]);
+    told("recur rm ").shows(expect!["nightly	"]);
+    told("cancel wait").shows(expect!["wait1	Mail::Welcome, waiting"]);
+    told("jobs --tag ").shows(expect!["eu	"]);
+    told("workers ").shows(expect!["w-1	"]);
+    told("config get heart").shows(expect!["heartbeat	60"]);
     assert_eq!(told("cancel ").lines().count(), 5 + HOSTILE.len());
 }
 
@@ -484,7 +485,7 @@ fn the_binary_offers_what_can_be_typed() {
     ] {
         all.push_str(&format!("qless {line}\n{}\n\n", described(&qless, line)));
     }
-    expect![[r#"
+    all.shows(expect![[r#"
         qless re
         names	
         recur	Show and change recurring jobs
@@ -602,8 +603,7 @@ fn the_binary_offers_what_can_be_typed() {
         qless nosuch 
         names	
 
-    "#]]
-    .assert_eq(&all);
+    "#]]);
     expect!["files	"].assert_eq(
         &qless
             .args(["__complete", "bash", BREAKS, "qless queues >fi"])
@@ -650,20 +650,17 @@ fn names_are_offered_in_the_format_of_each_shell() {
     let qless = home.of(redis.at(100));
     let told = |args: &[&str]| qless.args(["__complete"].iter().chain(args)).ok();
     let zsh = ["zsh", "qless", "jobs", "--queue", "'my"];
-    expect![[r#"
+    told(&zsh).shows(expect![[r#"
         names	
-        my mail"#]]
-    .assert_eq(&told(&zsh));
+        my mail"#]]);
     let elvish = ["elvish", "qless", "jobs", "--queue=my"];
-    expect![[r#"
+    told(&elvish).shows(expect![[r#"
         names	--queue=
-        --queue=my mail	"#]]
-    .assert_eq(&told(&elvish));
+        --queue=my mail	"#]]);
     let power = ["powershell", "qless", "length", "=it"];
-    expect![[r#"
+    told(&power).shows(expect![[r#"
         names	
-        'it''s'	it's	"#]]
-    .assert_eq(&told(&power));
+        'it''s'	it's	"#]]);
 }
 
 #[test]
@@ -691,7 +688,7 @@ fn a_server_that_did_not_reply_is_not_asked_for_a_minute() {
     let qless = home.of(redis.at(100));
     assert_eq!(offers(&qless, "qless length "), [""; 0]);
     redis.restart();
-    redis.at(100).run("put mail K").ok();
+    redis.ok(100, "put mail K");
     assert_eq!(offers(&qless, "qless length "), [""; 0]);
     home.ages("down", Duration::from_secs(59));
     assert_eq!(offers(&qless, "qless length "), [""; 0]);
@@ -737,7 +734,7 @@ fn completion_never_starts_a_local_server() {
 #[test]
 fn flags_on_the_line_choose_the_server() {
     let redis = busy();
-    redis.at(100).run("--prefix other: put elsewhere K").ok();
+    redis.ok(100, "--prefix other: put elsewhere K");
     let home = Home::new();
     let config = home.0.path().join("config.toml");
     let text = format!(

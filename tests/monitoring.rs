@@ -197,8 +197,8 @@ for document in yaml.safe_load_all(open(sys.argv[1])): assert isinstance(documen
 #[test]
 fn the_page_names_only_figures_that_there_are() {
     let redis = Redis::start();
-    redis.at(90_000).run("put mail K --jid j").ok();
-    let printed = redis.at(90_000).run("metrics").ok();
+    redis.ok(90_000, "put mail K --jid j");
+    let printed = redis.ok(90_000, "metrics");
     let name = Regex::new(r"\bqless_[a-z_]+").unwrap();
     let names = |text: &str| -> BTreeSet<String> {
         name.find_iter(text)

@@ -87,7 +87,7 @@ fn quitting_the_pager_early_is_not_an_error() {
 fn the_pager_does_not_change_the_exit_code() {
     let redis = Redis::start();
     for at in 0..20 {
-        redis.at(at).run(&format!("put q K --jid job-{at}")).ok();
+        redis.ok(at, &format!("put q K --jid job-{at}"));
     }
     let jids: Vec<String> = (0..21).map(|at| format!("job-{at}")).collect();
     let qless = redis.at(50).env("QLESS_PAGER", "sed s/^/P/");
@@ -107,7 +107,7 @@ fn the_pager_does_not_change_the_exit_code() {
 fn documents_and_pipes_are_never_paged() {
     let redis = Redis::start();
     for at in 0..20 {
-        redis.at(at).run(&format!("put q K --jid job-{at}")).ok();
+        redis.ok(at, &format!("put q K --jid job-{at}"));
     }
     let qless = redis.at(50).env("QLESS_PAGER", "sed s/^/PAGED/");
     for line in [

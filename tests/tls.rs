@@ -418,7 +418,7 @@ mod deadlines {
         let line = format!("--redis rediss://127.0.0.1:{port} --timeout 1s length q");
         let ran = Qless::bare().run(&line).exits(6);
         let sentence = format!("no reply from `rediss://127.0.0.1:{port}/0` within 1s");
-        assert!(ran.stderr().contains(&sentence), "{}", ran.stderr());
+        ran.says(&sentence);
         assert!(begun.elapsed() >= Duration::from_secs(1));
         assert!(begun.elapsed() < LATE);
     }
@@ -724,15 +724,13 @@ mod files {
     #[test]
     fn flags_for_tls_require_an_address_with_tls() {
         let redis = Redis::start();
-        redis
-            .qless()
-            .run("--tls-ca ca.pem length q")
-            .shows(expect![[r#"
-                --- stderr
-                error: `--tls-ca` requires an address with TLS, not `unix://DIR/s`
-                hint: use `rediss://`
-                --- exit 2
-            "#]]);
+        redis.qless().session(expect![[r#"
+            $ qless --tls-ca ca.pem length q
+            --- stderr
+            error: `--tls-ca` requires an address with TLS, not `unix://DIR/s`
+            hint: use `rediss://`
+            --- exit 2
+        "#]]);
         // The variables may be there for another server.
         let variables = redis.qless().env("QLESS_TLS_CA", "/nonexistent");
         assert_eq!(variables.run("length q").ok(), "0");
@@ -784,20 +782,18 @@ mod files {
         "#]]);
         let shown = bare.run("context show stranger -o json").json();
         assert_eq!(shown["items"][0]["tls_ca"], "DIR/client.pem");
-        bare.run("context validate").shows(expect![[r#"
+        bare.session(expect![[r#"
+            $ qless context validate
             	prod	rediss://localhost:PORT/0	Redis 7.0.15
             	stranger	rediss://localhost:PORT/0	cannot trust `localhost:PORT`: its certificate is not issued by a CA in `DIR/client.pem`
             --- exit 6
+            $ qless context add test --redis rediss://h --tls-ca here.pem &>/dev/null
+            $ qless context add plain --redis redis://h --tls-ca /etc/ca.pem
+            --- stderr
+            error: `--tls-ca` requires an address with TLS, not `redis://h:6379/0`
+            hint: use `rediss://`
+            --- exit 2
         "#]]);
-        bare.run("context add test --redis rediss://h --tls-ca here.pem")
-            .exits(0);
-        bare.run("context add plain --redis redis://h --tls-ca /etc/ca.pem")
-            .shows(expect![[r#"
-                --- stderr
-                error: `--tls-ca` requires an address with TLS, not `redis://h:6379/0`
-                hint: use `rediss://`
-                --- exit 2
-            "#]]);
         let text = std::fs::read_to_string(server.file("config.toml")).unwrap();
         // A path of the command line starts at the current directory.
         let here = std::env::current_dir().unwrap().join("here.pem");

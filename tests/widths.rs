@@ -9,7 +9,7 @@ use qless::internals::width;
 use super::support::qless::Qless;
 use super::support::redis::Redis;
 use super::support::terminal::{self, Terminal};
-use super::support::text::words;
+use super::support::text::{Shows, words};
 
 const JID: &str = "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a";
 const OTHER: &str = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
@@ -31,7 +31,7 @@ fn shown(qless: &Qless, line: &str, columns: u16) -> String {
 fn busy() -> Redis {
     let redis = Redis::start();
     let at = |now: u64, line: &str| {
-        redis.at(now).run(line).ok();
+        redis.ok(now, line);
     };
     at(
         10,
@@ -126,7 +126,7 @@ fn tables_fit_narrow_and_wide_terminals() {
 fn narrow_terminals_show_each_row_on_one_line() {
     let redis = busy();
     let run = |now: u64, line: &str| {
-        redis.at(now).run(line).ok();
+        redis.ok(now, line);
     };
     run(
         96,
@@ -164,7 +164,7 @@ fn narrow_terminals_show_each_row_on_one_line() {
         text.push_str(&format!("{columns} check\n{shown}\n"));
     }
     assert!(text.lines().all(|line| width(line) <= 80), "{text}");
-    expect![[r#"
+    text.shows(expect![[r#"
         80 queues
         QUEUE    WAITING  STALLED  SCHEDULED  DEPENDS  NEXT WAITS  STATE
         deploy         0        0          0        1  –
@@ -225,10 +225,9 @@ fn narrow_terminals_show_each_row_on_one_line() {
         critical  ghost-waiting   mail: 9a01b7c…
         error     job-unreadable  e0000000…: re…
 
-    "#]]
-    .assert_eq(&text);
+    "#]]);
     let columns = "jobs --columns jid,klass,state,queue,pri,detail --queue mail -q";
-    expect![[r#"
+    shown(&qless, columns, 40).shows(expect![[r#"
         JID
           KLASS           STATE    QUEUE  PRI
           DETAIL
@@ -241,18 +240,17 @@ fn narrow_terminals_show_each_row_on_one_line() {
         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
           Mail::Welcome   failed   mail     0
           upload error: PermissionError: cannot…
-    "#]]
-    .assert_eq(&shown(&qless, columns, 40));
+    "#]]);
 }
 
 /// A repair and its plan, and recurring jobs: what is dropped first says least.
 #[test]
 fn narrow_terminals_show_repairs_and_recurring_jobs() {
     let redis = busy();
-    redis
-        .at(97)
-        .run("recur put images Image::Purge --every 90m --jid purge-of-old-images --backlog 3")
-        .ok();
+    redis.ok(
+        97,
+        "recur put images Image::Purge --every 90m --jid purge-of-old-images --backlog 3",
+    );
     let damage = |entry: &str| {
         redis.send(&["ZADD", "ql:q:mail-work", "5", entry]);
         redis.send(&[
@@ -286,7 +284,7 @@ fn narrow_terminals_show_repairs_and_recurring_jobs() {
         let shown = terminal::run(check("check --repair --yes -q"), columns).stdout();
         text.push_str(&format!("{columns} repair\n{shown}\n"));
     }
-    expect![[r#"
+    text.shows(expect![[r#"
         80 recur list
         JID                  QUEUE    KLASS         EVERY   NEXT         SPAWNED  OWED
         purge-of-old-images  images   Image::Purge  1h 30m  due 33s ago        0     1
@@ -327,7 +325,7 @@ fn narrow_terminals_show_repairs_and_recurring_jobs() {
         error     job-unreadable            0
         info      depends-on-failed         0
 
-    "#]].assert_eq(&text);
+    "#]]);
 }
 
 #[test]

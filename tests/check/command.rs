@@ -8,20 +8,18 @@ use expect_test::expect;
 
 use crate::support::jobs::mixed;
 use crate::support::redis::Redis;
+use crate::support::text::Shows;
 
 /// Jobs of two queues: one is running, one has a dependency.
 fn healthy() -> Redis {
     let redis = Redis::start();
     for jid in ["a1", "a2", "a3"] {
         let put = format!("put mail K {{}} --jid {jid} --tag eu");
-        redis.at(100).run(&put).ok();
+        redis.ok(100, &put);
     }
-    redis
-        .at(101)
-        .run("put mail K {} --jid b1 --depends a1")
-        .ok();
-    redis.at(102).run("put images K {} --jid r1").ok();
-    redis.at(103).run("pop images --worker w1").ok();
+    redis.ok(101, "put mail K {} --jid b1 --depends a1");
+    redis.ok(102, "put images K {} --jid r1");
+    redis.ok(103, "pop images --worker w1");
     redis
 }
 
@@ -67,76 +65,66 @@ fn a_healthy_database_is_clean() {
 fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
     let redis = healthy();
     redis.send(&["DEL", "ql:j:a1"]);
-    redis
-        .at(110)
-        .run("check --headers always")
-        .shows(expect![[r#"
-            SEVERITY	FINDING	COUNT	PROBLEM	EXAMPLES
-            critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: a1
-            error	dependency-missing	1	job depends on a job that does not exist	b1 needs a1
-            warn	tag-index	1	tag's index disagrees with the tags of a job	eu: a1
-            info	edges-orphan	1	dependencies of a job that does not exist	j:a1-dependents
-            info	history-orphan	1	history of a job that does not exist	j:a1-history
-            --- stderr
-            scanned 20 keys, 4 jobs, 2 queues in 0.0s
-            likely cause: keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
-            hint: show the plan: qless check --repair --dry-run
-            --- exit 7
-        "#]]);
-    redis
-        .at(110)
-        .run("check -o json --only dependency-missing")
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        110 $ qless check --headers always
+        SEVERITY	FINDING	COUNT	PROBLEM	EXAMPLES
+        critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: a1
+        error	dependency-missing	1	job depends on a job that does not exist	b1 needs a1
+        warn	tag-index	1	tag's index disagrees with the tags of a job	eu: a1
+        info	edges-orphan	1	dependencies of a job that does not exist	j:a1-dependents
+        info	history-orphan	1	history of a job that does not exist	j:a1-history
+        --- stderr
+        scanned 20 keys, 4 jobs, 2 queues in 0.0s
+        likely cause: keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
+        hint: show the plan: qless check --repair --dry-run
+        --- exit 7
+        110 $ qless check -o json --only dependency-missing
+        {
+          "kind": "check",
+          "v": 1,
+          "keys": 20,
+          "jobs": 4,
+          "queues": 2,
+          "elapsed_s": 0,
+          "complete": true,
+          "clean": false,
+          "fail_on": "warn",
+          "causes": [],
+          "items": [
             {
-              "kind": "check",
-              "v": 1,
-              "keys": 20,
-              "jobs": 4,
-              "queues": 2,
-              "elapsed_s": 0,
-              "complete": true,
-              "clean": false,
-              "fail_on": "warn",
-              "causes": [],
-              "items": [
+              "severity": "error",
+              "finding": "dependency-missing",
+              "count": 1,
+              "at_least": false,
+              "problem": "job depends on a job that does not exist",
+              "invariants": [
+                "I-10"
+              ],
+              "mends": 0,
+              "asks": 1,
+              "choices": [
+                "if the other job is complete or not needed: `qless check --repair --only dependency-missing`",
+                "for one job only: `qless depends JID --off=OTHER`",
+                "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`",
+                "cancel the dependent: `qless cancel JID`"
+              ],
+              "examples": [
                 {
-                  "severity": "error",
-                  "finding": "dependency-missing",
-                  "count": 1,
-                  "at_least": false,
-                  "problem": "job depends on a job that does not exist",
-                  "invariants": [
-                    "I-10"
-                  ],
-                  "mends": 0,
-                  "asks": 1,
-                  "choices": [
-                    "if the other job is complete or not needed: `qless check --repair --only dependency-missing`",
-                    "for one job only: `qless depends JID --off=OTHER`",
-                    "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`",
-                    "cancel the dependent: `qless cancel JID`"
-                  ],
-                  "examples": [
-                    {
-                      "item": "b1",
-                      "detail": "a1"
-                    }
-                  ]
+                  "item": "b1",
+                  "detail": "a1"
                 }
               ]
             }
-            --- stderr
-            scanned 20 keys, 4 jobs, 2 queues in 0.0s
-            --- exit 7
-        "#]]);
-    redis
-        .at(110)
-        .run("check -o ndjson --skip history-orphan,edges-orphan,tag-index -q")
-        .shows(expect![[r#"
-            {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"a1","detail":"mail"}]}
-            {"severity":"error","finding":"dependency-missing","count":1,"at_least":false,"problem":"job depends on a job that does not exist","invariants":["I-10"],"mends":0,"asks":1,"choices":["if the other job is complete or not needed: `qless check --repair --only dependency-missing`","for one job only: `qless depends JID --off=OTHER`","if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`","cancel the dependent: `qless cancel JID`"],"examples":[{"item":"b1","detail":"a1"}]}
-            --- exit 7
-        "#]]);
+          ]
+        }
+        --- stderr
+        scanned 20 keys, 4 jobs, 2 queues in 0.0s
+        --- exit 7
+        110 $ qless check -o ndjson --skip history-orphan,edges-orphan,tag-index -q
+        {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"a1","detail":"mail"}]}
+        {"severity":"error","finding":"dependency-missing","count":1,"at_least":false,"problem":"job depends on a job that does not exist","invariants":["I-10"],"mends":0,"asks":1,"choices":["if the other job is complete or not needed: `qless check --repair --only dependency-missing`","for one job only: `qless depends JID --off=OTHER`","if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`","cancel the dependent: `qless cancel JID`"],"examples":[{"item":"b1","detail":"a1"}]}
+        --- exit 7
+    "#]]);
 }
 
 #[test]
@@ -163,26 +151,21 @@ fn findings_are_sorted_by_severity() {
 #[test]
 fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
     let redis = Redis::start();
-    redis
-        .at(1)
-        .run("check --only ghost-waiting,goast-lock")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--only` expects the name of a finding, not `goast-lock`
-            hint: did you mean `ghost-lock`?
-            --- exit 2
-        "#]]);
-    redis.at(1).run("check --skip all").shows(expect![[r#"
+    redis.session(expect![[r#"
+        1 $ qless check --only ghost-waiting,goast-lock
+        --- stderr
+        error: `--only` expects the name of a finding, not `goast-lock`
+        hint: did you mean `ghost-lock`?
+        --- exit 2
+        1 $ qless check --skip all
         --- stderr
         error: `--skip` expects the name of a finding, not `all`
         --- exit 2
-    "#]]);
-    redis.at(1).run("check --fail-on bad").shows(expect![[r#"
+        1 $ qless check --fail-on bad
         --- stderr
         error: `--fail-on` expects one of `critical`, `error`, `warn`, `info`, not `bad`
         --- exit 2
-    "#]]);
-    redis.at(1).run("check --queue none").shows(expect![[r#"
+        1 $ qless check --queue none
         --- stderr
         error: queue `none` does not exist
         hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
@@ -221,10 +204,9 @@ fn a_counter_is_only_compared_with_correct_lists() {
     let redis = healthy();
     redis.send(&["ZADD", "ql:t:eu", "1", "gone"]);
     redis.send(&["ZADD", "ql:tags", "9", "eu"]);
-    expect![[r#"
+    rows(&redis, "--skip queue-empty").shows(expect![[r#"
         warn	tag-index	1	eu: gone
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    "#]]);
     assert_eq!(rows(&redis, "--only tag-count"), "");
     let printed = redis.at(120).run("check --only tag-count").stderr();
     assert!(
@@ -238,28 +220,25 @@ fn a_counter_is_only_compared_with_correct_lists() {
         "{printed}"
     );
     redis.send(&["ZREM", "ql:t:eu", "gone"]);
-    expect![[r#"
+    rows(&redis, "--only tag-count").shows(expect![[r#"
         warn	tag-count	1	eu: 9, is 3
-    "#]]
-    .assert_eq(&rows(&redis, "--only tag-count"));
+    "#]]);
 
     let redis = mixed();
     redis.send(&["HSET", "ql:s:stats:0:mail", "failed", "7"]);
     redis.send(&["LPUSH", "ql:f:boom", "gone"]);
-    expect![[r#"
+    rows(&redis, "--skip queue-empty").shows(expect![[r#"
         critical	failed-stray	1	boom: gone
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    "#]]);
     assert_eq!(rows(&redis, "--only failed-counter"), "");
     // The same without any counter.
     redis.send(&["DEL", "ql:s:stats:0:images"]);
     assert_eq!(rows(&redis, "--only failed-counter"), "");
     redis.send(&["HSET", "ql:s:stats:0:images", "failed", "1"]);
     redis.send(&["LREM", "ql:f:boom", "0", "gone"]);
-    expect![[r#"
+    rows(&redis, "--only failed-counter").shows(expect![[r#"
         warn	failed-counter	1	s:stats:0:mail: 7, is 1
-    "#]]
-    .assert_eq(&rows(&redis, "--only failed-counter"));
+    "#]]);
 }
 
 #[test]
@@ -276,15 +255,13 @@ fn a_failed_counter_is_compared_although_a_failure_is_not_utf_8() {
     at(102, args("fail m --group g --message no --worker"));
     assert_eq!(rows(&redis, "--skip queue-empty"), "");
     redis.send(&["HSET", "ql:s:stats:0:mail", "failed", "7"]);
-    expect![[r#"
+    rows(&redis, "--only failed-counter").shows(expect![[r#"
         warn	failed-counter	1	s:stats:0:mail: 7, is 1
-    "#]]
-    .assert_eq(&rows(&redis, "--only failed-counter"));
+    "#]]);
     redis.send(&["HDEL", "ql:s:stats:0:mail", "failed"]);
-    expect![[r#"
+    rows(&redis, "--only failed-counter").shows(expect![[r#"
         warn	failed-counter	1	s:stats:0:mail: none, is 1
-    "#]]
-    .assert_eq(&rows(&redis, "--only failed-counter"));
+    "#]]);
 }
 
 #[test]
@@ -297,10 +274,10 @@ fn a_history_field_that_cannot_be_read_is_critical_if_the_job_can_be_popped() {
     for jid in ["a1", "a3", "s"] {
         redis.send(&["HSET", &format!("ql:j:{jid}"), "history", "garbage"]);
     }
-    expect![[r#"
+    rows(&redis, "--only job-unreadable").shows(expect![[r#"
         critical	job-unreadable	2	a1: field history of a waiting job, a3: field history of a waiting job
         error	job-unreadable	1	s: field history
-    "#]].assert_eq(&rows(&redis, "--only job-unreadable"));
+    "#]]);
 }
 
 #[test]
@@ -309,56 +286,49 @@ fn severity_depends_on_the_key() {
     for jid in ["a1", "a3"] {
         redis.send(&["HSET", &format!("ql:j:{jid}"), "tags", "{"]);
     }
-    expect![[r#"
+    rows(&redis, "--only job-unreadable").shows(expect![[r#"
         critical	job-unreadable	1	a3: tags
         error	job-unreadable	1	a1: tags
-    "#]]
-    .assert_eq(&rows(&redis, "--only job-unreadable"));
+    "#]]);
     // No pop reads that set.
     let redis = healthy();
     redis.send(&["HSET", "ql:j:a3", "time", "junk"]);
-    expect![[r#"
+    rows(&redis, "--only job-unreadable").shows(expect![[r#"
         error	job-unreadable	1	a3: time
-    "#]]
-    .assert_eq(&rows(&redis, "--only job-unreadable"));
+    "#]]);
     let redis = mixed();
     redis.send(&["LPUSH", "ql:f:boom", "gone", "w"]);
-    expect![[r#"
+    rows(&redis, "--only failed-stray").shows(expect![[r#"
         critical	failed-stray	1	boom: gone
         error	failed-stray	1	boom: w
-    "#]]
-    .assert_eq(&rows(&redis, "--only failed-stray"));
+    "#]]);
     let redis = healthy();
     redis.send(&["DEL", "ql:w:w1:jobs"]);
-    expect![[r#"
+    rows(&redis, "--only worker-gap").shows(expect![[r#"
         warn	worker-gap	1	w1: r1
-    "#]]
-    .assert_eq(&rows(&redis, "--only worker-gap"));
+    "#]]);
     redis.send(&["DEL", "ql:workers"]);
-    expect![[r#"
+    rows(&redis, "--only worker-gap").shows(expect![[r#"
         info	worker-gap	1	w1: r1
-    "#]]
-    .assert_eq(&rows(&redis, "--only worker-gap"));
+    "#]]);
     let redis = healthy();
     redis.send(&["HSET", "ql:config", "heartbeat", "-1", "grace-period", "x"]);
-    expect![[r#"
+    rows(&redis, "--only config-value").shows(expect![[r#"
         critical	config-value	1	grace-period: is no number
-    "#]]
-    .assert_eq(&rows(&redis, "--only config-value"));
+    "#]]);
 }
 
 #[test]
 fn a_recurring_job_is_reported_once_with_its_highest_count() {
     let redis = Redis::start();
-    redis.at(0).run("recur put mail K --every 60s --jid r").ok();
+    redis.ok(0, "recur put mail K --every 60s --jid r");
     for at in [60, 120, 180] {
-        redis.at(at).run("pop mail").ok();
+        redis.ok(at, "pop mail");
     }
     redis.send(&["HSET", "ql:r:r", "count", "0"]);
-    expect![[r#"
+    rows(&redis, "--only recurring-count").shows(expect![[r#"
         error	recurring-count	1	r: 2
-    "#]]
-    .assert_eq(&rows(&redis, "--only recurring-count"));
+    "#]]);
 }
 
 #[test]
@@ -386,29 +356,24 @@ fn control_characters_in_names_are_escaped() {
     let redis = healthy();
     redis.send(&["ZADD", "ql:q:m\x1b[31m\nx-work", "0", "-rf *\t\u{202e}"]);
     redis.send(&["SADD", "ql:failures", "a\tb"]);
-    expect![[r#"
+    rows(&redis, "--skip queue-empty").shows(expect![[r#"
         critical	ghost-waiting	1	m\x1b[31m\nx: -rf *\t\u{202e}
         warn	group-set	1	a\tb: empty
         warn	queue-unlisted	1	m\x1b[31m\nx
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
-    redis
-        .at(110)
-        .run("check -o ndjson -q --only ghost-waiting")
-        .shows(expect![[r#"
-            {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"}]}
-            --- exit 7
-        "#]]);
+    "#]]);
+    redis.session(expect![[r#"
+        110 $ qless check -o ndjson -q --only ghost-waiting
+        {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"}]}
+        --- exit 7
+    "#]]);
     let mut zadd = redis::cmd("ZADD");
     zadd.arg(b"ql:q:\xff-work").arg("0").arg(b"\xfe");
     zadd.exec(&mut redis.connection()).unwrap();
-    redis
-        .at(110)
-        .run("check -o ndjson -q --only ghost-waiting")
-        .shows(expect![[r#"
-            {"severity":"critical","finding":"ghost-waiting","count":2,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":2,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"},{"item":"\\xfe","item_bytes":"/g==","detail":"\\xff","detail_bytes":"/w=="}]}
-            --- exit 7
-        "#]]);
+    redis.session(expect![[r#"
+        110 $ qless check -o ndjson -q --only ghost-waiting
+        {"severity":"critical","finding":"ghost-waiting","count":2,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":2,"asks":0,"choices":[],"examples":[{"item":"-rf *\t\u202e","detail":"m\u001b[31m\nx"},{"item":"\\xfe","item_bytes":"/g==","detail":"\\xff","detail_bytes":"/w=="}]}
+        --- exit 7
+    "#]]);
 }
 
 #[test]
@@ -423,30 +388,28 @@ fn likely_causes_are_reported() {
     let redis = healthy();
     redis.send(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
     // Nothing is lost yet.
-    expect![[r#""#]].assert_eq(&causes(&redis));
+    causes(&redis).shows(expect![[r#""#]]);
     redis.send(&["DEL", "ql:j:a1"]);
-    expect![[r#"
+    causes(&redis).shows(expect![[r#"
         maxmemory-policy is allkeys-lru, so the server may delete parts of jobs
-    "#]]
-    .assert_eq(&causes(&redis));
+    "#]]);
     redis.send(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
-    expect![[r#"
+    causes(&redis).shows(expect![[r#"
         keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
-    "#]]
-    .assert_eq(&causes(&redis));
+    "#]]);
     redis.send(&["EXPIRE", "ql:j:a2", "1000"]);
-    expect![[r#"
+    causes(&redis).shows(expect![[r#"
         keys have an expiry, which no client of qless sets: look for EXPIRE in other programs that use this server
-    "#]].assert_eq(&causes(&redis));
+    "#]]);
 
     let redis = healthy();
     redis.send(&["ZADD", "ql:workers", "1795214400000", "w1"]);
     redis.send(&["ZADD", "ql:w:w2:jobs", "1", "a1"]);
     redis.send(&["ZADD", "ql:tags", "7", "eu"]);
-    expect![[r#"
+    causes(&redis).shows(expect![[r#"
         a client writes times in milliseconds instead of seconds
         clients with the reference core use this database, too: its `timeout` leaves worker-stray, its `tag` leaves tag-count
-    "#]].assert_eq(&causes(&redis));
+    "#]]);
 }
 
 #[test]
@@ -454,20 +417,17 @@ fn an_eviction_policy_that_may_drop_keys_is_a_finding() {
     let redis = healthy();
     let policy = |policy: &str| redis.send(&["CONFIG", "SET", "maxmemory-policy", policy]);
     policy("allkeys-lru");
-    expect![[r#"
+    rows(&redis, "").shows(expect![[r#"
         warn	server-evicts	1	maxmemory-policy: no limit yet, then allkeys-lru
-    "#]]
-    .assert_eq(&rows(&redis, ""));
+    "#]]);
     redis.send(&["CONFIG", "SET", "maxmemory", "100mb"]);
-    expect![[r#"
+    rows(&redis, "").shows(expect![[r#"
         error	server-evicts	1	maxmemory-policy: allkeys-lru
-    "#]]
-    .assert_eq(&rows(&redis, ""));
+    "#]]);
     policy("volatile-ttl");
-    expect![[r#"
+    rows(&redis, "").shows(expect![[r#"
         info	server-evicts	1	maxmemory-policy: volatile-ttl
-    "#]]
-    .assert_eq(&rows(&redis, ""));
+    "#]]);
     assert_eq!(rows(&redis, "--queue mail"), "");
     policy("noeviction");
     assert_eq!(rows(&redis, ""), "");
@@ -476,23 +436,18 @@ fn an_eviction_policy_that_may_drop_keys_is_a_finding() {
 #[test]
 fn a_dependency_cycle_is_reported_with_its_whole_chain() {
     let redis = healthy();
-    redis
-        .at(104)
-        .run("put mail K {} --jid b2 --depends b1")
-        .ok();
+    redis.ok(104, "put mail K {} --jid b2 --depends b1");
     redis.send(&["SADD", "ql:j:b1-dependencies", "b2"]);
     redis.send(&["SADD", "ql:j:b2-dependents", "b1"]);
-    expect![[r#"
+    rows(&redis, "--skip queue-empty").shows(expect![[r#"
         error	dependency-cycle	1	b1 needs b2 needs b1
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    "#]]);
     let redis = healthy();
     redis.send(&["SADD", "ql:j:b1-dependencies", "b1"]);
     redis.send(&["SADD", "ql:j:b1-dependents", "b1"]);
-    expect![[r#"
+    rows(&redis, "--skip queue-empty").shows(expect![[r#"
         error	dependency-cycle	1	b1 needs b1
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    "#]]);
 }
 
 #[test]
@@ -534,17 +489,15 @@ fn each_edge_of_a_cycle_may_be_cut() {
 #[test]
 fn a_lost_set_is_rebuilt_from_every_key_that_mentions_it() {
     let redis = healthy();
-    redis.at(104).run("depends b1 --on a2").ok();
+    redis.ok(104, "depends b1 --on a2");
     redis.send(&["DEL", "ql:j:b1-dependencies"]);
-    expect![[r#"
+    rows(&redis, "--skip queue-empty").shows(expect![[r#"
         error	dependency-one-sided	2	b1 needs a1, b1 needs a2
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    "#]]);
     redis.send(&["DEL", "ql:j:a1-dependents", "ql:j:a2-dependents"]);
-    expect![[r#"
+    rows(&redis, "--skip queue-empty").shows(expect![[r#"
         error	depends-on-nothing	1	b1
-    "#]]
-    .assert_eq(&rows(&redis, "--skip queue-empty"));
+    "#]]);
 }
 
 #[test]
@@ -559,43 +512,40 @@ fn a_terminal_shows_a_table_and_the_next_command() {
         command.args(crate::support::text::words(line));
         crate::support::terminal::run(command, columns).stdout()
     };
-    expect![[r#"
+    on_terminal("check", 110).shows(expect![[r#"
         scanned 21 keys, 5 jobs, 2 queues in 0.0s, no inconsistency
-    "#]]
-    .assert_eq(&on_terminal("check", 110));
+    "#]]);
     redis.send(&["DEL", "ql:j:a1"]);
-    expect![[r#"
+    on_terminal("check --queue mail", 110).shows(expect![[r#"
         scanned 20 keys, 4 jobs, 1 queue in 0.0s
 
         SEVERITY  FINDING             COUNT  PROBLEM                                      EXAMPLES
         critical  ghost-waiting           1  id waits in a queue, the job does not exist  mail: a1
         error     dependency-missing      1  job depends on a job that does not exist     b1 needs a1
         hint: show the plan: qless check --queue=mail --repair --dry-run
-    "#]].assert_eq(&on_terminal("check --queue mail", 110));
-    expect![[r#"
+    "#]]);
+    on_terminal(
+        "check --only dependency-missing,tag-index",
+        60,
+    ).shows(expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
 
         SEVERITY  FINDING             PROBLEM
         error     dependency-missing  job depends on a job that doe…
         warn      tag-index           tag's index disagrees with th…
         hint: show the plan: qless check --only=dependency-missing --only=tag-index --repair --dry-run
-    "#]].assert_eq(&on_terminal(
-        "check --only dependency-missing,tag-index",
-        60,
-    ));
-    expect![[r#"
+    "#]]);
+    on_terminal("check --only dependency-missing", 110).shows(expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
 
         SEVERITY  FINDING             COUNT  PROBLEM                                   EXAMPLES
         error     dependency-missing      1  job depends on a job that does not exist  b1 needs a1
         hint: show the plan: qless check --only=dependency-missing --repair --dry-run
-    "#]]
-    .assert_eq(&on_terminal("check --only dependency-missing", 110));
-    expect![[r#"
+    "#]]);
+    on_terminal("check --only ghost-waiting -q", 110).shows(expect![[r#"
         SEVERITY  FINDING        COUNT  PROBLEM                                      EXAMPLES
         critical  ghost-waiting      1  id waits in a queue, the job does not exist  mail: a1
-    "#]]
-    .assert_eq(&on_terminal("check --only ghost-waiting -q", 110));
+    "#]]);
 }
 
 #[test]
@@ -658,7 +608,7 @@ fn a_cycle_too_long_for_one_call_is_reported() {
 #[test]
 fn the_rate_limits_index_reads_and_verdicts() {
     let redis = Redis::start();
-    redis.at(9).run("put mail K --jid stays").ok();
+    redis.ok(9, "put mail K --jid stays");
     let mut pipe = redis::pipe();
     for number in 0..500 {
         let jid = format!("ghost-{number}");
@@ -684,11 +634,7 @@ fn the_rate_limits_index_reads_and_verdicts() {
 fn a_revert_writes_no_undo_file() {
     let redis = Redis::start();
     let ran = redis.qless().run("check --revert a --undo b --yes");
-    assert!(
-        ran.stderr().contains("cannot be used with"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("cannot be used with");
     ran.exits(2);
 }
 
@@ -730,7 +676,7 @@ fn progress_never_runs_backwards_and_its_total_stays() {
     let redis = Redis::start();
     let lines: String = (0..60).map(|n| format!("{{\"jid\":\"j{n}\"}}\n")).collect();
     redis.at(1).input(lines).run("put mail K --from -").ok();
-    redis.at(1).run("put mail K --jid b1 --depends j1").ok();
+    redis.ok(1, "put mail K --jid b1 --depends j1");
     // One side of a dependency: all keys are scanned a second time.
     redis.send(&["SREM", "ql:j:j1-dependents", "b1"]);
     let mut command = redis.at(110).env("TERM", "xterm").command();

@@ -26,7 +26,7 @@ fn lines(found: &[Finding]) -> Vec<String> {
 
 /// The findings of three scans: the first in full, then the differences from its outcomes. A repair
 /// leaves findings that need a decision and those that are only reported; naming all findings
-/// leaves the latter.
+/// leaves the latter. A single line has no line end.
 pub(crate) fn report(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
     let mut report = lines(found);
     for (title, before, stay, after) in [
@@ -43,7 +43,10 @@ pub(crate) fn report(found: &[Finding], left: &[Finding], remains: &[Finding]) -
             }
         }
     }
-    report.iter().map(|line| format!("{line}\n")).collect()
+    match &report[..] {
+        [one] => one.clone(),
+        lines => lines.iter().map(|line| format!("{line}\n")).collect(),
+    }
 }
 
 /// Every job that should run can be popped, unless the check reported why not.
@@ -244,41 +247,28 @@ damages! {
               nothing
         "#]];
 
-    a_template_is_deleted: "DEL ql:r:tpl" => expect![[r#"
-        ghost-recurring tpl found [q]
-    "#]];
+    a_template_is_deleted: "DEL ql:r:tpl" => expect!["ghost-recurring tpl found [q]"];
 
-    a_binary_ghost: r#"ZADD ql:q:q-work 5 'a b\x'"# => expect![[r#"
-        ghost-waiting a b\x found [q]
-    "#]];
+    a_binary_ghost: r#"ZADD ql:q:q-work 5 'a b\x'"# => expect![r#"ghost-waiting a b\x found [q]"#];
 
-    a_running_job_is_still_waiting: "ZADD ql:q:run-work 3 r2" => expect![[r#"
-        in-two-sets r2 found [q:run-work]
-    "#]];
+    a_running_job_is_still_waiting: "ZADD ql:q:run-work 3 r2" => expect!["in-two-sets r2 found [q:run-work]"];
 
-    a_waiting_job_has_a_live_lock: "ZADD ql:q:q-locks 202000 w2" => expect![[r#"
-        in-two-sets w2 report [q:q-locks]
-    "#]];
+    a_waiting_job_has_a_live_lock: "ZADD ql:q:q-locks 202000 w2"
+        => expect!["in-two-sets w2 report [q:q-locks]"];
 
-    a_waiting_job_has_a_dead_lock: "ZADD ql:q:q-locks 200900 w2" => expect![[r#"
-        in-two-sets w2 found [q:q-locks]
-    "#]];
+    a_waiting_job_has_a_dead_lock: "ZADD ql:q:q-locks 200900 w2"
+        => expect!["in-two-sets w2 found [q:q-locks]"];
 
     a_waiting_job_has_only_a_live_lock:
         "ZREM ql:q:q-work w2"
-        "ZADD ql:q:q-locks 202000 w2" => expect![[r#"
-            in-two-sets w2 report [q:q-locks]
-        "#]];
+        "ZADD ql:q:q-locks 202000 w2" => expect!["in-two-sets w2 report [q:q-locks]"];
 
     a_waiting_job_has_only_a_dead_lock:
         "ZREM ql:q:q-work w2"
-        "ZADD ql:q:q-locks 200900 w2" => expect![[r#"
-            in-two-sets w2 found [q:q-locks]
-        "#]];
+        "ZADD ql:q:q-locks 200900 w2" => expect!["in-two-sets w2 found [q:q-locks]"];
 
-    a_waiting_job_is_also_scheduled: "ZADD ql:q:q-scheduled 205000 w2" => expect![[r#"
-        in-two-sets w2 found [q:q-scheduled]
-    "#]];
+    a_waiting_job_is_also_scheduled: "ZADD ql:q:q-scheduled 205000 w2"
+        => expect!["in-two-sets w2 found [q:q-scheduled]"];
 
     a_waiting_job_is_only_scheduled:
         "ZREM ql:q:q-work w2"
@@ -286,61 +276,42 @@ damages! {
 
     a_waiting_job_is_only_blocked:
         "ZREM ql:q:q-work w2"
-        "ZADD ql:q:q-depends 200000 w2" => expect![[r#"
-            in-two-sets w2 found [q:q-depends]
-        "#]];
+        "ZADD ql:q:q-depends 200000 w2" => expect!["in-two-sets w2 found [q:q-depends]"];
 
-    a_scheduled_job_is_also_waiting: "ZADD ql:q:q-work 3 s2" => expect![[r#"
-        in-two-sets s2 found [q:q-work]
-    "#]];
+    a_scheduled_job_is_also_waiting: "ZADD ql:q:q-work 3 s2" => expect!["in-two-sets s2 found [q:q-work]"];
 
     a_scheduled_job_is_only_waiting:
         "ZREM ql:q:q-scheduled s2"
-        "ZADD ql:q:q-work 2.99998 s2" => expect![[r#"
-            in-two-sets s2 found [q:q-work]
-        "#]];
+        "ZADD ql:q:q-work 2.99998 s2" => expect!["in-two-sets s2 found [q:q-work]"];
 
-    a_blocked_job_is_also_waiting: "ZADD ql:q:q-work 0 d2" => expect![[r#"
-        in-two-sets d2 found [q:q-work]
-    "#]];
+    a_blocked_job_is_also_waiting: "ZADD ql:q:q-work 0 d2" => expect!["in-two-sets d2 found [q:q-work]"];
 
     a_blocked_job_is_only_waiting:
         "ZREM ql:q:q-depends d2"
-        "ZADD ql:q:q-work 0 d2" => expect![[r#"
-            in-two-sets d2 found [q:q-work]
-        "#]];
+        "ZADD ql:q:q-work 0 d2" => expect!["in-two-sets d2 found [q:q-work]"];
 
-    a_blocked_job_that_nobody_holds_is_locked: "ZADD ql:q:q-locks 230000 d2" => expect![[r#"
-        in-two-sets d2 found [q:q-locks]
-    "#]];
+    a_blocked_job_that_nobody_holds_is_locked: "ZADD ql:q:q-locks 230000 d2"
+        => expect!["in-two-sets d2 found [q:q-locks]"];
 
-    a_blocked_job_that_nobody_holds_is_locked_elsewhere: "ZADD ql:q:p-locks 230000 d2" => expect![[r#"
-        in-foreign-queue d2 found [q:p-locks]
-    "#]];
+    a_blocked_job_that_nobody_holds_is_locked_elsewhere: "ZADD ql:q:p-locks 230000 d2"
+        => expect!["in-foreign-queue d2 found [q:p-locks]"];
 
     a_blocked_job_of_a_worker_is_locked:
         "HSET ql:j:d2 worker a"
-        "ZADD ql:q:q-locks 230000 d2" => expect![[r#"
-            in-two-sets d2 report [q:q-locks]
-        "#]];
+        "ZADD ql:q:q-locks 230000 d2" => expect!["in-two-sets d2 report [q:q-locks]"];
 
     a_running_job_is_only_waiting:
         "ZREM ql:q:run-locks r2"
-        "ZADD ql:q:run-work 0 r2" => expect![[r#"
-            in-two-sets r2 found [q:run-work]
-        "#]];
+        "ZADD ql:q:run-work 0 r2" => expect!["in-two-sets r2 found [q:run-work]"];
 
-    a_stalled_job_is_also_locked: "ZADD ql:q:run-locks 200500 st" => expect![[r#"
-        in-two-sets st found [q:run-locks]
-    "#]];
+    a_stalled_job_is_also_locked: "ZADD ql:q:run-locks 200500 st"
+        => expect!["in-two-sets st found [q:run-locks]"];
 
-    a_complete_job_is_in_the_work_set: "ZADD ql:q:run-work 0 c1" => expect![[r#"
-        in-two-sets c1 found [q:run-work]
-    "#]];
+    a_complete_job_is_in_the_work_set: "ZADD ql:q:run-work 0 c1"
+        => expect!["in-two-sets c1 found [q:run-work]"];
 
-    a_complete_job_is_locked: "ZADD ql:q:run-locks 207000 c2" => expect![[r#"
-        lock-without-run c2 found [q:run-locks]
-    "#]];
+    a_complete_job_is_locked: "ZADD ql:q:run-locks 207000 c2"
+        => expect!["lock-without-run c2 found [q:run-locks]"];
 
     a_failed_job_waits_and_is_locked:
         "ZADD ql:q:run-work 0 f1"
@@ -354,13 +325,10 @@ damages! {
 
     a_waiting_job_is_in_another_queue:
         "ZREM ql:q:q-work w2"
-        "ZADD ql:q:p-work 6.99998 w2" => expect![[r#"
-            in-foreign-queue w2 found [q:p-work]
-        "#]];
+        "ZADD ql:q:p-work 6.99998 w2" => expect!["in-foreign-queue w2 found [q:p-work]"];
 
-    a_waiting_job_is_also_in_another_queue: "ZADD ql:q:p-work 6.99998 w2" => expect![[r#"
-        in-foreign-queue w2 found [q:p-work]
-    "#]];
+    a_waiting_job_is_also_in_another_queue: "ZADD ql:q:p-work 6.99998 w2"
+        => expect!["in-foreign-queue w2 found [q:p-work]"];
 
     a_waiting_job_is_also_in_two_other_queues:
         "ZADD ql:q:p-work 6.99998 w2"
@@ -396,9 +364,7 @@ damages! {
     a_template_is_only_in_two_other_queues:
         "ZREM ql:q:q-recur tpl"
         "ZADD ql:q:p-recur 205000 tpl"
-        "ZADD ql:q:run-recur 205060 tpl" => expect![[r#"
-            recurring-foreign tpl found [p]
-        "#]];
+        "ZADD ql:q:run-recur 205060 tpl" => expect!["recurring-foreign tpl found [p]"];
 
     clocks_of_a_job_are_wrong_twice:
         "HSET ql:j:r1 time 99999999"
@@ -410,9 +376,7 @@ damages! {
 
     a_running_job_is_locked_elsewhere_until_never:
         "ZREM ql:q:run-locks r2"
-        "ZADD ql:q:q-locks 201000000 r2" => expect![[r#"
-            in-foreign-queue r2 found [q:q-locks]
-        "#]];
+        "ZADD ql:q:q-locks 201000000 r2" => expect!["in-foreign-queue r2 found [q:q-locks]"];
 
     a_running_job_is_locked_elsewhere_and_should_have_been_until_never:
         "ZREM ql:q:run-locks r2"
@@ -427,9 +391,7 @@ damages! {
     a_running_job_has_only_an_absurd_lock_elsewhere:
         "ZREM ql:q:run-locks r2"
         "HSET ql:j:r2 expires soon"
-        "ZADD ql:q:q-locks 201000000 r2" => expect![[r#"
-            in-foreign-queue r2 report [q:q-locks]
-        "#]];
+        "ZADD ql:q:q-locks 201000000 r2" => expect!["in-foreign-queue r2 report [q:q-locks]"];
 
     a_running_job_has_no_lock_and_should_have_it_until_never:
         "ZREM ql:q:run-locks r2"
@@ -475,9 +437,7 @@ damages! {
 
     a_waiting_job_is_only_scheduled_elsewhere:
         "ZREM ql:q:q-work w2"
-        "ZADD ql:q:p-scheduled 205000 w2" => expect![[r#"
-            in-foreign-queue w2 found [q:p-scheduled]
-        "#]];
+        "ZADD ql:q:p-scheduled 205000 w2" => expect!["in-foreign-queue w2 found [q:p-scheduled]"];
 
     a_scheduled_job_is_in_another_queue:
         "ZREM ql:q:q-scheduled s2"
@@ -488,48 +448,30 @@ damages! {
 
     a_running_job_is_locked_in_another_queue:
         "ZREM ql:q:run-locks r2"
-        "ZADD ql:q:q-locks 205500 r2" => expect![[r#"
-            in-foreign-queue r2 found [q:q-locks]
-        "#]];
+        "ZADD ql:q:q-locks 205500 r2" => expect!["in-foreign-queue r2 found [q:q-locks]"];
 
     a_running_job_is_also_locked_in_another_queue:
-        "ZADD ql:q:q-locks 205500 r2" => expect![[r#"
-            in-foreign-queue r2 found [q:q-locks]
-        "#]];
+        "ZADD ql:q:q-locks 205500 r2" => expect!["in-foreign-queue r2 found [q:q-locks]"];
 
     a_running_job_waits_in_another_queue:
         "ZREM ql:q:run-locks r2"
-        "ZADD ql:q:q-work 0 r2" => expect![[r#"
-            in-foreign-queue r2 found [q:q-work]
-        "#]];
+        "ZADD ql:q:q-work 0 r2" => expect!["in-foreign-queue r2 found [q:q-work]"];
 
     a_blocked_job_is_in_another_queue:
         "ZREM ql:q:q-depends d2"
-        "ZADD ql:q:p-depends 200032 d2" => expect![[r#"
-            in-foreign-queue d2 found [q:p-depends]
-        "#]];
+        "ZADD ql:q:p-depends 200032 d2" => expect!["in-foreign-queue d2 found [q:p-depends]"];
 
     a_waiting_job_is_locked_elsewhere:
         "ZREM ql:q:q-work w2"
-        "ZADD ql:q:p-locks 202000 w2" => expect![[r#"
-            in-foreign-queue w2 report [q:p-locks]
-        "#]];
+        "ZADD ql:q:p-locks 202000 w2" => expect!["in-foreign-queue w2 report [q:p-locks]"];
 
-    a_queue_field_was_changed: "HSET ql:j:w2 queue p" => expect![[r#"
-        in-foreign-queue w2 found [q:q-work]
-    "#]];
+    a_queue_field_was_changed: "HSET ql:j:w2 queue p" => expect!["in-foreign-queue w2 found [q:q-work]"];
 
-    a_waiting_job_is_in_no_set: "ZREM ql:q:q-work w2" => expect![[r#"
-        in-no-set w2 found [q]
-    "#]];
+    a_waiting_job_is_in_no_set: "ZREM ql:q:q-work w2" => expect!["in-no-set w2 found [q]"];
 
-    a_stalled_job_is_in_no_set: "ZREM ql:q:run-work st" => expect![[r#"
-        in-no-set st found [run]
-    "#]];
+    a_stalled_job_is_in_no_set: "ZREM ql:q:run-work st" => expect!["in-no-set st found [run]"];
 
-    a_scheduled_job_is_in_no_set: "ZREM ql:q:q-scheduled s2" => expect![[r#"
-        in-no-set s2 found [q]
-    "#]];
+    a_scheduled_job_is_in_no_set: "ZREM ql:q:q-scheduled s2" => expect!["in-no-set s2 found [q]"];
 
     a_scheduled_job_with_a_known_time_is_nowhere:
         "ZREM ql:q:q-scheduled s2"
@@ -538,9 +480,7 @@ damages! {
             in-no-set s2 found [q]
         "#]];
 
-    a_blocked_job_is_in_no_set: "ZREM ql:q:q-depends d2" => expect![[r#"
-        in-no-set d2 found [q]
-    "#]];
+    a_blocked_job_is_in_no_set: "ZREM ql:q:q-depends d2" => expect!["in-no-set d2 found [q]"];
 
     a_work_set_is_missing: "DEL ql:q:q-work" => expect![[r#"
         in-no-set d5 found [q]
@@ -550,15 +490,11 @@ damages! {
         in-no-set w2 found [q]
     "#]];
 
-    a_running_job_has_no_lock: "ZREM ql:q:run-locks r2" => expect![[r#"
-        running-without-lock r2 found [run]
-    "#]];
+    a_running_job_has_no_lock: "ZREM ql:q:run-locks r2" => expect!["running-without-lock r2 found [run]"];
 
     a_running_job_has_no_lock_and_no_time:
         "ZREM ql:q:run-locks r2"
-        "HSET ql:j:r2 expires soon" => expect![[r#"
-            running-without-lock r2 found [run]
-        "#]];
+        "HSET ql:j:r2 expires soon" => expect!["running-without-lock r2 found [run]"];
 
     all_locks_are_missing: "DEL ql:q:run-locks" => expect![[r#"
         running-without-lock r1 found [run]
@@ -577,9 +513,7 @@ damages! {
         worker-stray r2 found [a]
     "#]];
 
-    a_queue_was_forgotten: "ZREM ql:queues q" => expect![[r#"
-        queue-unlisted q found []
-    "#]];
+    a_queue_was_forgotten: "ZREM ql:queues q" => expect!["queue-unlisted q found []"];
 
     the_list_of_queues_is_missing: "DEL ql:queues" => expect![[r#"
         queue-unlisted idle found []
@@ -618,99 +552,58 @@ damages! {
               lost-key lost:run1:j:w2 decide [hash of 3]
         "#]];
 
-    a_job_has_no_jid: "HDEL ql:j:w2 jid" => expect![[r#"
-        job-stub w2 decide [no jid]
-    "#]];
+    a_job_has_no_jid: "HDEL ql:j:w2 jid" => expect!["job-stub w2 decide [no jid]"];
 
-    a_job_has_another_jid: "HSET ql:j:w2 jid w3" => expect![[r#"
-        job-stub w2 decide [jid is w3]
-    "#]];
+    a_job_has_another_jid: "HSET ql:j:w2 jid w3" => expect!["job-stub w2 decide [jid is w3]"];
 
-    a_job_has_no_klass: "HDEL ql:j:w2 klass" => expect![[r#"
-        job-stub w2 report [no klass]
-    "#]];
+    a_job_has_no_klass: "HDEL ql:j:w2 klass" => expect!["job-stub w2 report [no klass]"];
 
-    a_job_has_no_data: "HDEL ql:j:w2 data" => expect![[r#"
-        job-stub w2 report [no data]
-    "#]];
+    a_job_has_no_data: "HDEL ql:j:w2 data" => expect!["job-stub w2 report [no data]"];
 
-    a_job_has_no_state: "HDEL ql:j:w2 state" => expect![[r#"
-        job-stub w2 report [no state]
-    "#]];
+    a_job_has_no_state: "HDEL ql:j:w2 state" => expect!["job-stub w2 report [no state]"];
 
-    a_job_has_no_queue: "HDEL ql:j:w2 queue" => expect![[r#"
-        job-stub w2 report [no queue]
-    "#]];
+    a_job_has_no_queue: "HDEL ql:j:w2 queue" => expect!["job-stub w2 report [no queue]"];
 
-    a_job_has_an_unknown_state: "HSET ql:j:w2 state sleeping" => expect![[r#"
-        job-unreadable w2 report [state]
-    "#]];
+    a_job_has_an_unknown_state: "HSET ql:j:w2 state sleeping" => expect!["job-unreadable w2 report [state]"];
 
-    data_is_not_json: "HSET ql:j:w2 data {]" => expect![[r#"
-        job-unreadable w2 report [data]
-    "#]];
+    data_is_not_json: "HSET ql:j:w2 data {]" => expect!["job-unreadable w2 report [data]"];
 
-    priority_is_missing: "HDEL ql:j:w2 priority" => expect![[r#"
-        job-unreadable w2 found [no priority]
-    "#]];
+    priority_is_missing: "HDEL ql:j:w2 priority" => expect!["job-unreadable w2 found [no priority]"];
 
     priority_is_infinite:
         "HSET ql:j:w2 priority inf"
-        "ZADD ql:q:q-work inf w2" => expect![[r#"
-            job-unreadable w2 found [priority]
-        "#]];
+        "ZADD ql:q:q-work inf w2" => expect!["job-unreadable w2 found [priority]"];
 
-    priority_is_a_word: "HSET ql:j:w2 priority high" => expect![[r#"
-        job-unreadable w2 found [priority]
-    "#]];
+    priority_is_a_word: "HSET ql:j:w2 priority high" => expect!["job-unreadable w2 found [priority]"];
 
-    tags_are_missing: "HDEL ql:j:w1 tags" => expect![[r#"
-        job-unreadable w1 found [no tags]
-    "#]];
+    tags_are_missing: "HDEL ql:j:w1 tags" => expect!["job-unreadable w1 found [no tags]"];
 
-    tags_are_no_json: r#"HSET ql:j:w1 tags ["x","# => expect![[r#"
-        job-unreadable w1 found [tags]
-    "#]];
+    tags_are_no_json: r#"HSET ql:j:w1 tags ["x","# => expect!["job-unreadable w1 found [tags]"];
 
-    tags_are_nested: r#"HSET ql:j:w1 tags [["x"]]"# => expect![[r#"
-        job-unreadable w1 found [tags]
-    "#]];
+    tags_are_nested: r#"HSET ql:j:w1 tags [["x"]]"# => expect!["job-unreadable w1 found [tags]"];
 
-    tags_are_an_object: r#"HSET ql:j:w1 tags {"a":"x"}"# => expect![[r#"
-        job-unreadable w1 found [tags]
-    "#]];
+    tags_are_an_object: r#"HSET ql:j:w1 tags {"a":"x"}"# => expect!["job-unreadable w1 found [tags]"];
 
-    remaining_is_a_fraction: "HSET ql:j:w2 remaining 3.5" => expect![[r#"
-        job-unreadable w2 found [remaining]
-    "#]];
+    remaining_is_a_fraction: "HSET ql:j:w2 remaining 3.5" => expect!["job-unreadable w2 found [remaining]"];
 
-    remaining_is_missing: "HDEL ql:j:w2 remaining" => expect![[r#"
-        job-unreadable w2 found [no remaining]
-    "#]];
+    remaining_is_missing: "HDEL ql:j:w2 remaining" => expect!["job-unreadable w2 found [no remaining]"];
 
     remaining_is_a_word:
         "HSET ql:j:w2 remaining some"
-        "HSET ql:j:w2 retries 2" => expect![[r#"
-            job-unreadable w2 found [remaining]
-        "#]];
+        "HSET ql:j:w2 retries 2" => expect!["job-unreadable w2 found [remaining]"];
 
-    retries_are_a_word: "HSET ql:j:w2 retries some" => expect![[r#"
-        job-unreadable w2 report [retries]
-    "#]];
+    retries_are_a_word: "HSET ql:j:w2 retries some" => expect!["job-unreadable w2 report [retries]"];
 
     worker_and_expires_are_missing: "HDEL ql:j:w2 worker expires" => expect![[r#"
         job-unreadable w2 found [no expires]
         job-unreadable w2 found [no worker]
     "#]];
 
-    time_is_missing: "HDEL ql:j:w2 time" => expect![[r#"
-        job-unreadable w2 found [no time]
-    "#]];
+    time_is_missing: "HDEL ql:j:w2 time" => expect!["job-unreadable w2 found [no time]"];
 
     history_holds_what_is_no_entry:
-        r#"RPUSH ql:j:w2-history oops 5 {} [1] ["x","y"] [1e999,"x"]"# => expect![[r#"
-            job-unreadable w2 found [history]
-        "#]];
+        r#"RPUSH ql:j:w2-history oops 5 {} [1] ["x","y"] [1e999,"x"]"#
+        => expect!["job-unreadable w2 found [history]"];
 
     history_holds_entries_of_another_shape:
         r#"RPUSH ql:j:w2-history [1,"x",5] [1,"x",[2,{}]] [1,"x",null] [1,"a\"b","t"] [1,"x",{"a":1e999}] [1,"x",{},4]"# => expect![[r#"
@@ -719,44 +612,30 @@ damages! {
         "#]];
 
     a_history_of_an_old_version_is_no_json:
-        "HSET ql:j:w2 history garbage" => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        "HSET ql:j:w2 history garbage" => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     a_history_of_an_old_version_is_a_number:
-        "HSET ql:j:w2 history 5" => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        "HSET ql:j:w2 history 5" => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     a_history_of_an_old_version_holds_a_number:
-        "HSET ql:j:w2 history [5]" => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        "HSET ql:j:w2 history [5]" => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     a_history_of_an_old_version_is_an_empty_text:
-        "HSET ql:j:w2 history ''" => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        "HSET ql:j:w2 history ''" => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     a_history_of_an_old_version_is_a_json_text:
-        r#"HSET ql:j:w2 history '""'"# => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        r#"HSET ql:j:w2 history '""'"# => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     a_history_of_an_old_version_is_null:
-        "HSET ql:j:w2 history null" => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        "HSET ql:j:w2 history null" => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     a_history_of_an_old_version_does_not_say_when_the_job_was_put:
-        r#"HSET ql:j:w2 history [{"q":"x"}]"# => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        r#"HSET ql:j:w2 history [{"q":"x"}]"#
+        => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     a_history_of_an_old_version_can_be_read_in_part:
-        r#"HSET ql:j:w2 history [{"q":"q","put":5.5,"popped":7,"worker":"w","done":null},{"put":1e999}]"# => expect![[r#"
-            job-unreadable w2 found [field history of a waiting job]
-        "#]];
+        r#"HSET ql:j:w2 history [{"q":"q","put":5.5,"popped":7,"worker":"w","done":null},{"put":1e999}]"#
+        => expect!["job-unreadable w2 found [field history of a waiting job]"];
 
     jobs_that_do_not_wait_have_an_unreadable_old_history:
         "HSET ql:j:f1 history garbage"
@@ -768,24 +647,16 @@ damages! {
     a_history_of_an_old_version_is_unreadable_and_the_list_is_no_list:
         r#"HSET ql:j:w2 history [{"put":1},5]"#
         "DEL ql:j:w2-history"
-        "SET ql:j:w2-history x" => expect![[r#"
-            key-type j:w2-history decide [is a string, not a list]
-        "#]];
+        "SET ql:j:w2-history x" => expect!["key-type j:w2-history decide [is a string, not a list]"];
 
     a_time_for_later_is_no_number:
-        "HSET ql:j:d4 scheduled garbage" => expect![[r#"
-            job-unreadable d4 found [scheduled]
-        "#]];
+        "HSET ql:j:d4 scheduled garbage" => expect!["job-unreadable d4 found [scheduled]"];
 
     a_time_for_later_is_empty:
-        "HSET ql:j:d1 scheduled ''" => expect![[r#"
-            job-unreadable d1 found [scheduled]
-        "#]];
+        "HSET ql:j:d1 scheduled ''" => expect!["job-unreadable d1 found [scheduled]"];
 
     a_time_for_later_is_nan:
-        "HSET ql:j:d4 scheduled nan" => expect![[r#"
-            job-unreadable d4 found [scheduled]
-        "#]];
+        "HSET ql:j:d4 scheduled nan" => expect!["job-unreadable d4 found [scheduled]"];
 
     a_time_for_later_never_comes:
         "HSET ql:j:d4 scheduled inf"
@@ -804,13 +675,10 @@ damages! {
         "#]];
 
     a_scheduled_job_waits_for_minus_infinity:
-        "ZADD ql:q:q-scheduled -inf s1" => expect![[r#"
-            never-due s1 report [scheduled for -inf]
-        "#]];
+        "ZADD ql:q:q-scheduled -inf s1" => expect!["never-due s1 report [scheduled for -inf]"];
 
-    a_hash_is_in_the_place_of_the_dependencies_of_a_job: "HSET ql:j:w2-dependencies a b" => expect![[r#"
-        key-type j:w2-dependencies decide [is a hash, not a set]
-    "#]];
+    a_hash_is_in_the_place_of_the_dependencies_of_a_job: "HSET ql:j:w2-dependencies a b"
+        => expect!["key-type j:w2-dependencies decide [is a hash, not a set]"];
 
     hashes_are_in_the_places_of_keys_of_a_job_that_is_gone:
         "HSET ql:j:gone-history a b"
@@ -820,9 +688,8 @@ damages! {
             key-type j:gone-history decide [is a hash, not a list]
         "#]];
 
-    more_tries_remain_than_retries_allow: "HSET ql:j:w2 remaining 9" => expect![[r#"
-        remaining w2 report [9 of 5]
-    "#]];
+    more_tries_remain_than_retries_allow: "HSET ql:j:w2 remaining 9"
+        => expect!["remaining w2 report [9 of 5]"];
 
     grace_and_scheduled_were_left_behind:
         "HSET ql:j:w2 grace 1"
@@ -831,9 +698,7 @@ damages! {
             field-leftover w2 decide [scheduled]
         "#]];
 
-    a_renewed_lock_still_has_its_grace: "HSET ql:j:r2 grace 1" => expect![[r#"
-        field-leftover r2 decide [grace]
-    "#]];
+    a_renewed_lock_still_has_its_grace: "HSET ql:j:r2 grace 1" => expect!["field-leftover r2 decide [grace]"];
 
     a_jid_ends_like_a_companion:
         "HSET ql:j:x-history jid x-history klass K data {} state waiting" => expect![[r#"
@@ -849,33 +714,26 @@ damages! {
             key-type j:x-history report [job id with a reserved ending]
         "#]];
 
-    a_lock_ends_before_the_job_expires: "ZADD ql:q:run-locks 202000 r2" => expect![[r#"
-        score r2 found [locked until 202000, expires 205003]
-    "#]];
+    a_lock_ends_before_the_job_expires: "ZADD ql:q:run-locks 202000 r2"
+        => expect!["score r2 found [locked until 202000, expires 205003]"];
 
-    a_lock_ends_after_the_job_expires: "ZADD ql:q:run-locks 209000 r2" => expect![[r#"
-        score r2 found [locked until 209000, expires 205003]
-    "#]];
+    a_lock_ends_after_the_job_expires: "ZADD ql:q:run-locks 209000 r2"
+        => expect!["score r2 found [locked until 209000, expires 205003]"];
 
-    the_expiry_of_a_job_is_not_a_time: "HSET ql:j:r2 expires soon" => expect![[r#"
-        score r2 found [locked until 205003, expires soon]
-    "#]];
+    the_expiry_of_a_job_is_not_a_time: "HSET ql:j:r2 expires soon"
+        => expect!["score r2 found [locked until 205003, expires soon]"];
 
-    a_lock_is_in_milliseconds: "ZADD ql:q:run-locks 201000000000 r2" => expect![[r#"
-        clock r2 report [locked until 201000000000]
-    "#]];
+    a_lock_is_in_milliseconds: "ZADD ql:q:run-locks 201000000000 r2"
+        => expect!["clock r2 report [locked until 201000000000]"];
 
-    a_time_is_in_milliseconds: "HSET ql:j:w2 time 201000000000" => expect![[r#"
-        clock w2 report [time is 201000000000]
-    "#]];
+    a_time_is_in_milliseconds: "HSET ql:j:w2 time 201000000000"
+        => expect!["clock w2 report [time is 201000000000]"];
 
-    a_score_is_beyond_its_priority: "ZADD ql:q:q-work 9 w2" => expect![[r#"
-        score w2 found [priority 7, placed at 9]
-    "#]];
+    a_score_is_beyond_its_priority: "ZADD ql:q:q-work 9 w2"
+        => expect!["score w2 found [priority 7, placed at 9]"];
 
-    a_waiting_job_has_an_infinite_score: "ZADD ql:q:q-work inf w2" => expect![[r#"
-        score w2 found [priority 7, placed at inf]
-    "#]];
+    a_waiting_job_has_an_infinite_score: "ZADD ql:q:q-work inf w2"
+        => expect!["score w2 found [priority 7, placed at inf]"];
 
     a_worker_lists_a_job_it_does_not_hold:
         "ZADD ql:w:a:jobs 205000 w2 205000 nobody" => expect![[r#"
@@ -883,13 +741,9 @@ damages! {
             worker-stray w2 found [a]
         "#]];
 
-    a_worker_does_not_list_a_job_it_holds: "ZREM ql:w:a:jobs r2" => expect![[r#"
-        worker-gap r2 found [a]
-    "#]];
+    a_worker_does_not_list_a_job_it_holds: "ZREM ql:w:a:jobs r2" => expect!["worker-gap r2 found [a]"];
 
-    a_worker_lists_a_job_with_another_expiry: "ZADD ql:w:a:jobs 100 r2" => expect![[r#"
-        worker-gap r2 found [a]
-    "#]];
+    a_worker_lists_a_job_with_another_expiry: "ZADD ql:w:a:jobs 100 r2" => expect!["worker-gap r2 found [a]"];
 
     a_worker_was_aged_out:
         "DEL ql:w:a:jobs"
@@ -900,9 +754,7 @@ damages! {
             worker-unknown a report []
         "#]];
 
-    a_worker_that_holds_jobs_is_not_listed: "ZREM ql:workers a" => expect![[r#"
-        worker-unknown a report []
-    "#]];
+    a_worker_that_holds_jobs_is_not_listed: "ZREM ql:workers a" => expect!["worker-unknown a report []"];
 
     a_dependency_is_missing: "DEL ql:j:p1" => expect![[r#"
         dependency-missing d4 decide [p1]
@@ -916,9 +768,7 @@ damages! {
         "DEL ql:j:p1 ql:j:p1-history ql:j:p1-dependents"
         "ZREM ql:q:p-work p1"
         "ZREM ql:t:y p1"
-        "ZINCRBY ql:tags -1 y" => expect![[r#"
-            dependency-missing d4 decide [p1]
-        "#]];
+        "ZINCRBY ql:tags -1 y" => expect!["dependency-missing d4 decide [p1]"];
 
     one_of_two_dependencies_is_gone:
         "DEL ql:j:r1 ql:j:r1-history"
@@ -932,18 +782,14 @@ damages! {
 
     a_dependency_is_complete:
         "SADD ql:j:d1-dependencies c1"
-        "SADD ql:j:c1-dependents d1" => expect![[r#"
-            dependency-complete d1 found [c1]
-        "#]];
+        "SADD ql:j:c1-dependents d1" => expect!["dependency-complete d1 found [c1]"];
 
     the_only_dependency_is_complete:
         "SMOVE ql:j:d1-dependencies ql:j:d1-gone w1"
         "DEL ql:j:d1-gone"
         "SREM ql:j:w1-dependents d1"
         "SADD ql:j:d1-dependencies c1"
-        "SADD ql:j:c1-dependents d1" => expect![[r#"
-            dependency-complete d1 found [c1]
-        "#]];
+        "SADD ql:j:c1-dependents d1" => expect!["dependency-complete d1 found [c1]"];
 
     the_only_dependency_is_complete_while_somebody_works:
         "DEL ql:j:d1-dependencies"
@@ -1009,13 +855,10 @@ damages! {
     a_delayed_job_waits_for_a_complete_one:
         "DEL ql:j:d4-dependencies"
         "SREM ql:j:p1-dependents d4"
-        "SADD ql:j:d4-dependencies c1" => expect![[r#"
-            dependency-complete d4 found [c1]
-        "#]];
+        "SADD ql:j:d4-dependencies c1" => expect!["dependency-complete d4 found [c1]"];
 
-    a_dependency_does_not_list_its_dependent: "SREM ql:j:w1-dependents d1" => expect![[r#"
-        dependency-one-sided d1 found [w1]
-    "#]];
+    a_dependency_does_not_list_its_dependent: "SREM ql:j:w1-dependents d1"
+        => expect!["dependency-one-sided d1 found [w1]"];
 
     a_dependency_lists_a_job_that_is_not_a_dependent: "SADD ql:j:w1-dependents p2 d3 nobody" => expect![[r#"
         dependency-one-sided d3 found [w1]
@@ -1030,9 +873,7 @@ damages! {
 
     nobody_knows_what_a_job_waits_for:
         "DEL ql:j:d1-dependencies"
-        "SREM ql:j:w1-dependents d1" => expect![[r#"
-            depends-on-nothing d1 found []
-        "#]];
+        "SREM ql:j:w1-dependents d1" => expect!["depends-on-nothing d1 found []"];
 
     one_of_those_who_know_what_waits_is_in_another_queue:
         "DEL ql:j:d2-dependencies"
@@ -1053,9 +894,7 @@ damages! {
     a_running_job_with_grace_has_no_lock:
         "HSET ql:j:r2 grace 1"
         "ZREM ql:w:a:jobs r2"
-        "ZREM ql:q:run-locks r2" => expect![[r#"
-            running-without-lock r2 found [run]
-        "#]];
+        "ZREM ql:q:run-locks r2" => expect!["running-without-lock r2 found [run]"];
 
     a_list_holds_a_stray_and_lacks_a_failed_job:
         "RPUSH ql:f:G ghost"
@@ -1075,15 +914,11 @@ damages! {
 
     only_a_job_without_queue_knows_what_waits_for_it:
         "HDEL ql:j:p1 queue"
-        "DEL ql:j:d4-dependencies" => expect![[r#"
-            job-stub p1 report [no queue]
-        "#]];
+        "DEL ql:j:d4-dependencies" => expect!["job-stub p1 report [no queue]"];
 
     only_a_job_of_an_unknown_state_knows_what_waits_for_it:
         "HSET ql:j:p1 state sleeping"
-        "DEL ql:j:d4-dependencies" => expect![[r#"
-            job-unreadable p1 report [state]
-        "#]];
+        "DEL ql:j:d4-dependencies" => expect!["job-unreadable p1 report [state]"];
 
     only_a_stub_knows_what_waits_for_it:
         "DEL ql:j:p1"
@@ -1100,49 +935,34 @@ damages! {
     only_a_text_knows_what_waits_for_it:
         "DEL ql:j:p1"
         "SET ql:j:p1 text"
-        "DEL ql:j:d4-dependencies" => expect![[r#"
-            key-type j:p1 decide [is a string, not a hash]
-        "#]];
+        "DEL ql:j:d4-dependencies" => expect!["key-type j:p1 decide [is a string, not a hash]"];
 
     a_text_is_no_content_of_a_queue:
-        "SET ql:q:nowhere-work text" => expect![[r#"
-            key-type q:nowhere-work decide [is a string, not a zset]
-        "#]];
+        "SET ql:q:nowhere-work text" => expect!["key-type q:nowhere-work decide [is a string, not a zset]"];
 
     the_dependents_of_a_job_are_unreadable:
         "SET ql:j:w2-dependents text"
-        "DEL ql:j:d4-dependencies ql:j:p1-dependents" => expect![[r#"
-            key-type j:w2-dependents decide [is a string, not a set]
-        "#]];
+        "DEL ql:j:d4-dependencies ql:j:p1-dependents"
+        => expect!["key-type j:w2-dependents decide [is a string, not a set]"];
 
     a_delayed_job_waits_for_nothing:
-        "DEL ql:j:d4-dependencies ql:j:p1-dependents" => expect![[r#"
-            depends-on-nothing d4 found []
-        "#]];
+        "DEL ql:j:d4-dependencies ql:j:p1-dependents" => expect!["depends-on-nothing d4 found []"];
 
     a_job_waits_for_itself:
         "SADD ql:j:d1-dependencies d1"
-        "SADD ql:j:d1-dependents d1" => expect![[r#"
-            dependency-cycle d1 report [d1]
-        "#]];
+        "SADD ql:j:d1-dependents d1" => expect!["dependency-cycle d1 report [d1]"];
 
     jobs_wait_for_each_other:
         "SADD ql:j:d1-dependencies d3"
-        "SADD ql:j:d3-dependents d1" => expect![[r#"
-            dependency-cycle d1 report [d3 needs d1]
-        "#]];
+        "SADD ql:j:d3-dependents d1" => expect!["dependency-cycle d1 report [d3 needs d1]"];
 
     a_waiting_job_has_dependencies:
         "SADD ql:j:w2-dependencies w1"
-        "SADD ql:j:w1-dependents w2" => expect![[r#"
-            dependency-one-sided w2 decide [w1]
-        "#]];
+        "SADD ql:j:w1-dependents w2" => expect!["dependency-one-sided w2 decide [w1]"];
 
     a_job_waits_for_a_failed_one:
         "SADD ql:j:d1-dependencies f1"
-        "SADD ql:j:f1-dependents d1" => expect![[r#"
-            depends-on-failed d1 report [f1]
-        "#]];
+        "SADD ql:j:f1-dependents d1" => expect!["depends-on-failed d1 report [f1]"];
 
     companions_have_no_job:
         r#"RPUSH ql:j:nobody-history '[1,"put",{}]'"#
@@ -1153,9 +973,7 @@ damages! {
             history-orphan j:nobody-history decide [no job]
         "#]];
 
-    a_failed_job_is_in_no_list: "LREM ql:f:G 0 f1" => expect![[r#"
-        failed-unlisted f1 found [G]
-    "#]];
+    a_failed_job_is_in_no_list: "LREM ql:f:G 0 f1" => expect!["failed-unlisted f1 found [G]"];
 
     a_failure_list_is_missing: "DEL ql:f:H" => expect![[r#"
         failed-unlisted f3 found [H]
@@ -1164,17 +982,11 @@ damages! {
 
     a_failed_job_is_in_the_list_of_another_group:
         "LREM ql:f:G 0 f1"
-        "RPUSH ql:f:H f1" => expect![[r#"
-            failed-stray f1 found [H]
-        "#]];
+        "RPUSH ql:f:H f1" => expect!["failed-stray f1 found [H]"];
 
-    a_failed_job_is_in_two_lists: "LPUSH ql:f:H f1" => expect![[r#"
-        failed-twice f1 found [H]
-    "#]];
+    a_failed_job_is_in_two_lists: "LPUSH ql:f:H f1" => expect!["failed-twice f1 found [H]"];
 
-    a_failed_job_is_in_a_list_twice: "RPUSH ql:f:G f1" => expect![[r#"
-        failed-twice f1 found [G]
-    "#]];
+    a_failed_job_is_in_a_list_twice: "RPUSH ql:f:G f1" => expect!["failed-twice f1 found [G]"];
 
     lists_hold_jobs_that_have_not_failed:
         "RPUSH ql:f:G w1 nobody"
@@ -1186,9 +998,7 @@ damages! {
 
     a_list_holds_only_a_stray:
         "RPUSH ql:f:new w1"
-        "SADD ql:failures new" => expect![[r#"
-            failed-stray w1 found [new]
-        "#]];
+        "SADD ql:failures new" => expect!["failed-stray w1 found [new]"];
 
     an_unlisted_group_holds_only_misplaced_jobs: "RPUSH ql:f:new w1 nobody" => expect![[r#"
         failed-stray nobody found [new]
@@ -1203,9 +1013,7 @@ damages! {
             group-set G found [unlisted]
         "#]];
 
-    a_group_is_not_listed: "SREM ql:failures G" => expect![[r#"
-        group-set G found [unlisted]
-    "#]];
+    a_group_is_not_listed: "SREM ql:failures G" => expect!["group-set G found [unlisted]"];
 
     several_jobs_are_in_a_failure_list_where_they_do_not_belong:
         "RPUSH ql:f:G w1 w2 nobody"
@@ -1216,13 +1024,9 @@ damages! {
             failed-stray w2 found [G]
         "#]];
 
-    a_group_is_empty: "SADD ql:failures nothing" => expect![[r#"
-        group-set nothing found [empty]
-    "#]];
+    a_group_is_empty: "SADD ql:failures nothing" => expect!["group-set nothing found [empty]"];
 
-    a_failure_is_missing: "HDEL ql:j:f1 failure" => expect![[r#"
-        job-unreadable f1 found [no failure]
-    "#]];
+    a_failure_is_missing: "HDEL ql:j:f1 failure" => expect!["job-unreadable f1 found [no failure]"];
 
     a_failure_is_no_json:
         "HSET ql:j:f1 failure {]"
@@ -1239,46 +1043,33 @@ damages! {
 
     a_failure_tells_no_moment_and_no_history_does:
         "HSET ql:j:f1 failure '{\"group\":\"G\"}'"
-        "DEL ql:j:f1-history" => expect![[r#"
-            job-unreadable f1 report [failure]
-        "#]];
+        "DEL ql:j:f1-history" => expect!["job-unreadable f1 report [failure]"];
 
     a_failure_is_missing_and_no_history_tells:
         "HDEL ql:j:f1 failure"
-        "DEL ql:j:f1-history" => expect![[r#"
-            job-unreadable f1 report [no failure]
-        "#]];
+        "DEL ql:j:f1-history" => expect!["job-unreadable f1 report [no failure]"];
 
     a_failure_is_empty_and_no_history_tells:
         "HSET ql:j:f1 failure {}"
         "DEL ql:j:f1-history"
-        "LREM ql:f:G 0 f1" => expect![[r#"
-            job-unreadable f1 report [failure, in no list]
-        "#]];
+        "LREM ql:f:G 0 f1" => expect!["job-unreadable f1 report [failure, in no list]"];
 
-    a_counter_is_too_high: "HINCRBY ql:s:stats:172800:run failed 3" => expect![[r#"
-        failed-counter s:stats:172800:run found [7, is 4]
-    "#]];
+    a_counter_is_too_high: "HINCRBY ql:s:stats:172800:run failed 3"
+        => expect!["failed-counter s:stats:172800:run found [7, is 4]"];
 
-    a_counter_is_below_zero: "HSET ql:s:stats:172800:run failed -1" => expect![[r#"
-        failed-counter s:stats:172800:run found [-1, is 4]
-    "#]];
+    a_counter_is_below_zero: "HSET ql:s:stats:172800:run failed -1"
+        => expect!["failed-counter s:stats:172800:run found [-1, is 4]"];
 
-    a_counter_is_missing: "HDEL ql:s:stats:172800:run failed" => expect![[r#"
-        failed-counter s:stats:172800:run found [none, is 4]
-    "#]];
+    a_counter_is_missing: "HDEL ql:s:stats:172800:run failed"
+        => expect!["failed-counter s:stats:172800:run found [none, is 4]"];
 
-    the_statistics_of_a_day_are_missing: "DEL ql:s:stats:172800:run" => expect![[r#"
-        failed-counter s:stats:172800:run found [none, is 4]
-    "#]];
+    the_statistics_of_a_day_are_missing: "DEL ql:s:stats:172800:run"
+        => expect!["failed-counter s:stats:172800:run found [none, is 4]"];
 
-    a_counter_belongs_to_another_day: "HSET ql:s:stats:86400:run failed 2" => expect![[r#"
-        failed-counter s:stats:86400:run found [2, is 0]
-    "#]];
+    a_counter_belongs_to_another_day: "HSET ql:s:stats:86400:run failed 2"
+        => expect!["failed-counter s:stats:86400:run found [2, is 0]"];
 
-    a_complete_job_is_not_listed: "ZREM ql:completed c1" => expect![[r#"
-        completed-unlisted c1 found []
-    "#]];
+    a_complete_job_is_not_listed: "ZREM ql:completed c1" => expect!["completed-unlisted c1 found []"];
 
     the_list_of_complete_jobs_is_missing: "DEL ql:completed" => expect![[r#"
         completed-unlisted c1 found []
@@ -1301,17 +1092,12 @@ damages! {
 
     a_complete_job_has_a_queue:
         "HSET ql:j:c1 queue q"
-        "ZADD ql:q:q-work 0 c1" => expect![[r#"
-            completed-stray c1 report [complete in queue q]
-        "#]];
+        "ZADD ql:q:q-work 0 c1" => expect!["completed-stray c1 report [complete in queue q]"];
 
-    a_completion_is_in_the_future: "ZADD ql:completed 201000000 c1" => expect![[r#"
-        clock c1 report [completed at 201000000]
-    "#]];
+    a_completion_is_in_the_future: "ZADD ql:completed 201000000 c1"
+        => expect!["clock c1 report [completed at 201000000]"];
 
-    a_tag_does_not_list_a_job: "ZREM ql:t:x w1" => expect![[r#"
-        tag-index w1 found [x]
-    "#]];
+    a_tag_does_not_list_a_job: "ZREM ql:t:x w1" => expect!["tag-index w1 found [x]"];
 
     a_tag_lists_a_job_without_the_tag: "ZADD ql:t:x 5 r2 6 nobody" => expect![[r#"
         tag-index nobody found [x]
@@ -1325,13 +1111,9 @@ damages! {
         tag-index w2 found [x]
     "#]];
 
-    a_tag_counter_is_wrong: "ZINCRBY ql:tags 5 x" => expect![[r#"
-        tag-count x found [9, is 4]
-    "#]];
+    a_tag_counter_is_wrong: "ZINCRBY ql:tags 5 x" => expect!["tag-count x found [9, is 4]"];
 
-    a_tag_counter_is_missing: "ZREM ql:tags x" => expect![[r#"
-        tag-count x found [none, is 4]
-    "#]];
+    a_tag_counter_is_missing: "ZREM ql:tags x" => expect!["tag-count x found [none, is 4]"];
 
     tag_counters_without_a_set: "ZADD ql:tags 0 none -3 less" => expect![[r#"
         tag-count less found [-3, is 0]
@@ -1343,31 +1125,21 @@ damages! {
         tag-index w1 found [x]
     "#]];
 
-    a_tracked_job_is_missing: "ZADD ql:tracked 5 nobody" => expect![[r#"
-        tracked-gone nobody decide []
-    "#]];
+    a_tracked_job_is_missing: "ZADD ql:tracked 5 nobody" => expect!["tracked-gone nobody decide []"];
 
-    a_client_with_another_core_set_a_maximum: "HSET ql:th:api id api maximum 3" => expect![[r#"
-        throttle-unlisted api found []
-    "#]];
+    a_client_with_another_core_set_a_maximum: "HSET ql:th:api id api maximum 3"
+        => expect!["throttle-unlisted api found []"];
 
-    an_earlier_version_set_a_maximum: "HSET ql:th:api id api maximum 3 changed 200007.5" => expect![[r#"
-        throttle-unlisted api found []
-    "#]];
+    an_earlier_version_set_a_maximum: "HSET ql:th:api id api maximum 3 changed 200007.5"
+        => expect!["throttle-unlisted api found []"];
 
-    a_listed_maximum_expired: "ZADD ql:throttles 5 api" => expect![[r#"
-        throttle-gone api found []
-    "#]];
+    a_listed_maximum_expired: "ZADD ql:throttles 5 api" => expect!["throttle-gone api found []"];
 
     the_list_of_throttles_is_a_text:
         "SET ql:throttles text"
-        "HSET ql:th:api id api maximum 3" => expect![[r#"
-            key-type throttles decide [is a string, not a zset]
-        "#]];
+        "HSET ql:th:api id api maximum 3" => expect!["key-type throttles decide [is a string, not a zset]"];
 
-    a_template_has_no_next_run: "ZREM ql:q:q-recur tpl" => expect![[r#"
-        recurring-unscheduled tpl decide [q]
-    "#]];
+    a_template_has_no_next_run: "ZREM ql:q:q-recur tpl" => expect!["recurring-unscheduled tpl decide [q]"];
 
     a_template_has_no_next_run_and_its_queue_is_not_known:
         "ZREM ql:q:q-recur tpl"
@@ -1388,13 +1160,9 @@ damages! {
 
     a_template_is_in_another_queue:
         "ZREM ql:q:q-recur tpl"
-        "ZADD ql:q:p-recur 300080 tpl" => expect![[r#"
-            recurring-foreign tpl found [p]
-        "#]];
+        "ZADD ql:q:p-recur 300080 tpl" => expect!["recurring-foreign tpl found [p]"];
 
-    a_template_is_in_two_queues: "ZADD ql:q:p-recur 300080 tpl" => expect![[r#"
-        recurring-foreign tpl found [p]
-    "#]];
+    a_template_is_in_two_queues: "ZADD ql:q:p-recur 300080 tpl" => expect!["recurring-foreign tpl found [p]"];
 
     an_interval_is_zero: "HSET ql:r:tpl interval 0" => expect![[r#"
         recurring-invalid tpl found [interval]
@@ -1408,9 +1176,8 @@ damages! {
           recurring-invalid tpl report [interval]
     "#]];
 
-    the_tags_of_a_template_are_not_json: "HSET ql:r:tpl tags [" => expect![[r#"
-        recurring-invalid tpl found [tags]
-    "#]];
+    the_tags_of_a_template_are_not_json: "HSET ql:r:tpl tags ["
+        => expect!["recurring-invalid tpl found [tags]"];
 
     the_numbers_of_a_template_are_words:
         "HSET ql:r:tpl priority high retries some backlog all" => expect![[r#"
@@ -1419,9 +1186,8 @@ damages! {
             recurring-invalid tpl found [retries]
         "#]];
 
-    the_count_of_a_template_is_not_a_number: "HSET ql:r:tpl count many" => expect![[r#"
-        recurring-invalid tpl report [count]
-    "#]];
+    the_count_of_a_template_is_not_a_number: "HSET ql:r:tpl count many"
+        => expect!["recurring-invalid tpl report [count]"];
 
     a_template_has_no_data_klass_and_queue:
         "HDEL ql:r:tpl data klass queue" => expect![[r#"
@@ -1430,14 +1196,12 @@ damages! {
             recurring-invalid tpl report [queue]
         "#]];
 
-    the_document_of_a_paused_template_is_not_json: "HSET ql:paused_recurring tpp {" => expect![[r#"
-        recurring-invalid tpp report [paused: its document cannot be read]
-    "#]];
+    the_document_of_a_paused_template_is_not_json: "HSET ql:paused_recurring tpp {"
+        => expect!["recurring-invalid tpp report [paused: its document cannot be read]"];
 
     the_document_of_a_paused_template_is_of_another:
-        r#"HSET ql:paused_recurring tpp '{"since":"5","fields":["jid","other"]}'"# => expect![[r#"
-            recurring-invalid tpp report [paused: its document cannot be read]
-        "#]];
+        r#"HSET ql:paused_recurring tpp '{"since":"5","fields":["jid","other"]}'"#
+        => expect!["recurring-invalid tpp report [paused: its document cannot be read]"];
 
     a_paused_template_has_only_a_jid_and_wrong_numbers:
         r#"HSET ql:paused_recurring tpp '{"since":"5","fields":["jid","tpp","priority","high","interval","-1"]}'"# => expect![[r#"
@@ -1453,30 +1217,24 @@ damages! {
         "#]];
 
     a_paused_template_never_runs:
-        r#"HSET ql:paused_recurring tpp '{"since":"5","next":"-5","fields":["jid","tpp","queue","q","interval","5","count","0","priority","0","retries","5","backlog","0","tags","{}","data","{}","klass","K"]}'"# => expect![[r#"
-            recurring-invalid tpp report [paused: next run at -5]
-        "#]];
+        r#"HSET ql:paused_recurring tpp '{"since":"5","next":"-5","fields":["jid","tpp","queue","q","interval","5","count","0","priority","0","retries","5","backlog","0","tags","{}","data","{}","klass","K"]}'"#
+        => expect!["recurring-invalid tpp report [paused: next run at -5]"];
 
     a_template_never_runs: "ZADD ql:q:q-recur -5 tpl" => expect![[r#"
         queue-stuck q report [recur since -5]
         recurring-invalid tpl report [next run at -5]
     "#]];
 
-    a_template_has_not_counted_its_children: "HSET ql:r:tpl count 0" => expect![[r#"
-        recurring-count tpl found [2]
-    "#]];
+    a_template_has_not_counted_its_children: "HSET ql:r:tpl count 0"
+        => expect!["recurring-count tpl found [2]"];
 
     a_job_is_a_text:
         "DEL ql:j:w2"
-        "SET ql:j:w2 text" => expect![[r#"
-            key-type j:w2 decide [is a string, not a hash]
-        "#]];
+        "SET ql:j:w2 text" => expect!["key-type j:w2 decide [is a string, not a hash]"];
 
     a_set_is_a_text:
         "DEL ql:q:idle-work"
-        "SET ql:q:idle-work text" => expect![[r#"
-            key-type q:idle-work decide [is a string, not a zset]
-        "#]];
+        "SET ql:q:idle-work text" => expect!["key-type q:idle-work decide [is a string, not a zset]"];
 
     companions_are_texts:
         "DEL ql:j:w1-history ql:j:w1-dependents ql:j:d2-dependencies"
@@ -1530,9 +1288,8 @@ damages! {
             key-unknown x:y report [hash]
         "#]];
 
-    keys_set_aside_by_an_earlier_repair: "HSET ql:lost:r0:j:old state waiting" => expect![[r#"
-        lost-key lost:r0:j:old decide [hash of 1]
-    "#]];
+    keys_set_aside_by_an_earlier_repair: "HSET ql:lost:r0:j:old state waiting"
+        => expect!["lost-key lost:r0:j:old decide [hash of 1]"];
 
     settings_are_no_numbers:
         "HSET ql:config heartbeat soon q-heartbeat '' max-job-history all q-max-concurrency -1 application 5x" => expect![[r#"
@@ -1542,13 +1299,11 @@ damages! {
             config-value q-max-concurrency report [is below 0]
         "#]];
 
-    an_unused_setting_is_not_a_number: "HSET ql:config stats-history soon" => expect![[r#"
-        config-value stats-history report [nobody reads it, is no number]
-    "#]];
+    an_unused_setting_is_not_a_number: "HSET ql:config stats-history soon"
+        => expect!["config-value stats-history report [nobody reads it, is no number]"];
 
-    a_queue_runs_more_than_it_may: "HSET ql:config run-max-concurrency 1" => expect![[r#"
-        over-limit run report [3 of 1]
-    "#]];
+    a_queue_runs_more_than_it_may: "HSET ql:config run-max-concurrency 1"
+        => expect!["over-limit run report [3 of 1]"];
 
     statistics_do_not_add_up:
         "HINCRBY ql:s:wait:172800:run total 1"
@@ -1562,9 +1317,7 @@ damages! {
     work_is_old:
         "ZADD ql:q:late-locks 100 l1"
         "HSET ql:j:l1 expires 100"
-        "ZADD ql:w:b:jobs 100 l1" => expect![[r#"
-            queue-stuck late report [locks since 100]
-        "#]];
+        "ZADD ql:w:b:jobs 100 l1" => expect!["queue-stuck late report [locks since 100]"];
 
     clocks_are_wrong:
         "ZADD ql:workers 201000000 a"

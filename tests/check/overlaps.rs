@@ -18,10 +18,7 @@ fn at(redis: &Redis) -> Qless {
 fn lost(part: &str, score: &str) -> Redis {
     let redis = Redis::start();
     for number in 0..MANY {
-        redis
-            .at(9_000)
-            .run(&format!("put mail K --jid a{number}"))
-            .ok();
+        redis.ok(9_000, &format!("put mail K --jid a{number}"));
     }
     redis.send(&["DEL", "ql:q:mail-work"]);
     for number in 0..MANY {
@@ -76,11 +73,8 @@ fn a_job_found_in_another_queue_is_not_added_twice() {
 
     let redis = Redis::start();
     for number in 0..MANY {
-        redis
-            .at(9_990)
-            .run(&format!("put mail K --jid a{number}"))
-            .ok();
-        redis.at(9_990).run("pop mail --worker w1").ok();
+        redis.ok(9_990, &format!("put mail K --jid a{number}"));
+        redis.ok(9_990, "pop mail --worker w1");
         let zz = format!("ql:q:zz{number}-locks");
         redis.send(&["ZADD", &zz, "10050", &format!("a{number}")]);
     }
@@ -97,10 +91,10 @@ fn a_failed_job_in_the_list_of_another_group_is_one_finding() {
     let redis = Redis::start();
     for number in 0..MANY {
         let jid = format!("a{number}");
-        redis.at(9_000).run(&format!("put mail K --jid {jid}")).ok();
-        redis.at(9_000).run("pop mail --worker w1").ok();
+        redis.ok(9_000, &format!("put mail K --jid {jid}"));
+        redis.ok(9_000, "pop mail --worker w1");
         let fail = format!("fail {jid} --worker w1 --group boom --message no");
-        redis.at(9_000).run(&fail).ok();
+        redis.ok(9_000, &fail);
         redis.send(&["RPUSH", &format!("ql:f:zz{number}"), &jid]);
     }
     redis.send(&["DEL", "ql:f:boom"]);
@@ -121,7 +115,7 @@ fn a_recurring_job_in_another_queue_is_one_finding() {
     let redis = Redis::start();
     for number in 0..MANY {
         let recur = format!("recur put mail K --every 60s --jid t{number}");
-        redis.at(9_000).run(&recur).ok();
+        redis.ok(9_000, &recur);
         let zz = format!("ql:q:zz{number}-recur");
         redis.send(&["ZADD", &zz, "10100", &format!("t{number}")]);
     }

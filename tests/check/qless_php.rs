@@ -1,7 +1,7 @@
 //! The data of qless-php: its keys are known, entries by which it would delete living jobs are found
 //! and repaired, and random calls of both dialects leave nothing to find.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
@@ -10,6 +10,7 @@ use crate::support::check_calls::verify_all;
 use crate::support::core::{Core, script};
 use crate::support::qless::Qless;
 use crate::support::random;
+use crate::support::text::Shows;
 
 /// The binary at 1000.
 fn qless(core: &Core) -> Qless {
@@ -17,10 +18,8 @@ fn qless(core: &Core) -> Qless {
 }
 
 /// Findings as lines of `check`.
-#[track_caller]
-fn finds(core: &Core, expected: Expect) {
-    let printed = qless(core).run("check");
-    expected.assert_eq(&printed.stdout());
+fn finds(core: &Core) -> String {
+    qless(core).run("check").stdout()
 }
 
 /// What a core of qless-php leaves: jobs of all kinds, topics, lists of failures and of complete jobs.
@@ -49,12 +48,9 @@ fn the_keys_of_qless_php_are_known() {
         let mut core = core.beside(script());
         assert_eq!(core.redis(&format!("EXISTS {key}")).int(), 1, "{key}");
     }
-    finds(
-        &core,
-        expect![[r#"
+    finds(&core).shows(expect![[r#"
         info	queue-empty	1	queue is listed or paused, but empty	q: nothing in it
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
@@ -68,21 +64,18 @@ fn entries_that_would_delete_living_jobs_are_repaired_and_reverted() {
     core.redis("ZADD ql:failed-jobs-list 5 gone");
     core.redis("ZADD ql:q:q-completed 5 gone 6 waits");
     core.redis("ZADD ql:q:other-completed 5 gone 913 done");
-    finds(
-        &core,
-        expect![[r#"
+    finds(&core).shows(expect![[r#"
             error	failed-time	2	qless-php will delete a job as failed long ago	again: failed again at 950, waits: is waiting
             info	completed-in-queue	3	complete job of a queue is gone or not complete	other: gone; q: gone, waits
             info	failed-time-ghost	1	time of the failure of a job that does not exist	gone
-        "#]],
-    );
+        "#]]);
     assert_eq!(qless(&core).run("check").code(), 7);
     let before = core.dump();
     let folder = tempfile::tempdir().unwrap();
     let undo = folder.path().join("undo");
     let repair = format!("check --repair --yes --undo {}", undo.display());
     qless(&core).run(&repair).ok();
-    finds(&core, expect![""]);
+    finds(&core).shows(expect![""]);
     let times = core.dump().zset("ql:failed-jobs-list");
     let times: Vec<String> = times
         .iter()
@@ -121,13 +114,10 @@ fn keys_of_another_type_and_wrong_settings_are_found() {
     core.redis("SET ql:topicsq x");
     core.redis("SET ql:subscriptions x");
     core.redis("SET ql:q:q-completed x");
-    finds(
-        &core,
-        expect![[r#"
+    finds(&core).shows(expect![[r#"
             critical	key-type	4	key of a wrong type, or id with a reserved suffix	subscriptions: is a string, not a hash, topicsq: is a string, not a hash, failed-jobs-list: is a string, not a zset
             warn	config-value	2	setting has a value that cannot be used	backoff-factor: is ignored, is below 0, jobs-failed-history: is ignored, is no number
-        "#]],
-    );
+        "#]]);
 }
 
 /// A call of either client.

@@ -10,7 +10,7 @@ use crate::support::keyboard::answer;
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::terminal;
-use crate::support::text::words;
+use crate::support::text::{Shows, words};
 
 /// The time of these tests, long after the jobs were put.
 const NOW: u32 = 10_000;
@@ -28,7 +28,7 @@ fn damaged() -> Redis {
         "pop images --worker w1 --count 2",
         "fail fails --worker w1 --group boom --message no",
     ] {
-        redis.at(9_000).run(line).ok();
+        redis.ok(9_000, line);
     }
     damage(&redis);
     redis
@@ -102,7 +102,10 @@ fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
               history-orphan, 1: history of a job that does not exist
                 it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`
         "#]]);
-    expect![[r#"
+    at(&redis)
+        .run("check --repair --dry-run -v")
+        .stdout()
+        .shows(expect![[r#"
         # ghost-waiting ghost mail
         ZREM ql:q:mail-work ghost
         # running-without-lock runs images
@@ -111,8 +114,7 @@ fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
         LPUSH ql:f:boom fails
         # tag-count eu 7, is 1
         ZADD ql:tags 1 eu
-    "#]]
-    .assert_eq(&at(&redis).run("check --repair --dry-run -v").stdout());
+    "#]]);
     at(&redis)
         .run("check --repair --only ghost-waiting,tag-count -n -q -o ndjson")
         .shows(expect![[r#"
@@ -134,47 +136,29 @@ fn a_revert_restores_every_key_exactly() {
         .run(&format!("check --repair --only all --undo {undo} --yes"))
         .exits(0);
     assert!(redis.dump() != before);
-    at(&redis)
-        .run(&format!("check --revert {undo} --dry-run"))
-        .shows(expect![[r#"
-            --- stderr
-            Revert 5 changes on unix://DIR/s
+    at(&redis).session(expect![[r#"
+        $ qless check --revert DIR/undo.ndjson --dry-run
+        --- stderr
+        Revert 5 changes on unix://DIR/s
 
-              failed-unlisted       1
-              ghost-waiting         1
-              history-orphan        1
-              running-without-lock  1
-              tag-count             1
-            would revert 5 changes, except values that have changed since
-        "#]]);
-    at(&redis)
-        .run(&format!("check --revert {undo} --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            5 reverted, 0 skipped
-        "#]]);
+          failed-unlisted       1
+          ghost-waiting         1
+          history-orphan        1
+          running-without-lock  1
+          tag-count             1
+        would revert 5 changes, except values that have changed since
+        $ qless check --revert DIR/undo.ndjson --yes
+        --- stderr
+        5 reverted, 0 skipped
+    "#]]);
     assert!(redis.dump() == before, "the damage is not back as it was");
     // A second revert finds everything restored.
-    at(&redis)
-        .run(&format!("check --revert {undo} --yes -o json"))
-        .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "revert",
-              "dry_run": false,
-              "context": null,
-              "matched": 5,
-              "done": 0,
-              "skipped": 5,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": []
-            }
-            --- stderr
-            0 reverted, 5 skipped: changed since, or reverted already
-        "#]]);
+    at(&redis).session(expect![[r#"
+        $ qless check --revert DIR/undo.ndjson --yes -o json | jq -c
+        {"kind":"bulk","v":1,"action":"revert","dry_run":false,"context":null,"matched":5,"done":0,"skipped":5,"failed":0,"remaining":0,"elapsed_s":0,"items":[]}
+        --- stderr
+        0 reverted, 5 skipped: changed since, or reverted already
+    "#]]);
     assert!(redis.dump() == before);
 }
 
@@ -182,7 +166,7 @@ fn a_revert_restores_every_key_exactly() {
 fn a_revert_restores_names_byte_for_byte() {
     let redis = Redis::start();
     let ghost = b"g\xff\n\"\\ \x1b[31m*";
-    redis.at(9_000).run("put 'two words' K --jid stays").ok();
+    redis.ok(9_000, "put 'two words' K --jid stays");
     let mut add = redis::cmd("ZADD");
     add.arg(b"ql:q:two words-work".as_slice()).arg("5.5");
     add.arg(ghost.as_slice());
@@ -242,7 +226,7 @@ fn declining_the_prompt_changes_nothing() {
     assert!(redis.dump() == before);
     let dir = redis.socket().parent().unwrap().display().to_string();
     let (plan, _) = written.split_once("Proceed?").unwrap();
-    expect![[r#"
+    plan.replace(&dir, "DIR").shows(expect![[r#"
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
         Repair 5 findings on unix://DIR/s
 
@@ -257,7 +241,7 @@ fn declining_the_prompt_changes_nothing() {
           history-orphan, 1: history of a job that does not exist
             it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`
 
-    "#]].assert_eq(&plan.replace(&dir, "DIR"));
+    "#]]);
     asked(&redis, "", ("[y/N]", "y\r"), 0);
     at(&redis).run("check").exits(0);
 }
@@ -269,7 +253,7 @@ fn findings_that_need_a_decision_are_left_and_their_choices_listed() {
         "put mail K --jid gone",
         "put mail K --jid waits --depends gone",
     ] {
-        redis.at(9_000).run(line).ok();
+        redis.ok(9_000, line);
     }
     redis.send(&["DEL", "ql:j:gone"]);
     redis.send(&["ZREM", "ql:q:mail-work", "gone"]);
@@ -298,7 +282,7 @@ fn findings_that_need_a_decision_are_left_and_their_choices_listed() {
             scanned 7 keys, 1 job, 1 queue in 0.0s
             1 repaired; nothing left of what was asked
         "#]]);
-    assert_eq!(redis.at(NOW).run("pop mail -o jid").ok(), "waits");
+    assert_eq!(redis.ok(NOW, "pop mail -o jid"), "waits");
 }
 
 #[test]
@@ -317,11 +301,10 @@ fn keys_set_aside_are_deleted_only_by_naming_their_finding() {
     asked(&redis, "--only lost-key", ("to proceed", "yes\r"), 9);
     asked(&redis, "--only lost-key --yes", ("to proceed", "no\r"), 9);
     let script = |flags: &str| at(&redis).run(&format!("check --repair --only {flags}"));
-    expect![[r#"
+    script("lost-key --yes -q").exits(9).stderr().shows(expect![[r#"
         error: cannot ask whether to repair 1 finding on unix://DIR/s, and delete 1 key permanently; nothing was changed
         hint: add `--confirm=lost-key`: `--yes` does not cover the deletion of what was set aside
-    "#]]
-    .assert_eq(&script("lost-key --yes -q").exits(9).stderr());
+    "#]]);
     script("lost-key --yes --confirm other").exits(9);
     assert_eq!(aside(&redis), 1);
     script("all,lost-key --yes --confirm lost-key").ok();
@@ -345,29 +328,22 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
     let nowhere = Qless::bare()
         .env("QLESS_REDIS_URL", "unix:///nowhere/at/all")
         .hide(&other, "OTHER");
-    nowhere
-        .run(&format!("check --repair --undo {other} --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            error: `OTHER` exists and is not a qless undo
-            hint: name another file
-            --- exit 2
-        "#]]);
-    nowhere
-        .run(&format!("check --revert {other} --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            error: `OTHER` is not a file of `qless check --undo`
-            hint: name the file that `--undo` wrote
-            --- exit 2
-        "#]]);
-    nowhere
-        .run("check --revert /nowhere/undo --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot read `/nowhere/undo`: no such file or directory
-            --- exit 2
-        "#]]);
+    nowhere.session(expect![[r#"
+        $ qless check --repair --undo OTHER --yes
+        --- stderr
+        error: `OTHER` exists and is not a qless undo
+        hint: name another file
+        --- exit 2
+        $ qless check --revert OTHER --yes
+        --- stderr
+        error: `OTHER` is not a file of `qless check --undo`
+        hint: name the file that `--undo` wrote
+        --- exit 2
+        $ qless check --revert /nowhere/undo --yes
+        --- stderr
+        error: cannot read `/nowhere/undo`: no such file or directory
+        --- exit 2
+    "#]]);
     assert_eq!(
         std::fs::read_to_string(&other).unwrap(),
         "my shopping list\n"
@@ -379,9 +355,7 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
         .exits(0);
     let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&undo).unwrap());
     assert_eq!(mode & 0o777, 0o600);
-    at().run(&format!(
-        "check --repair --only tag-count --undo {undo} --yes"
-    ))
+    at().run(&format!("check --repair --only tag-count --undo {undo} --yes"))
     .shows(expect![[r#"
         --- stderr
         error: `DIR/undo.ndjson` was begun by `qless check --repair`, this is `qless check --repair --only=tag-count`; nothing was changed
@@ -502,7 +476,7 @@ fn a_revert_leaves_later_changes_alone() {
     at(&redis)
         .run(&format!("check --repair --undo {undo} --yes -q"))
         .exits(0);
-    redis.at(NOW).run("tag stays --remove eu").ok();
+    redis.ok(NOW, "tag stays --remove eu");
     at(&redis)
         .run(&format!("check --revert {undo} --yes"))
         .shows(expect![[r#"
@@ -644,16 +618,10 @@ fn a_job_that_lost_its_dependencies_gets_all_of_them_back() {
     let redis = Redis::start();
     let mut all = Vec::new();
     for number in 0..150 {
-        redis
-            .at(9_000)
-            .run(&format!("put mail K --jid p{number}"))
-            .ok();
+        redis.ok(9_000, &format!("put mail K --jid p{number}"));
         all.push(format!("--depends p{number}"));
     }
-    redis
-        .at(9_000)
-        .run(&format!("put mail K --jid child {}", all.join(" ")))
-        .ok();
+    redis.ok(9_000, &format!("put mail K --jid child {}", all.join(" ")));
     let before = redis.dump();
     redis.send(&["DEL", "ql:j:child-dependencies"]);
     at(&redis).run("check --repair --yes -q").exits(0);
@@ -665,7 +633,7 @@ fn a_job_that_lost_its_dependencies_gets_all_of_them_back() {
 /// A queue with a job, and this many ids without a job.
 fn ghosts(count: usize) -> Redis {
     let redis = Redis::start();
-    redis.at(9_000).run("put mail K --jid stays").ok();
+    redis.ok(9_000, "put mail K --jid stays");
     let mut pipe = redis::pipe();
     for number in 0..count {
         pipe.cmd("ZADD")
@@ -691,15 +659,12 @@ fn a_signal_stops_a_repair_after_the_current_slice() {
         std::thread::sleep(Duration::from_millis(5));
     }
     running.signal(rustix::process::Signal::INT);
-    let stderr = running.end().exits(130).stderr();
+    let ran = running.end().exits(130);
     let repaired = 201 - left();
     assert!((2..200).contains(&repaired), "{repaired}");
-    assert!(
-        stderr.contains(&format!(
-            "error: interrupted after {repaired} of 200 findings"
-        )),
-        "{stderr}"
-    );
+    ran.says(&format!(
+        "error: interrupted after {repaired} of 200 findings"
+    ));
     redis.qless().run("check --repair --yes").exits(0);
     assert_eq!(left(), 1);
 }
@@ -723,14 +688,13 @@ fn the_document_gives_the_outcome_of_each_finding() {
             format!("{finding} {repaired} {gone} {left}")
         })
         .collect();
-    expect![[r#"
+    printed.join("\n").shows(expect![[r#"
         ghost-waiting 1 0 0
         failed-unlisted 1 0 0
         running-without-lock 1 0 0
         group-set 0 1 0
         tag-count 1 0 0
-        history-orphan 0 0 1"#]]
-    .assert_eq(&printed.join("\n"));
+        history-orphan 0 0 1"#]]);
     // Nothing remains to repair.
     at(&redis)
         .run("check --repair --yes -q -o ndjson")
@@ -776,7 +740,7 @@ fn a_repair_of_one_queue_keeps_what_other_queues_record_of_a_job() {
         "put images K --jid x2",
         "put mail K --jid y --depends x1 --depends x2",
     ] {
-        redis.at(9_000).run(line).ok();
+        redis.ok(9_000, line);
     }
     redis.send(&["DEL", "ql:j:y-dependencies"]);
     let before = redis.dump();
@@ -893,7 +857,7 @@ fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
     let redis = Redis::start();
     for number in 0..12 {
         let put = format!("put mail K --jid j{number}");
-        redis.at(9_000).run(&put).ok();
+        redis.ok(9_000, &put);
     }
     redis.send(&["DEL", "ql:q:mail-work"]);
     let plan = at(&redis).run("check --repair -n");
@@ -907,7 +871,7 @@ fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
 /// leftover keys do.
 fn forsaken(count: usize, known: bool) -> Redis {
     let redis = Redis::start();
-    redis.at(9_000).run("put up K --jid gone").ok();
+    redis.ok(9_000, "put up K --jid gone");
     let put = |n: usize| {
         let queue = ["mail", "img"][n % 2];
         format!("put me {queue} y{n} K {{}} 0 depends [\"gone\"]")
@@ -939,7 +903,7 @@ fn a_thousand_dependents_of_a_missing_job_are_released_by_queue_or_together() {
         let words = format!("check --repair --yes --only dependency-missing {flags}");
         let ran = at(&redis).run(&words);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        assert!(ran.stderr().contains("500 repaired"), "{}", ran.stderr());
+        ran.says("500 repaired");
     };
     repair("--queue mail");
     assert_eq!(freed(&redis), [500, 0, 0, 500]);
@@ -997,12 +961,7 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
     let before = redis.dump();
     let ran = at(&redis).run("check --repair --yes");
     assert_eq!(ran.code(), 7, "{}", ran.stderr());
-    assert!(
-        ran.stderr()
-            .contains("lost more dependencies than one call can verify"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("lost more dependencies than one call can verify");
     // Rebuilt from `z` alone, their lists would release them before `x` is done.
     assert_eq!(redis.dump(), before);
     for jid in &without_dependencies {
@@ -1019,37 +978,32 @@ fn a_key_of_a_wrong_type_does_not_stop_a_repair_of_the_rest() {
     redis.send(&["DEL", "ql:q:q-work"]);
     redis.send(&["SET", "ql:q:q-work", "x"]);
     redis.send(&["HSET", "ql:j:b", "tags", "{{"]);
-    at(&redis).run("check").shows(expect![[r#"
+    at(&redis).session(expect![[r#"
+        $ qless check
         critical	job-unreadable	1	field or history entry that does not parse	b: tags
         critical	key-type	1	key of a wrong type, or id with a reserved suffix	q:q-work: is a string, not a zset
         --- stderr
         scanned 7 keys, 2 jobs, 2 queues in 0.0s
         hint: show the plan: qless check --repair --dry-run
         --- exit 7
+        $ qless check --repair --yes
+        critical	key-type	0	0	0	1	none, needs `--only`
+        critical	job-unreadable	1	0	0	0	replaced the value if the right one is known; the old text is kept in another field
+        --- stderr
+        scanned 7 keys, 2 jobs, 2 queues in 0.0s
+        1 repaired; 1 remaining
+          not repaired, because you have to decide:
+          key-type, 1: key of a wrong type, or id with a reserved suffix
+            find the program that wrote it: no client of qless does
+            set it aside: `qless check --repair --only key-type`
+            for a job with a reserved suffix: `qless cancel JID`
+        --- exit 7
     "#]]);
-    at(&redis)
-        .run("check --repair --yes")
-        .shows(expect![[r#"
-            critical	key-type	0	0	0	1	none, needs `--only`
-            critical	job-unreadable	1	0	0	0	replaced the value if the right one is known; the old text is kept in another field
-            --- stderr
-            scanned 7 keys, 2 jobs, 2 queues in 0.0s
-            1 repaired; 1 remaining
-              not repaired, because you have to decide:
-              key-type, 1: key of a wrong type, or id with a reserved suffix
-                find the program that wrote it: no client of qless does
-                set it aside: `qless check --repair --only key-type`
-                for a job with a reserved suffix: `qless cancel JID`
-            --- exit 7
-        "#]]);
     // A repair of a part says nothing about the rest.
     redis.send(&["HSET", "ql:j:b", "tags", "{{"]);
     let ran = at(&redis).run("check --repair --only key-type --yes");
-    let printed = ran.exits(0).stderr();
-    assert!(
-        printed.contains("1 repaired; nothing left of what was asked\n"),
-        "{printed}"
-    );
+    let printed = ran.exits(0);
+    printed.says("1 repaired; nothing left of what was asked\n");
     at(&redis)
         .run("check --repair --yes")
         .shows(expect![[r#"
@@ -1076,7 +1030,7 @@ fn a_job_that_is_locked_in_an_unlisted_queue_is_not_released() {
     let ran = at(&redis).run("check --repair --only dependency-complete --yes");
     ran.exits(7);
     at(&redis).run("check --repair --yes").exits(7);
-    let state = || redis.at(NOW).run("get y --field state").ok();
+    let state = || redis.ok(NOW, "get y --field state");
     assert_eq!(state(), "depends");
     // The lock has expired.
     redis.at(100_000).run("check --repair --yes").exits(0);

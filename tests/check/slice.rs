@@ -11,6 +11,7 @@ use crate::support::check_calls::{
 };
 use crate::support::core::{Core, Reply};
 use crate::support::redis::Redis;
+use crate::support::text::Shows;
 
 /// A database with something of everything. The last call is at 201000.
 pub(crate) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
@@ -209,7 +210,7 @@ fn check_slice_refuses_bad_usage() {
         "201 items: {}",
         crate::support::core::short(&error)
     ));
-    expect![[r#"
+    texts.join("\n").shows(expect![[r#"
         check.slice 1: user_script:N: Check(): "look" or "mend" missing
         check.slice 1 repair '' r job '' w1: user_script:N: Check(): "look" or "mend" missing
         check.slice 1 look '': user_script:N: Check(): findings, run, kind or name missing
@@ -231,7 +232,7 @@ fn check_slice_refuses_bad_usage() {
         check.revert 1 ql:j:w1 - - +ql:j:w2: user_script:N: Check(): no change: ql:j:w1
         check.revert 1 ql:j:w1 - +soon -: user_script:N: Check(): no change: ql:j:w1
         check.revert 1 ql:j:w1 - +1 +ql:lost:r:j:w1: user_script:N: Check(): no change: ql:j:w1
-        201 items: user_script:N: Check(): more than 200 items"#]].assert_eq(&texts.join("\n"));
+        201 items: user_script:N: Check(): more than 200 items"#]]);
 }
 
 #[test]
@@ -488,11 +489,10 @@ fn leftovers_of_a_lost_job_still_block_its_dependents() {
     // The order of a set differs between servers.
     let mut printed = describe_all(&found);
     printed.sort();
-    expect![[r#"
+    printed.join("\n").shows(expect![[r#"
         dependency-missing d1 decide [w1]
         dependency-missing d2 decide [w1]
-        edges-orphan j:w1-dependents decide [no job]"#]]
-    .assert_eq(&printed.join("\n"));
+        edges-orphan j:w1-dependents decide [no job]"#]]);
 }
 
 #[test]
@@ -569,10 +569,9 @@ fn a_day_is_named_as_calls_name_it() {
         .iter()
         .map(Finding::describe)
         .collect();
-    expect![[r#"
+    printed.join("\n").shows(expect![[r#"
         queue-empty q report [nothing in it]
-        key-unknown s:stats:9.999999999936e+14:q report [hash]"#]]
-    .assert_eq(&printed.join("\n"));
+        key-unknown s:stats:9.999999999936e+14:q report [hash]"#]]);
 }
 
 #[test]
@@ -660,7 +659,7 @@ fn values_beyond_the_limits_are_reported() {
         found.extend(slice(&mut core, NOW, "look", "", kind, "", &items));
     }
     found.retain(|one| one.id == "not-judged");
-    expect![[r#"
+    describe_all(&found).join("\n").shows(expect![[r#"
         not-judged j:w1-history report [more than 1000 entries]
         not-judged w2 report [more than 500 queues]
         not-judged j:d2-dependencies report [more than 1000 dependencies]
@@ -668,8 +667,7 @@ fn values_beyond_the_limits_are_reported() {
         not-judged j:p2 report [data beyond 250000 bytes]
         not-judged tpl report [more than 500 queues]
         not-judged s:wait:172800:q report [more than 1000 fields]
-        not-judged s:stats:172800:q report [more than 2000 failed jobs]"#]]
-    .assert_eq(&describe_all(&found).join("\n"));
+        not-judged s:stats:172800:q report [more than 2000 failed jobs]"#]]);
 }
 
 #[test]

@@ -7,27 +7,19 @@ use crate::support::redis::Redis;
 #[test]
 fn replies_are_printed_as_they_are() {
     let redis = Redis::start();
-    redis
-        .at(0)
-        .run("api put w mail j K '{\"n\":9007199254740993}' 0")
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        0 $ qless api put w mail j K '{"n":9007199254740993}' 0
         j
-    "#]]);
-    redis.at(0).run("api length mail").shows(expect![[r#"
+        0 $ qless api length mail
         1
-    "#]]);
-    redis.at(0).run("api get nope").shows(expect![""]);
-    redis
-        .at(0)
-        .run("api jobs scheduled mail")
-        .shows(expect![""]);
-    redis.at(0).run("api tag add j a b").shows(expect![[r#"
+        0 $ qless api get nope
+        0 $ qless api jobs scheduled mail
+        0 $ qless api tag add j a b
         ["a","b"]
-    "#]]);
-    redis.at(0).run("api cancel j").shows(expect![[r#"
+        0 $ qless api cancel j
         j
+        0 $ qless api look.workers
     "#]]);
-    redis.at(0).run("api look.workers").shows(expect![""]);
 }
 
 #[test]
@@ -36,7 +28,7 @@ fn arguments_come_from_files_and_stdin() {
     let file = redis.socket().with_file_name("data");
     std::fs::write(&file, br#"{"a":1}"#).unwrap();
     let line = format!("api put w mail j K @{} 0", file.display());
-    redis.at(0).run(&line).ok();
+    redis.ok(0, &line);
     redis
         .at(0)
         .input(r#"{"b":2}"#)
@@ -50,7 +42,7 @@ fn arguments_come_from_files_and_stdin() {
 #[test]
 fn a_repair_can_be_reverted_by_hand() {
     let redis = Redis::start();
-    redis.at(0).run("api put w mail j K {} 0").ok();
+    redis.ok(0, "api put w mail j K {} 0");
     let line = "api check.revert ql:q:mail-work +ghost +-163 - ql:q:mail-work +j - -";
     redis.at(0).run(line).shows(expect![[r#"
         1
@@ -72,10 +64,7 @@ fn a_repair_can_be_reverted_by_hand() {
 #[test]
 fn the_time_can_be_set() {
     let redis = Redis::start();
-    redis
-        .at(0)
-        .run("api put w mail j K {} 0 --now 1970-01-01T00:01:11Z")
-        .ok();
+    redis.ok(0, "api put w mail j K {} 0 --now 1970-01-01T00:01:11Z");
     let history = redis.send(&["LINDEX", "ql:j:j-history", "0"]);
     let put = br#"[71,"put",{"q":"mail"}]"#;
     assert_eq!(history, redis::Value::BulkString(put.to_vec()));
@@ -84,44 +73,29 @@ fn the_time_can_be_set() {
 #[test]
 fn texts_of_the_core_are_reworded() {
     let redis = Redis::start();
-    redis.at(0).run("api put w mail j K {} 0").ok();
-    redis
-        .at(0)
-        .run("api complete nope w mail {}")
-        .shows(expect![[r#"
+    redis.ok(0, "api put w mail j K {} 0");
+    redis.session(expect![[r#"
+        0 $ qless api complete nope w mail {}
         --- stderr
         error: job `nope` does not exist
         --- exit 4
-    "#]]);
-    redis
-        .at(0)
-        .run("api complete j w mail {}")
-        .shows(expect![[r#"
+        0 $ qless api complete j w mail {}
         --- stderr
         error: cannot complete `j`: its state is `waiting`
         --- exit 5
-    "#]]);
-    redis
-        .at(0)
-        .run("api put w mail j K nope 0")
-        .shows(expect![[r#"
-            --- stderr
-            error: put: Expected value but found invalid token at character 1
-            --- exit 2
-        "#]]);
-    redis.at(0).run("api frobnicate").shows(expect![[r#"
+        0 $ qless api put w mail j K nope 0
+        --- stderr
+        error: put: Expected value but found invalid token at character 1
+        --- exit 2
+        0 $ qless api frobnicate
         --- stderr
         error: the core has no call `frobnicate`
         --- exit 2
+        0 $ qless api complete nope w mail {} -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+        --- exit 4
     "#]]);
-    redis
-        .at(0)
-        .run("api complete nope w mail {} -o json")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
-            --- exit 4
-        "#]]);
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn breaking(redis: &Redis, now: u32) -> Qless {
 
 /// The histories of the jobs of a list, as `what` words, with how many have each.
 fn histories(redis: &Redis, list: &str) -> Vec<(String, usize)> {
-    let jids = redis.at(100).run(&format!("{list} -o jid")).ok();
+    let jids = redis.ok(100, &format!("{list} -o jid"));
     let printed = redis
         .at(100)
         .input(jids)
@@ -107,7 +107,7 @@ fn each_job_is_cancelled_and_reported_however_often_the_connection_breaks() {
     printed.sort_unstable();
     let all: Vec<String> = (0..500).map(jid).collect();
     assert_eq!(printed, all);
-    assert_eq!(redis.at(60).run("length mail").ok(), "0");
+    assert_eq!(redis.ok(60, "length mail"), "0");
     redis.must_be_clean();
 }
 
@@ -186,7 +186,7 @@ fn a_retry_by_the_holder_uses_one_retry_however_often_the_connection_breaks() {
     let left = ran.run("retry - --as-holder").ok();
     assert!(left.lines().all(|line| line.ends_with("\t4")), "{left}");
     assert_eq!(left.lines().count(), 300);
-    let remaining = redis.at(22).run("get j007 --field remaining").ok();
+    let remaining = redis.ok(22, "get j007 --field remaining");
     assert_eq!(remaining, "4");
     redis.must_be_clean();
 }
@@ -224,13 +224,13 @@ fn a_refused_repetition_does_not_decide_about_the_first_call() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
     let error = qless.run("api priority j000 7 -o json").exits(6).error();
     assert_eq!(error["code"], "unknown");
-    assert_eq!(redis.at(50).run("get j000 --field priority").ok(), "7");
+    assert_eq!(redis.ok(50, "get j000 --field priority"), "7");
 }
 
 #[test]
 fn a_job_put_by_another_client_is_not_taken_for_the_lost_put() {
     let redis = Redis::start();
-    redis.at(40).run("put mail K --jid j").ok();
+    redis.ok(40, "put mail K --jid j");
     for at in 1..8 {
         let port = proxy(redis.socket(), Cut::After(2));
         let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
@@ -247,7 +247,7 @@ fn a_recurring_job_is_put_once_wherever_the_connection_breaks() {
         let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
         let line = "recur put mail K --jid r --every 90s --tag a --priority 3";
         qless.run(line).exits(0);
-        assert_eq!(redis.at(50).run("recur list -o jid").ok(), "r");
+        assert_eq!(redis.ok(50, "recur list -o jid"), "r");
         redis.must_be_clean();
     }
 }
@@ -257,18 +257,14 @@ fn a_job_is_untracked_wherever_the_connection_breaks() {
     // Handshake, the job, the tracked ones, and then the call.
     for cut in [Cut::Before(4), Cut::After(4)] {
         let redis = waiting(2);
-        redis.at(20).run("track j000 j001").ok();
-        redis.at(21).run("api cancel j000").ok();
+        redis.ok(20, "track j000 j001");
+        redis.ok(21, "api cancel j000");
         let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
         let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
         let ran = qless.run("-v track --remove j000 -o json");
         assert_eq!(ran.json()["done"], 1);
-        assert!(
-            ran.stderr().contains("calls repeated: 1"),
-            "{}",
-            ran.stderr()
-        );
-        assert_eq!(redis.at(60).run("track -o jid").ok(), "j001");
+        ran.says("calls repeated: 1");
+        assert_eq!(redis.ok(60, "track -o jid"), "j001");
         redis.must_be_clean();
     }
 }
@@ -300,17 +296,10 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
         let why = "the reply was lost; the change may or may not have happened";
         assert_eq!(item["detail"], why);
     }
-    let printed = ran.stderr();
-    assert!(
-        printed.contains("while retrying `j200`; the change may or may not"),
-        "{printed}"
-    );
-    assert!(
-        printed.contains("run the same command again to go on"),
-        "{printed}"
-    );
+    ran.says("while retrying `j200`; the change may or may not");
+    ran.says("run the same command again to go on");
     // The change had happened; the same command does the rest.
-    let rest = redis.at(60).run("retry --group boom --yes -o json").json();
+    let rest = redis.json(60, "retry --group boom --yes -o json");
     assert_eq!(
         (&rest["matched"], &rest["done"]),
         (&100.into(), &100.into())
@@ -404,7 +393,7 @@ fn a_rate_spaces_jobs_evenly() {
     // Fifteen pairs, a tenth of a second between them.
     let took = begun.elapsed();
     assert!(took >= Duration::from_millis(1400), "{took:?}");
-    assert_eq!(redis.at(51).run("length mail").ok(), "30");
+    assert_eq!(redis.ok(51, "length mail"), "30");
 }
 
 #[test]
@@ -439,11 +428,7 @@ fn progress_is_shown_on_a_terminal_after_half_a_second() {
 fn an_invalid_rate_is_bad_usage() {
     for rate in ["0/s", "20", "fast", "-1/s", "1e3/s", "20/d", "/s", ""] {
         let ran = Qless::bare().args(["retry", "--group", "g", "--rate", rate]);
-        assert!(
-            ran.stderr().contains("`--rate` expects"),
-            "{}",
-            ran.stderr()
-        );
+        ran.says("`--rate` expects");
         ran.exits(2);
     }
     let printed = Qless::bare().run("retry --group g --rate 0/s");
@@ -457,14 +442,12 @@ fn an_invalid_rate_is_bad_usage() {
 #[test]
 fn jobs_are_spread_evenly_over_a_time() {
     let redis = failed(4);
-    redis
-        .at(50)
-        .run("retry --group boom --yes --spread 40m")
-        .shows(expect![[r#"
-            --- stderr
-            4 retried
-        "#]]);
-    let due = |jid| redis.at(50).run(&format!("get {jid} -o json")).json();
+    redis.session(expect![[r#"
+        50 $ qless retry --group boom --yes --spread 40m
+        --- stderr
+        4 retried
+    "#]]);
+    let due = |jid| redis.json(50, &format!("get {jid} -o json"));
     assert_eq!(due("j000")["state"], "waiting");
     for (jid, at) in [
         ("j001", "00:10:50"),
@@ -480,29 +463,19 @@ fn jobs_are_spread_evenly_over_a_time() {
 #[test]
 fn a_dry_run_shows_the_plan_with_its_pace() {
     let redis = failed(3);
-    redis
-        .at(50)
-        .run("retry --group boom --dry-run --rate 90/m --spread 15m")
-        .shows(expect![[r#"
-            --- stderr
-            Retry 3 failed jobs on unix://DIR/s
+    redis.session(expect![[r#"
+        50 $ qless retry --group boom --dry-run --rate 90/m --spread 15m
+        --- stderr
+        Retry 3 failed jobs on unix://DIR/s
 
-              mail	failed	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
+          mail	failed	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
 
-              each goes back to its own queue with 5 fresh retries
-              they run one after the other, over 15m
-              at most 1.5 jobs a second
-            would retry 3
-        "#]]);
-    assert_eq!(
-        redis
-            .at(50)
-            .run("jobs --group boom -o jid")
-            .ok()
-            .lines()
-            .count(),
-        3
-    );
+          each goes back to its own queue with 5 fresh retries
+          they run one after the other, over 15m
+          at most 1.5 jobs a second
+        would retry 3
+    "#]]);
+    assert_eq!(redis.ok(50, "jobs --group boom -o jid").lines().count(), 3);
 }
 
 // --fail-fast, --require-match, --reason
@@ -515,75 +488,57 @@ fn fail_fast_stops_at_the_first_failure() {
         (21.0, words("pop mail w2 1")),
         (22.0, words("pop mail w1 1")),
     ]);
-    redis
-        .at(25)
-        .run("fail j000 j001 j002 --worker w1 --group g --message m --fail-fast -o ndjson")
-        .exits(3)
-        .shows(expect![[r#"
-            {"jid":"j001","result":"failed","code":"not_holder","detail":"it is held by `w2`","queue":"mail","state_before":"running","state_after":null}
-            {"jid":"j000","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
-            {"summary":{"action":"fail","dry_run":false,"context":null,"matched":3,"done":1,"skipped":0,"failed":1,"remaining":1,"elapsed_s":0}}
-            --- stderr
-            1 marked failed, 1 failed, 1 not tried
-              failed   1  held by `w2`: j001
-            --- exit 3
-        "#]]);
-    let state = |jid| redis.at(25).run(&format!("get {jid} --field state")).ok();
+    redis.session(expect![[r#"
+        25 $ qless fail j000 j001 j002 --worker w1 --group g --message m --fail-fast -o ndjson
+        {"jid":"j001","result":"failed","code":"not_holder","detail":"it is held by `w2`","queue":"mail","state_before":"running","state_after":null}
+        {"jid":"j000","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+        {"summary":{"action":"fail","dry_run":false,"context":null,"matched":3,"done":1,"skipped":0,"failed":1,"remaining":1,"elapsed_s":0}}
+        --- stderr
+        1 marked failed, 1 failed, 1 not tried
+          failed   1  held by `w2`: j001
+        --- exit 3
+    "#]]);
+    let state = |jid| redis.ok(25, &format!("get {jid} --field state"));
     assert_eq!(
         (state("j000"), state("j002")),
         ("failed".into(), "running".into())
     );
-    redis
-        .at(25)
-        .run("fail j002 j001 --worker w1 --group g --message m")
-        .shows(expect![[r#"
-            --- stderr
-            1 marked failed, 1 failed
-              failed   1  held by `w2`: j001
-            --- exit 3
-        "#]]);
+    redis.session(expect![[r#"
+        25 $ qless fail j002 j001 --worker w1 --group g --message m
+        --- stderr
+        1 marked failed, 1 failed
+          failed   1  held by `w2`: j001
+        --- exit 3
+    "#]]);
 }
 
 #[test]
 fn fail_fast_stops_at_a_later_failure() {
     let redis = waiting(2);
-    redis
-        .at(20)
-        .run("put mail K --jid child --depends j000")
-        .ok();
-    redis
-        .at(21)
-        .run("cancel j000 j001 --yes --fail-fast")
-        .shows(expect![[r#"
-            --- stderr
-            0 cancelled, 1 failed, 1 not tried
-              failed   1  `child` waits for it: j000
-            --- exit 3
-        "#]]);
-    redis
-        .at(21)
-        .run("cancel j000 j001 --yes")
-        .shows(expect![[r#"
-            j001
-            --- stderr
-            1 cancelled, 1 failed
-              failed   1  `child` waits for it: j000
-            --- exit 3
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless put mail K --jid child --depends j000 &>/dev/null
+        21 $ qless cancel j000 j001 --yes --fail-fast
+        --- stderr
+        0 cancelled, 1 failed, 1 not tried
+          failed   1  `child` waits for it: j000
+        --- exit 3
+        21 $ qless cancel j000 j001 --yes
+        j001
+        --- stderr
+        1 cancelled, 1 failed
+          failed   1  `child` waits for it: j000
+        --- exit 3
+    "#]]);
 }
 
 #[test]
 fn no_match_is_an_error_only_if_requested() {
     let redis = waiting(1);
-    let line = "retry --queue mail --state failed --yes";
-    redis.at(20).run(line).shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless retry --queue mail --state failed --yes
         --- stderr
         no jobs to retry
-    "#]]);
-    redis
-        .at(20)
-        .run(&format!("{line} --require-match"))
-        .shows(expect![[r#"
+        20 $ qless retry --queue mail --state failed --yes --require-match
         --- stderr
         error: there are no jobs to retry
         --- exit 4
@@ -634,10 +589,7 @@ fn a_reason_is_written_to_the_history_of_each_job() {
     let args = ["priority", "j000", "j001", "--to", "3", "--reason", reason];
     redis.at(20).args(args).exits(0);
     for jid in ["j000", "j001"] {
-        let job = redis
-            .at(20)
-            .run(&format!("get {jid} --history -o json"))
-            .json();
+        let job = redis.json(20, &format!("get {jid} --history -o json"));
         let note = &job["history"][1];
         assert_eq!(note["what"], "cli");
         assert_eq!(note["verb"], "priority");
@@ -652,11 +604,7 @@ fn a_reason_that_the_core_would_refuse_is_bad_usage() {
     let long = "x".repeat(most);
     let args = ["priority", "j", "--to", "3", "--reason", &long];
     let ran = Qless::bare().args(args);
-    assert!(
-        ran.stderr().contains("`--reason` is too long"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("`--reason` is too long");
     ran.exits(2);
     Qless::bare()
         .args(["priority", "j", "--to", "3", "--reason", ""])
@@ -747,7 +695,7 @@ fn repeating_a_command_with_its_report_skips_finished_jobs() {
           skipped  2  done already, as `FILE` tells: j000, j001
     "#]]);
     assert_eq!(lines(&file).len(), 4);
-    assert_eq!(redis.at(20).run("get j000 --field tags").ok(), "[]");
+    assert_eq!(redis.ok(20, "get j000 --field tags"), "[]");
     tag("j000\nj001\nj002", "--dry-run").shows(expect![[r#"
         --- stderr
         would tag 0, 3 skipped
@@ -762,7 +710,7 @@ fn a_named_job_that_the_report_lists_as_done_is_not_an_error() {
     let redis = waiting(1);
     let dir = tempfile::tempdir().unwrap();
     let line = format!("timeout j000 --report {}/r", dir.path().display());
-    redis.at(20).run("pop mail --worker w").ok();
+    redis.ok(20, "pop mail --worker w");
     redis.at(21).run(&line).exits(0);
     redis.at(22).run(&line).exits(0);
     redis.at(22).run("timeout j000").exits(5);
@@ -908,7 +856,7 @@ fn a_report_that_cannot_be_written_is_an_error_before_any_change() {
     let line = format!("retry --group nope --yes --report {file}");
     redis.at(50).run(&line).exits(4);
     assert!(!Path::new(&file).exists());
-    assert_eq!(redis.at(50).run("jobs --group boom -o jid").ok(), "j000");
+    assert_eq!(redis.ok(50, "jobs --group boom -o jid"), "j000");
 }
 
 #[test]
@@ -943,10 +891,7 @@ fn a_run_whose_report_hit_the_size_limit_is_finished_by_the_same_command() {
     let text = fs::read(&file).unwrap();
     let whole = text.iter().rposition(|byte| *byte == b'\n').unwrap();
     let text = String::from_utf8(text[..whole].to_vec()).unwrap();
-    let changed = redis
-        .at(55)
-        .run("jobs --queue mail --state waiting -o jid")
-        .ok();
+    let changed = redis.ok(55, "jobs --queue mail --state waiting -o jid");
     assert!(changed.lines().count() >= 200);
     for jid in changed.lines() {
         assert!(text.contains(&format!("\"jid\":\"{jid}\"")), "{jid}");
@@ -979,7 +924,7 @@ fn finished_jobs_are_in_the_report_after_stdout_is_closed() {
     assert_eq!(RunOutput::of_child(child).code(), 128 + 13);
     let done = lines(&file).len() - 1;
     assert!((200..600).contains(&done), "{done}");
-    assert_eq!(redis.at(60).run("length mail").ok(), done.to_string());
+    assert_eq!(redis.ok(60, "length mail"), done.to_string());
 }
 
 #[test]
@@ -1094,7 +1039,7 @@ fn an_interrupted_action_with_a_limit_goes_on_with_what_is_left() {
     running.signal(Signal::INT);
     let stderr = running.end().exits(130).stderr();
     let failed = || {
-        let jids = redis.at(60).run("jobs --state failed -o jid").ok();
+        let jids = redis.ok(60, "jobs --state failed -o jid");
         jids.lines().count()
     };
     let retried = 30 - failed();
@@ -1103,7 +1048,7 @@ fn an_interrupted_action_with_a_limit_goes_on_with_what_is_left() {
     let rest = line.replace("--limit 20", &format!("--limit {left}"));
     let hint = format!("ask for the {left} that are left: `qless {rest}`");
     assert!(stderr.contains(&hint), "{stderr}");
-    redis.at(60).run(&rest.replace("5/s", "1000/s")).ok();
+    redis.ok(60, &rest.replace("5/s", "1000/s"));
     assert_eq!(failed(), 10);
 }
 
@@ -1116,7 +1061,7 @@ fn a_second_signal_exits_immediately() {
     let qless = redis.at(50).env("QLESS_REDIS_URL", url);
     let mut running = qless.start("retry j000 --timeout 60s");
     let deadline = Instant::now() + Duration::from_secs(20);
-    while redis.at(50).run("get j000 --field state").ok() == "failed" {
+    while redis.ok(50, "get j000 --field state") == "failed" {
         assert!(Instant::now() < deadline, "the call is not made");
     }
     let begun = Instant::now();
@@ -1133,23 +1078,21 @@ fn a_second_signal_exits_immediately() {
 #[test]
 fn closed_stdin_declines_the_prompt() {
     let redis = failed(2);
-    redis.at(50).run("retry --group boom").shows(expect![[r#"
+    redis.session(expect![[r#"
+        50 $ qless retry --group boom
         --- stderr
         error: cannot ask whether to retry 2 failed jobs on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
+        50 $ qless retry --group boom --yes --no-input &>/dev/null
     "#]]);
-    redis
-        .at(50)
-        .run("retry --group boom --yes --no-input")
-        .exits(0);
 }
 
 #[test]
 fn workers_calls_of_many_jobs_survive_a_broken_connection() {
     for cut in (2..6).flat_map(|at| [Cut::Before(at), Cut::After(at)]) {
         let redis = waiting(3);
-        redis.at(20).run("pop mail --count 3 --worker w").ok();
+        redis.ok(20, "pop mail --count 3 --worker w");
         let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
         let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
         let ran = qless.run("heartbeat j000 j001 j002 --worker w -o json");
@@ -1159,10 +1102,7 @@ fn workers_calls_of_many_jobs_survive_a_broken_connection() {
         let ran = qless.run("complete j000 j001 j002 --worker w -o json");
         assert_eq!(ran.json()["done"], 3, "{}", ran.stderr());
         assert_eq!(
-            redis
-                .at(70)
-                .run("jobs --state complete --count -o json")
-                .json()["complete"],
+            redis.json(70, "jobs --state complete --count -o json")["complete"],
             3
         );
         redis.must_be_clean();
@@ -1173,16 +1113,13 @@ fn workers_calls_of_many_jobs_survive_a_broken_connection() {
 fn a_recurring_job_is_paused_and_resumed_once_wherever_the_connection_breaks() {
     for cut in (2..5).flat_map(|at| [Cut::Before(at), Cut::After(at)]) {
         let redis = Redis::start();
-        redis
-            .at(10)
-            .run("recur put mail K --every 60s --offset 5s --jid r")
-            .ok();
+        redis.ok(10, "recur put mail K --every 60s --offset 5s --jid r");
         let before = redis.dump();
         for (at, verb) in [(50, "pause"), (60, "resume")] {
             let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
             let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(at);
             qless.run(&format!("recur {verb} r")).exits(0);
-            let paused = redis.at(at).run("recur get r -o json").json();
+            let paused = redis.json(at, "recur get r -o json");
             assert_eq!(paused["paused_since"].is_string(), verb == "pause");
         }
         assert_eq!(redis.dump(), before);
@@ -1192,7 +1129,7 @@ fn a_recurring_job_is_paused_and_resumed_once_wherever_the_connection_breaks() {
 #[test]
 fn jobs_that_vanish_during_a_bulk_action_are_counted_and_check_is_named() {
     let redis = waiting(300);
-    let all = redis.at(50).run("jobs --queue mail -o jid").ok();
+    let all = redis.ok(50, "jobs --queue mail -o jid");
     let line = "tag --queue mail --add x --yes --rate 300/s";
     let run = redis.at(50).start(line);
     let deadline = Instant::now() + Duration::from_secs(10);

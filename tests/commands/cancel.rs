@@ -13,18 +13,18 @@ use crate::support::text::words;
 /// `c` depends on `b`, which depends on `a`; `x` waits alone, `done` is complete.
 fn chained() -> Redis {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid done").ok();
-    redis.at(2).run("pop mail --worker w").ok();
-    redis.at(3).run("complete done --worker w").ok();
-    redis.at(4).run("put mail K --jid a --tag eu").ok();
-    redis.at(5).run("put mail K --jid b --depends a").ok();
-    redis.at(6).run("put mail K --jid c --depends b").ok();
-    redis.at(7).run("put other K --jid x").ok();
+    redis.ok(1, "put mail K --jid done");
+    redis.ok(2, "pop mail --worker w");
+    redis.ok(3, "complete done --worker w");
+    redis.ok(4, "put mail K --jid a --tag eu");
+    redis.ok(5, "put mail K --jid b --depends a");
+    redis.ok(6, "put mail K --jid c --depends b");
+    redis.ok(7, "put other K --jid x");
     redis
 }
 
 fn jids(redis: &Redis) -> String {
-    let jids = redis.at(90).run("jobs -o jid").ok();
+    let jids = redis.ok(90, "jobs -o jid");
     let mut jids: Vec<&str> = jids.lines().collect();
     jids.sort_unstable();
     jids.join(" ")
@@ -33,22 +33,17 @@ fn jids(redis: &Redis) -> String {
 #[test]
 fn a_job_is_deleted_and_its_jid_printed() {
     let redis = chained();
-    redis.at(10).run("cancel x").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless cancel x
         x
-    "#]]);
-    redis.at(11).run("cancel x -o json").shows(expect![[r#"
+        11 $ qless cancel x -o json
         --- stderr
         {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `x` does not exist","hint":null,"jid":"x"}
         --- exit 4
-    "#]]);
-    redis
-        .at(12)
-        .run("cancel c -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"depends","state_after":null}
-            {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-        "#]]);
-    redis.at(13).run("cancel b -o raw").shows(expect![[r#"
+        12 $ qless cancel c -o ndjson
+        {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"depends","state_after":null}
+        {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        13 $ qless cancel b -o raw
         b
     "#]]);
 }
@@ -73,35 +68,30 @@ fn complete_jobs_are_left_alone() {
 #[test]
 fn a_job_with_dependents_is_kept() {
     let redis = chained();
-    redis.at(10).run("cancel a").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless cancel a
         --- stderr
         error: cannot cancel `a`: `b` waits for it
         hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
         --- exit 5
-    "#]]);
-    redis.at(10).run("cancel a x --yes").shows(expect![[r#"
+        10 $ qless cancel a x --yes
         x
         --- stderr
         1 cancelled, 1 failed
           failed   1  `b` waits for it: a
         --- exit 3
-    "#]]);
-    redis.at(10).run("cancel a b --yes").shows(expect![[r#"
+        10 $ qless cancel a b --yes
         --- stderr
         0 cancelled, 2 failed
           failed   1  `b` waits for it: a
                    1  `c` waits for it: b
         --- exit 5
+        10 $ qless cancel a --dry-run
+        --- stderr
+        error: cannot cancel `a`: `b` waits for it
+        hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
+        --- exit 5
     "#]]);
-    redis
-        .at(10)
-        .run("cancel a --dry-run")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot cancel `a`: `b` waits for it
-            hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
-            --- exit 5
-        "#]]);
     assert_eq!(jids(&redis), "a b c");
     redis.at(10).run("cancel a b c --yes").shows(expect![[r#"
             c
@@ -115,115 +105,87 @@ fn a_job_with_dependents_is_kept() {
 #[test]
 fn dependents_are_cancelled_with_their_job() {
     let redis = chained();
-    redis
-        .at(10)
-        .run("cancel a --dependents cancel")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others: b, c; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(10)
-        .run("cancel a --dependents cancel --dry-run")
-        .shows(expect![[r#"
-            a
-            b
-            c
-            --- stderr
-            Cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others: b, c
+    redis.session(expect![[r#"
+        10 $ qless cancel a --dependents cancel
+        --- stderr
+        error: cannot ask whether to cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others: b, c; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        10 $ qless cancel a --dependents cancel --dry-run
+        a
+        b
+        c
+        --- stderr
+        Cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others: b, c
 
-              mail	depends	2	1970-01-01T00:00:05.000Z	1970-01-01T00:00:06.000Z
-              mail	waiting	1	1970-01-01T00:00:04.000Z	1970-01-01T00:00:04.000Z
-            would cancel a, and 2 jobs that wait for it
-        "#]]);
-    redis
-        .at(10)
-        .run("cancel c --dependents cancel --dry-run")
-        .shows(expect![[r#"
-            c
-            --- stderr
-            would cancel c
-        "#]]);
-    redis
-        .at(10)
-        .run("cancel a --dependents cancel --yes -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
-            {"jid":"b","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
-            {"jid":"c","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
-            {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":3,"done":3,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-        "#]]);
+          mail	depends	2	1970-01-01T00:00:05.000Z	1970-01-01T00:00:06.000Z
+          mail	waiting	1	1970-01-01T00:00:04.000Z	1970-01-01T00:00:04.000Z
+        would cancel a, and 2 jobs that wait for it
+        10 $ qless cancel c --dependents cancel --dry-run
+        c
+        --- stderr
+        would cancel c
+        10 $ qless cancel a --dependents cancel --yes -o ndjson
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"b","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
+        {"jid":"c","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
+        {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":3,"done":3,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+    "#]]);
     assert_eq!(jids(&redis), "x");
 }
 
 #[test]
 fn a_cascaded_job_that_is_also_named_is_reported_once() {
     let redis = chained();
-    redis
-        .at(10)
-        .run("cancel c a --dependents cancel --yes -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"depends","state_after":null}
-            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
-            {"jid":"b","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
-            {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":3,"done":3,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            3 cancelled
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless cancel c a --dependents cancel --yes -o ndjson
+        {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"depends","state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"b","result":"done","code":"ok","detail":"waited for a","queue":null,"state_before":null,"state_after":null}
+        {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":3,"done":3,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        3 cancelled
+    "#]]);
 }
 
 #[test]
 fn dependents_are_released_if_requested() {
     let redis = chained();
-    redis
-        .at(10)
-        .run("cancel a --dependents release")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to cancel 1 waiting job on unix://DIR/s, releasing b; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless cancel a --dependents release
+        --- stderr
+        error: cannot ask whether to cancel 1 waiting job on unix://DIR/s, releasing b; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+    "#]]);
     let mut command = redis.at(10).command();
     command.args(["cancel", "a", "--dependents", "release"]);
     let asked = keyboard::answer(command, &[("[y/N]", "n\r")]).exits(9);
     let printed = asked.stdout() + &asked.stderr();
     assert!(printed.contains(", releasing b"), "{printed}");
-    redis
-        .at(10)
-        .run("cancel a --dependents release --yes")
-        .shows(expect![[r#"
-            a
-        "#]]);
-    redis
-        .at(11)
-        .run("jobs --queue mail --columns jid,state")
-        .shows(expect![[r#"
-            b	waiting
-            c	depends
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless cancel a --dependents release --yes
+        a
+        11 $ qless jobs --queue mail --columns jid,state
+        b	waiting
+        c	depends
+    "#]]);
 }
 
 #[test]
 fn several_jobs_are_cancelled_only_after_confirmation() {
     let redis = chained();
-    redis.at(10).run("cancel x c").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless cancel x c
         --- stderr
         error: cannot ask whether to cancel 2 jobs on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
-    "#]]);
-    redis
-        .at(10)
-        .run("cancel x c -o json")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"not_confirmed","exit":9,"message":"cannot ask whether to cancel 2 jobs on unix://DIR/s; nothing was changed","hint":"add `--yes`","jid":null}
-            --- exit 9
-        "#]]);
-    redis.at(10).run("cancel --queue other").shows(expect![[r#"
+        10 $ qless cancel x c -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"not_confirmed","exit":9,"message":"cannot ask whether to cancel 2 jobs on unix://DIR/s; nothing was changed","hint":"add `--yes`","jid":null}
+        --- exit 9
+        10 $ qless cancel --queue other
         --- stderr
         error: cannot ask whether to cancel 1 waiting job on unix://DIR/s; nothing was changed
         hint: add `--yes`
@@ -231,37 +193,27 @@ fn several_jobs_are_cancelled_only_after_confirmation() {
     "#]]);
     redis.at(10).run("cancel --queue other --no-input").exits(9);
     assert_eq!(jids(&redis), "a b c x");
-    redis
-        .at(10)
-        .run("cancel --queue other --yes")
-        .shows(expect![[r#"
-            x
-            --- stderr
-            1 cancelled
-        "#]]);
-    redis
-        .at(10)
-        .run("cancel --queue other --yes")
-        .shows(expect![[r#"
-            --- stderr
-            no jobs to cancel
-        "#]]);
-    redis
-        .at(10)
-        .run("cancel nope none --yes")
-        .shows(expect![[r#"
-            --- stderr
-            0 cancelled, 2 skipped
-              skipped  2  gone: nope, none
-            --- exit 4
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless cancel --queue other --yes
+        x
+        --- stderr
+        1 cancelled
+        10 $ qless cancel --queue other --yes
+        --- stderr
+        no jobs to cancel
+        10 $ qless cancel nope none --yes
+        --- stderr
+        0 cancelled, 2 skipped
+          skipped  2  gone: nope, none
+        --- exit 4
+    "#]]);
 }
 
 #[test]
 fn a_running_job_is_taken_from_its_worker() {
     let redis = chained();
-    redis.at(10).run("pop other --worker w").ok();
-    redis.at(11).run("cancel x").ok();
+    redis.ok(10, "pop other --worker w");
+    redis.ok(11, "cancel x");
     redis.at(12).run("complete x --worker w").exits(4);
 }
 
@@ -290,7 +242,7 @@ fn a_chain_is_cancelled_across_slices() {
     let jids: Vec<String> = (0..450).map(|n| format!("j{n}")).collect();
     let ran = redis.at(2).input(jids.join("\n")).run("cancel - --yes");
     assert_eq!(ran.ok().lines().count(), 450);
-    assert_eq!(redis.at(3).run("jobs -o jid").ok(), "");
+    assert_eq!(redis.ok(3, "jobs -o jid"), "");
 }
 
 /// The jids of the jobs in a file written by `--save`.
@@ -327,7 +279,7 @@ fn jobs_are_saved_before_they_are_deleted() {
         would cancel x
     "#]]);
     assert!(!file.exists());
-    let exported = redis.at(10).run("export x").ok();
+    let exported = redis.ok(10, "export x");
     cancel("x --reason 'was a test'").shows(expect![[r#"
         x
     "#]]);
@@ -367,15 +319,13 @@ fn jobs_are_saved_before_they_are_deleted() {
 fn jobs_that_cannot_be_saved_are_not_deleted() {
     let redis = chained();
     let before = redis.dump();
-    redis
-        .at(10)
-        .run("cancel x c --yes --save /dev/full")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot write `/dev/full`: no space left on device
-            hint: make room on the disk, then run again with the same file
-            --- exit 1
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless cancel x c --yes --save /dev/full
+        --- stderr
+        error: cannot write `/dev/full`: no space left on device
+        hint: make room on the disk, then run again with the same file
+        --- exit 1
+    "#]]);
     redis.at(10).run("cancel x --save /no/where").exits(1);
     redis.at(10).run("cancel x --save ''").exits(2);
     let dir = tempfile::tempdir().unwrap();
@@ -429,25 +379,20 @@ fn cascaded_dependents_are_saved_too() {
     redis.calls((1..1500).map(put));
     let file = dir.path().join("d");
     let to = format!("--save {}", file.display());
-    let done = redis
-        .at(10)
-        .run(&format!(
-            "cancel j0001 --dependents cancel --yes {to} -o json"
-        ))
-        .json();
+    let done = redis.json(
+        10,
+        &format!("cancel j0001 --dependents cancel --yes {to} -o json"),
+    );
     assert_eq!(
         (&done["matched"], &done["done"]),
         (&1499.into(), &1499.into())
     );
     assert_eq!(saved(&file).split(' ').count(), 1499);
-    redis.at(10).run("put q K --jid top").ok();
-    redis.at(10).run("put q K --jid low --depends top").ok();
+    redis.ok(10, "put q K --jid top");
+    redis.ok(10, "put q K --jid low --depends top");
     let file = dir.path().join("e");
     let to = format!("--save {}", file.display());
-    redis
-        .at(10)
-        .run(&format!("cancel top --dependents release --yes {to}"))
-        .ok();
+    redis.ok(10, &format!("cancel top --dependents release --yes {to}"));
     assert_eq!(saved(&file), "top");
     assert_eq!(jids(&redis), "low x");
 }
@@ -456,7 +401,7 @@ fn cascaded_dependents_are_saved_too() {
 fn a_job_that_changes_meanwhile_is_not_cancelled() {
     let redis = Redis::start();
     for jid in ["a", "b", "c"] {
-        redis.at(1).run(&format!("put q K --jid {jid}")).ok();
+        redis.ok(1, &format!("put q K --jid {jid}"));
     }
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c");
@@ -531,36 +476,34 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
 fn a_dry_run_shows_states_and_the_first_ten_jids() {
     let redis = Redis::start();
     for job in 10..22 {
-        redis.at(job).run(&format!("put mail K --jid j{job}")).ok();
+        redis.ok(job, &format!("put mail K --jid j{job}"));
     }
-    redis.at(1).run("put late K --jid l --delay 1h").ok();
-    redis.at(30).run("pop mail --count 2 --worker mx-1").ok();
-    redis.at(31).run("complete j10 --worker mx-1").ok();
-    redis
-        .at(46)
-        .run("cancel --queue mail --queue late --dry-run")
-        .shows(expect![[r#"
-            j11
-            j12
-            j13
-            j14
-            j15
-            j16
-            j17
-            j18
-            j19
-            j20
-            --- stderr
-            Cancel 12 jobs on unix://DIR/s
+    redis.ok(1, "put late K --jid l --delay 1h");
+    redis.ok(30, "pop mail --count 2 --worker mx-1");
+    redis.ok(31, "complete j10 --worker mx-1");
+    redis.session(expect![[r#"
+        46 $ qless cancel --queue mail --queue late --dry-run
+        j11
+        j12
+        j13
+        j14
+        j15
+        j16
+        j17
+        j18
+        j19
+        j20
+        --- stderr
+        Cancel 12 jobs on unix://DIR/s
 
-              late	scheduled	1	1970-01-01T00:00:01.000Z	1970-01-01T00:00:01.000Z
-              mail	running	1	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
-              mail	waiting	10	1970-01-01T00:00:12.000Z	1970-01-01T00:00:21.000Z
+          late	scheduled	1	1970-01-01T00:00:01.000Z	1970-01-01T00:00:01.000Z
+          mail	running	1	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
+          mail	waiting	10	1970-01-01T00:00:12.000Z	1970-01-01T00:00:21.000Z
 
-              running  1  j11 on `mx-1` for 16s
-            would cancel 12
-              the first 10 jids are listed; `-v` or `-o ndjson` lists all
-        "#]]);
+          running  1  j11 on `mx-1` for 16s
+        would cancel 12
+          the first 10 jids are listed; `-v` or `-o ndjson` lists all
+    "#]]);
     let all = redis
         .at(46)
         .run("cancel --queue mail --dry-run -v")
@@ -582,16 +525,16 @@ fn a_dry_run_shows_states_and_the_first_ten_jids() {
 fn cancelling_running_jobs_says_where_they_ran_and_for_how_long() {
     let redis = Redis::start();
     for (at, jid) in ["a", "b", "c"].into_iter().enumerate() {
-        redis.at(at).run(&format!("put mail K --jid {jid}")).ok();
+        redis.ok(at, &format!("put mail K --jid {jid}"));
     }
-    redis.at(5).run("pop mail --count 2 --worker mx-1").ok();
-    redis.at(20).run("log a halfway").ok();
+    redis.ok(5, "pop mail --count 2 --worker mx-1");
+    redis.ok(20, "log a halfway");
     redis.at(46).run("cancel a --dry-run").shows(expect![[r#"
         a
         --- stderr
         would cancel a, running on `mx-1` for 41s
     "#]]);
-    let document = redis.at(46).run("cancel a --dry-run -o json").json();
+    let document = redis.json(46, "cancel a --dry-run -o json");
     assert_eq!(document["items"][0]["detail"], "running on `mx-1` for 41s");
     redis.at(46).run("cancel a").shows(expect![[r#"
         a
@@ -610,16 +553,14 @@ fn cancelling_running_jobs_says_where_they_ran_and_for_how_long() {
 #[test]
 fn skipped_jobs_are_named() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
-    redis
-        .at(2)
-        .run("cancel a no-such-job-with-a-long-name other --yes")
-        .shows(expect![[r#"
-            a
-            --- stderr
-            1 cancelled, 2 skipped
-              skipped  2  gone: no-such-job-with-a-long-name, other
-        "#]]);
+    redis.ok(1, "put mail K --jid a");
+    redis.session(expect![[r#"
+        2 $ qless cancel a no-such-job-with-a-long-name other --yes
+        a
+        --- stderr
+        1 cancelled, 2 skipped
+          skipped  2  gone: no-such-job-with-a-long-name, other
+    "#]]);
     let many: Vec<String> = (10..32).map(|job| format!("a-missing-job-{job}")).collect();
     redis
         .at(3)
@@ -638,8 +579,8 @@ fn skipped_jobs_are_named() {
 #[test]
 fn a_dry_run_counts_a_single_dependent() {
     let redis = Redis::start();
-    redis.at(4).run("put mail Send --jid a").ok();
-    redis.at(5).run("put mail Send --jid b --depends a").ok();
+    redis.ok(4, "put mail Send --jid a");
+    redis.ok(5, "put mail Send --jid b --depends a");
     let told = redis.at(6).run("cancel a --dependents cancel --dry-run");
     let told = told.stderr();
     assert!(
@@ -661,38 +602,32 @@ fn jobs_with_many_dependents_take_several_calls() {
         .iter()
         .map(|job| job["dependents"].as_array().unwrap().len());
     assert_eq!(counts.collect::<Vec<_>>(), [9000; 5]);
-    qless.run("cancel p0").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless cancel p0
         --- stderr
         error: cannot cancel `p0`: `d-1`, `d-10`, `d-100`, `d-1000` and at least 96 more wait for it
         hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
         --- exit 5
+        $ qless cancel p0 --dependents cancel --yes
+        --- stderr
+        error: cannot cancel `p0`: more than 5000 jobs below
+        hint: `--save FILE` cancels so many in several calls, from the leaves of the tree
+        --- exit 1
+        $ qless cancel p0 p1 p2 p3 p4 --yes
+        --- stderr
+        0 cancelled, 5 failed
+          failed   5  `d-1`, `d-10`, `d-100`, `d-1000` and at least 96 more wait for it:
+            p0, p1, p2, p3, p4
+        --- exit 5
+        $ qless cancel p0 p1 p2 p3 p4 --dependents release --yes -o jid
+        p0
+        p1
+        p2
+        p3
+        p4
+        --- stderr
+        5 cancelled
     "#]]);
-    qless
-        .run("cancel p0 --dependents cancel --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot cancel `p0`: more than 5000 jobs below
-            hint: `--save FILE` cancels so many in several calls, from the leaves of the tree
-            --- exit 1
-        "#]]);
-    qless.run("cancel p0 p1 p2 p3 p4 --yes").shows(expect![[r#"
-            --- stderr
-            0 cancelled, 5 failed
-              failed   5  `d-1`, `d-10`, `d-100`, `d-1000` and at least 96 more wait for it:
-                p0, p1, p2, p3, p4
-            --- exit 5
-        "#]]);
-    qless
-        .run("cancel p0 p1 p2 p3 p4 --dependents release --yes -o jid")
-        .shows(expect![[r#"
-            p0
-            p1
-            p2
-            p3
-            p4
-            --- stderr
-            5 cancelled
-        "#]]);
     let waiting = qless
         .run("jobs --queue q --state waiting --count -o json")
         .ok();
@@ -704,7 +639,7 @@ fn a_terminal_gets_the_first_jids_and_the_number_and_a_pipe_all() {
     let redis = Redis::start();
     let fill = || {
         for n in 10..22 {
-            redis.at(1).run(&format!("put tmp K --jid j{n}")).ok();
+            redis.ok(1, &format!("put tmp K --jid j{n}"));
         }
     };
     let cancel = |flags: &str| {
@@ -722,6 +657,6 @@ fn a_terminal_gets_the_first_jids_and_the_number_and_a_pipe_all() {
     assert_eq!(cancel("-o jid").0, 12);
     assert_eq!(cancel("-v").0, 12);
     fill();
-    let piped = redis.at(2).run("cancel --queue tmp --yes -o table").ok();
+    let piped = redis.ok(2, "cancel --queue tmp --yes -o table");
     assert_eq!(piped.lines().count(), 13, "{piped}");
 }

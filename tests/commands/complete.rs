@@ -10,211 +10,141 @@ fn running() -> Redis {
         .at(1)
         .args(["put", "mail", "K", r#"{"n":1.10,"l":[]}"#, "--jid", "a"])
         .ok();
-    redis.at(2).run("put mail K --jid b").ok();
-    redis.at(3).run("put mail K --jid c --depends a").ok();
-    redis.at(10).run("pop mail --worker w1").ok();
+    redis.ok(2, "put mail K --jid b");
+    redis.ok(3, "put mail K --jid c --depends a");
+    redis.ok(10, "pop mail --worker w1");
     redis
 }
 
 #[test]
 fn the_new_state_is_printed() {
     let redis = running();
-    redis
-        .at(11)
-        .run("complete a --worker w1")
-        .shows(expect![[r#"
-            complete
-        "#]]);
-    assert_eq!(
-        redis.at(12).run("get a --data").ok(),
-        r#"{"n":1.10,"l":[]}"#
-    );
-    assert_eq!(redis.at(12).run("get c --field state").ok(), "waiting");
+    redis.session(expect![[r#"
+        11 $ qless complete a --worker w1
+        complete
+    "#]]);
+    assert_eq!(redis.ok(12, "get a --data"), r#"{"n":1.10,"l":[]}"#);
+    assert_eq!(redis.ok(12, "get c --field state"), "waiting");
 }
 
 #[test]
 fn a_job_is_advanced_to_the_next_queue() {
     let redis = running();
-    redis
-        .at(11)
-        .run("complete a --worker w1 --next thumbs --delay 5m --data '[2]' -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "complete",
-              "v": 1,
-              "jid": "a",
-              "state": "scheduled",
-              "queue": "thumbs"
-            }
-        "#]]);
-    redis
-        .at(12)
-        .run("jobs --queue thumbs --columns jid,state,queue,detail")
-        .shows(expect![[r#"
-            a	scheduled	thumbs	1970-01-01T00:05:11.000Z
-        "#]]);
-    assert_eq!(redis.at(12).run("get a --data").ok(), "[2]");
-    redis.at(13).run("pop mail --worker w1").ok();
-    redis
-        .at(14)
-        .run("complete b --as-holder --next thumbs --depends a -o ndjson")
-        .shows(expect![[r#"
-            {"kind":"complete","v":1,"jid":"b","state":"depends","queue":"thumbs"}
-        "#]]);
+    redis.session(expect![[r#"
+        11 $ qless complete a --worker w1 --next thumbs --delay 5m --data '[2]' -o json | jq -c
+        {"kind":"complete","v":1,"jid":"a","state":"scheduled","queue":"thumbs"}
+        12 $ qless jobs --queue thumbs --columns jid,state,queue,detail
+        a	scheduled	thumbs	1970-01-01T00:05:11.000Z
+        12 $ qless get a --data
+        [2]
+        13 $ qless pop mail --worker w1 &>/dev/null
+        14 $ qless complete b --as-holder --next thumbs --depends a -o ndjson
+        {"kind":"complete","v":1,"jid":"b","state":"depends","queue":"thumbs"}
+    "#]]);
 }
 
 #[test]
 fn dependencies_of_an_advanced_job_must_exist() {
     let redis = running();
-    redis
-        .at(11)
-        .run("complete a --worker w1 --next thumbs --depends nope")
-        .shows(expect![[r#"
-            --- stderr
-            error: `nope` does not exist, so no job can depend on it
-            --- exit 4
-        "#]]);
-    redis
-        .at(11)
-        .run("complete a --worker w1 --next thumbs --depends a")
-        .shows(expect![[r#"
-            --- stderr
-            error: `a` cannot depend on itself
-            --- exit 5
-        "#]]);
-    assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
+    redis.session(expect![[r#"
+        11 $ qless complete a --worker w1 --next thumbs --depends nope
+        --- stderr
+        error: `nope` does not exist, so no job can depend on it
+        --- exit 4
+        11 $ qless complete a --worker w1 --next thumbs --depends a
+        --- stderr
+        error: `a` cannot depend on itself
+        --- exit 5
+    "#]]);
+    assert_eq!(redis.ok(12, "get a --field state"), "running");
 }
 
 #[test]
 fn only_the_holder_completes_a_job() {
     let redis = running();
-    redis
-        .at(11)
-        .run("complete a --worker w2")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot complete `a`: it is held by `w1`
-            hint: `--as-holder` acts as the worker that holds the job
-            --- exit 5
-        "#]]);
-    redis
-        .at(11)
-        .run("complete a --worker w2 -o json")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot complete `a`: it is held by `w1`","hint":"`--as-holder` acts as the worker that holds the job","jid":"a"}
-            --- exit 5
-        "#]]);
-    redis
-        .at(11)
-        .run("complete b --worker w1")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot complete `b`: its state is `waiting`, not `running`
-            --- exit 5
-        "#]]);
-    redis
-        .at(11)
-        .run("complete nope --worker w1")
-        .shows(expect![[r#"
-            --- stderr
-            error: job `nope` does not exist
-            --- exit 4
-        "#]]);
-    redis
-        .at(11)
-        .run("complete a --worker w1 --delay 5s")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--delay` and `--at` need `--next`
-            hint: a completed job does not run again
-            --- exit 2
-        "#]]);
-    redis
-        .at(11)
-        .run("complete a --worker w1 --depends b")
-        .exits(2);
-    redis
-        .at(11)
-        .run("complete a --worker w1 --as-holder")
-        .exits(2);
-    redis
-        .at(11)
-        .run("complete a --worker w1 --data '{'")
-        .exits(2);
-    assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
-    assert_eq!(
-        redis.at(12).run("complete a --as-holder -o raw").ok(),
-        "complete"
-    );
+    redis.session(expect![[r#"
+        11 $ qless complete a --worker w2
+        --- stderr
+        error: cannot complete `a`: it is held by `w1`
+        hint: `--as-holder` acts as the worker that holds the job
+        --- exit 5
+        11 $ qless complete a --worker w2 -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot complete `a`: it is held by `w1`","hint":"`--as-holder` acts as the worker that holds the job","jid":"a"}
+        --- exit 5
+        11 $ qless complete b --worker w1
+        --- stderr
+        error: cannot complete `b`: its state is `waiting`, not `running`
+        --- exit 5
+        11 $ qless complete nope --worker w1
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+        11 $ qless complete a --worker w1 --delay 5s
+        --- stderr
+        error: `--delay` and `--at` need `--next`
+        hint: a completed job does not run again
+        --- exit 2
+        11 $ qless complete a --worker w1 --depends b &>/dev/null
+        --- exit 2
+        11 $ qless complete a --worker w1 --as-holder &>/dev/null
+        --- exit 2
+        11 $ qless complete a --worker w1 --data '{' &>/dev/null
+        --- exit 2
+        12 $ qless get a --field state
+        running
+        12 $ qless complete a --as-holder -o raw
+        complete
+    "#]]);
 }
 
 #[test]
 fn a_job_can_be_completed_under_an_expired_lock() {
     let redis = running();
-    redis
-        .at(500)
-        .run("complete a --worker w1")
-        .shows(expect![[r#"
-            complete
-        "#]]);
+    redis.session(expect![[r#"
+        500 $ qless complete a --worker w1
+        complete
+    "#]]);
 }
 
 #[test]
 fn a_dry_run_of_complete_changes_nothing() {
     let redis = running();
-    redis
-        .at(11)
-        .run("complete a --worker w1 -n")
-        .shows(expect![[r#"
-            --- stderr
-            would complete a
-        "#]]);
-    redis
-        .at(11)
-        .run("complete a --worker w1 --next q -n")
-        .shows(expect![[r#"
-            --- stderr
-            note: queue `q` is new
-            would advance a to q
-        "#]]);
+    redis.session(expect![[r#"
+        11 $ qless complete a --worker w1 -n
+        --- stderr
+        would complete a
+        11 $ qless complete a --worker w1 --next q -n
+        --- stderr
+        note: queue `q` is new
+        would advance a to q
+    "#]]);
     redis.at(11).run("complete a --worker w2 -n").exits(5);
-    assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
+    assert_eq!(redis.ok(12, "get a --field state"), "running");
 }
 
 #[test]
 fn many_jobs_are_completed_and_each_keeps_its_data() {
     let redis = running();
-    redis
-        .at(11)
-        .run("put mail K '{\"big\":9007199254740993}' --jid d")
-        .ok();
-    redis.at(12).run("pop mail --count 2 --worker w1").ok();
-    redis
-        .at(13)
-        .run("complete a b d --worker w1")
-        .shows(expect![[r#"
-            a	complete
-            b	complete
-            d	complete
-            --- stderr
-            3 completed
-        "#]]);
-    assert_eq!(
-        redis.at(14).run("get a --data").ok(),
-        r#"{"n":1.10,"l":[]}"#
-    );
-    assert_eq!(
-        redis.at(14).run("get d --data").ok(),
-        r#"{"big":9007199254740993}"#
-    );
+    redis.session(expect![[r#"
+        11 $ qless put mail K '{"big":9007199254740993}' --jid d &>/dev/null
+        12 $ qless pop mail --count 2 --worker w1 &>/dev/null
+        13 $ qless complete a b d --worker w1
+        a	complete
+        b	complete
+        d	complete
+        --- stderr
+        3 completed
+    "#]]);
+    assert_eq!(redis.ok(14, "get a --data"), r#"{"n":1.10,"l":[]}"#);
+    assert_eq!(redis.ok(14, "get d --data"), r#"{"big":9007199254740993}"#);
     redis.must_be_clean();
 }
 
 #[test]
 fn each_job_of_many_has_its_own_outcome() {
     let redis = running();
-    redis.at(11).run("pop mail --worker w2").ok();
+    redis.ok(11, "pop mail --worker w2");
     redis
         .at(12)
         .input("# popped\na\n{\"jid\":\"b\"}\nc\nnope\n")
@@ -238,20 +168,18 @@ fn each_job_of_many_has_its_own_outcome() {
             --- stderr
             1 completed
         "#]]);
-    redis
-        .at(14)
-        .run("complete a b --worker w1")
-        .shows(expect![[r#"
-            --- stderr
-            0 completed, 2 skipped
-              skipped  2  complete, not running: a, b
-        "#]]);
+    redis.session(expect![[r#"
+        14 $ qless complete a b --worker w1
+        --- stderr
+        0 completed, 2 skipped
+          skipped  2  complete, not running: a, b
+    "#]]);
 }
 
 #[test]
 fn many_jobs_are_advanced() {
     let redis = running();
-    redis.at(11).run("pop mail --worker w1").ok();
+    redis.ok(11, "pop mail --worker w1");
     let jids = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(jids.path(), "a\nb\n").unwrap();
     let file = jids.path().display();
@@ -270,16 +198,14 @@ fn many_jobs_are_advanced() {
               each advances to `thumbs`
             would complete 2
         "#]]);
-    redis
-        .at(12)
-        .run("complete a b --worker w1 --next thumbs --depends a --delay 1m")
-        .shows(expect![[r#"
-            b	depends
-            --- stderr
-            1 completed, 1 failed
-              failed   1  it cannot depend on itself: a
-            --- exit 3
-        "#]]);
+    redis.session(expect![[r#"
+        12 $ qless complete a b --worker w1 --next thumbs --depends a --delay 1m
+        b	depends
+        --- stderr
+        1 completed, 1 failed
+          failed   1  it cannot depend on itself: a
+        --- exit 3
+    "#]]);
     redis
         .at(13)
         .run(&format!(
@@ -291,12 +217,10 @@ fn many_jobs_are_advanced() {
             1 completed, 1 skipped
               skipped  1  depends, not running: b
         "#]]);
-    redis
-        .at(14)
-        .run("complete a --worker w1 --rate 5/s")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--rate` needs several jobs
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        14 $ qless complete a --worker w1 --rate 5/s
+        --- stderr
+        error: `--rate` needs several jobs
+        --- exit 2
+    "#]]);
 }

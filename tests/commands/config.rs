@@ -17,7 +17,7 @@ fn configured() -> Redis {
         "images-max-concurrency 3",
         "odd 'a b'",
     ] {
-        redis.at(0).run(&format!("api config.set {line}")).ok();
+        redis.ok(0, &format!("api config.set {line}"));
     }
     redis
 }
@@ -49,13 +49,11 @@ fn options_are_listed_with_default_and_meaning() {
 #[test]
 fn all_includes_unused_options() {
     let redis = configured();
-    let keys = redis.at(0).run("config list --all --columns key").ok();
+    let keys = redis.ok(0, "config list --all --columns key");
     assert!(keys.lines().any(|key| key == "application"), "{keys}");
     assert!(
         !redis
-            .at(0)
-            .run("config list --columns key")
-            .ok()
+            .ok(0, "config list --columns key")
             .contains("application")
     );
 }
@@ -70,40 +68,22 @@ fn one_option_is_printed_as_its_value() {
         "100\n"
     );
     assert_eq!(redis.at(0).run("config get odd").stdout(), "a b\n");
-    redis
-        .at(0)
-        .run("config get mail-heartbeat -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "config",
-              "v": 1,
-              "total": 1,
-              "offset": 0,
-              "items": [
-                {
-                  "key": "mail-heartbeat",
-                  "value": "300",
-                  "default": null,
-                  "known": true
-                }
-              ]
-            }
-        "#]]);
+    redis.session(expect![[r#"
+        0 $ qless config get mail-heartbeat -o json | jq -c
+        {"kind":"config","v":1,"total":1,"offset":0,"items":[{"key":"mail-heartbeat","value":"300","default":null,"known":true}]}
+    "#]]);
 }
 
 #[test]
 fn an_unset_option_is_not_found() {
     let redis = configured();
-    redis
-        .at(0)
-        .run("config get test-heartbeat")
-        .shows(expect![[r#"
-            --- stderr
-            error: option `test-heartbeat` is not set
-            hint: `heartbeat` (90) applies
-            --- exit 4
-        "#]]);
-    redis.at(0).run("config get hartbeat").shows(expect![[r#"
+    redis.session(expect![[r#"
+        0 $ qless config get test-heartbeat
+        --- stderr
+        error: option `test-heartbeat` is not set
+        hint: `heartbeat` (90) applies
+        --- exit 4
+        0 $ qless config get hartbeat
         --- stderr
         error: option `hartbeat` does not exist
         hint: did you mean `heartbeat`?
@@ -125,166 +105,104 @@ fn raw_prints_the_reply_of_config_get() {
 #[test]
 fn known_options_are_checked() {
     let redis = Redis::start();
-    redis
-        .at(0)
-        .run("config set heartbeat 2m images-max-concurrency 5")
-        .shows(expect![[r#""#]]);
-    redis.at(0).run("config get heartbeat").shows(expect![[r#"
-            120
-        "#]]);
-    redis
-        .at(0)
-        .run("config get images-max-concurrency")
-        .shows(expect![[r#"
-            5
-        "#]]);
-    redis
-        .at(0)
-        .run("config set grace-period 0 jobs-history 1.5 -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "config set",
-              "targets": [
-                "grace-period",
-                "jobs-history"
-              ]
-            }
-        "#]]);
-    redis.at(0).run("config set heartbeat 0").shows(expect![[r#"
+    redis.session(expect![[r#"
+        0 $ qless config set heartbeat 2m images-max-concurrency 5
+        0 $ qless config get heartbeat
+        120
+        0 $ qless config get images-max-concurrency
+        5
+        0 $ qless config set grace-period 0 jobs-history 1.5 -o json | jq -c
+        {"kind":"done","v":1,"action":"config set","targets":["grace-period","jobs-history"]}
+        0 $ qless config set heartbeat 0
         --- stderr
         error: `heartbeat` expects more than no time, not `0`
         --- exit 2
+        0 $ qless config set heartbeat soon
+        --- stderr
+        error: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
+        --- exit 2
+        0 $ qless config set images-max-concurrency 1.5
+        --- stderr
+        error: `images-max-concurrency` expects a whole number of at least 0, not `1.5`
+        --- exit 2
+        0 $ qless config set jobs-history -1
+        --- stderr
+        error: `jobs-history` expects seconds, or a duration such as `5m`, not `-1`
+        --- exit 2
+        0 $ qless config set heartbeat &>/dev/null
+        --- exit 2
+        0 $ qless config set heartbeat 5 grace-period
+        --- stderr
+        error: `grace-period` has no value
+        --- exit 2
     "#]]);
-    redis
-        .at(0)
-        .run("config set heartbeat soon")
-        .shows(expect![[r#"
-            --- stderr
-            error: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
-            --- exit 2
-        "#]]);
-    redis
-        .at(0)
-        .run("config set images-max-concurrency 1.5")
-        .shows(expect![[r#"
-            --- stderr
-            error: `images-max-concurrency` expects a whole number of at least 0, not `1.5`
-            --- exit 2
-        "#]]);
-    redis
-        .at(0)
-        .run("config set jobs-history -1")
-        .shows(expect![[r#"
-            --- stderr
-            error: `jobs-history` expects seconds, or a duration such as `5m`, not `-1`
-            --- exit 2
-        "#]]);
-    redis.at(0).run("config set heartbeat").exits(2);
-    redis
-        .at(0)
-        .run("config set heartbeat 5 grace-period")
-        .shows(expect![[r#"
-            --- stderr
-            error: `grace-period` has no value
-            --- exit 2
-        "#]]);
-    assert_eq!(redis.at(0).run("config get heartbeat").ok(), "120");
+    assert_eq!(redis.ok(0, "config get heartbeat"), "120");
 }
 
 #[test]
 fn unknown_options_need_force() {
     let redis = Redis::start();
-    redis.at(0).run("config set hartbeat 5").shows(expect![[r#"
-            --- stderr
-            error: option `hartbeat` does not exist
-            hint: did you mean `heartbeat`?
-            --- exit 4
-        "#]]);
-    redis
-        .at(0)
-        .run("config set heartbeat-mail 5")
-        .shows(expect![[r#"
-            --- stderr
-            error: option `heartbeat-mail` does not exist
-            hint: the queue comes first: `mail-heartbeat`
-            --- exit 4
-        "#]]);
-    redis
-        .at(0)
-        .run("config set max-concurrency-mail 5")
-        .shows(expect![[r#"
-            --- stderr
-            error: option `max-concurrency-mail` does not exist
-            hint: the queue comes first: `mail-max-concurrency`
-            --- exit 4
-        "#]]);
-    redis
-        .at(0)
-        .run("config set big-mail-max-concurency 5")
-        .shows(expect![[r#"
-            --- stderr
-            error: option `big-mail-max-concurency` does not exist
-            hint: did you mean `big-mail-max-concurrency`?
-            --- exit 4
-        "#]]);
-    redis.at(0).run("config set zebra 5").shows(expect![[r#"
+    redis.session(expect![[r#"
+        0 $ qless config set hartbeat 5
+        --- stderr
+        error: option `hartbeat` does not exist
+        hint: did you mean `heartbeat`?
+        --- exit 4
+        0 $ qless config set heartbeat-mail 5
+        --- stderr
+        error: option `heartbeat-mail` does not exist
+        hint: the queue comes first: `mail-heartbeat`
+        --- exit 4
+        0 $ qless config set max-concurrency-mail 5
+        --- stderr
+        error: option `max-concurrency-mail` does not exist
+        hint: the queue comes first: `mail-max-concurrency`
+        --- exit 4
+        0 $ qless config set big-mail-max-concurency 5
+        --- stderr
+        error: option `big-mail-max-concurency` does not exist
+        hint: did you mean `big-mail-max-concurrency`?
+        --- exit 4
+        0 $ qless config set zebra 5
         --- stderr
         error: option `zebra` does not exist
         hint: `--force` sets it anyway
         --- exit 4
+        0 $ qless config set heartbeat 5 zebra 5 &>/dev/null
+        --- exit 4
+        0 $ qless config get heartbeat
+        60
+        0 $ qless config set zebra stripes --force &>/dev/null
+        0 $ qless config get zebra
+        stripes
+        0 $ qless config set zebra 5 -n --force
+        --- stderr
+        would set zebra to 5
     "#]]);
-    redis.at(0).run("config set heartbeat 5 zebra 5").exits(4);
-    assert_eq!(redis.at(0).run("config get heartbeat").ok(), "60");
-    redis.at(0).run("config set zebra stripes --force").ok();
-    assert_eq!(redis.at(0).run("config get zebra").ok(), "stripes");
-    redis
-        .at(0)
-        .run("config set zebra 5 -n --force")
-        .shows(expect![[r#"
-            --- stderr
-            would set zebra to 5
-        "#]]);
 }
 
 #[test]
 fn unsetting_an_option_restores_its_default() {
     let redis = configured();
-    redis.at(0).run("config unset heartbeat").shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to unset `heartbeat`; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(0)
-        .run("config unset heartbeat -n")
-        .shows(expect![[r#"
-            --- stderr
-            would unset `heartbeat`
-        "#]]);
-    redis
-        .at(0)
-        .run("config unset heartbeat odd --yes -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "config unset",
-              "targets": [
-                "heartbeat",
-                "odd"
-              ]
-            }
-        "#]]);
-    assert_eq!(redis.at(0).run("config get heartbeat").ok(), "60");
-    redis.at(0).run("config unset odd --yes").shows(expect![[r#"
-            --- stderr
-            error: option `odd` does not exist
-            --- exit 4
-        "#]]);
-    redis.at(0).run("config unset grace-period --yes").ok();
+    redis.session(expect![[r#"
+        0 $ qless config unset heartbeat
+        --- stderr
+        error: cannot ask whether to unset `heartbeat`; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        0 $ qless config unset heartbeat -n
+        --- stderr
+        would unset `heartbeat`
+        0 $ qless config unset heartbeat odd --yes -o json | jq -c
+        {"kind":"done","v":1,"action":"config unset","targets":["heartbeat","odd"]}
+        0 $ qless config get heartbeat
+        60
+        0 $ qless config unset odd --yes
+        --- stderr
+        error: option `odd` does not exist
+        --- exit 4
+    "#]]);
+    redis.ok(0, "config unset grace-period --yes");
 }
 
 #[test]
@@ -500,7 +418,7 @@ fn loading_lists_its_changes() {
         ~ heartbeat: 90 -> 2
         + jobs-history: 172800
     "#]]);
-    assert_eq!(redis.at(0).run("config get odd").ok(), "a b");
+    assert_eq!(redis.ok(0, "config get odd"), "a b");
     load("config load - --clear --yes -o json").shows(expect![[r#"
         {
           "kind": "done",
@@ -527,7 +445,7 @@ fn loading_lists_its_changes() {
         .input("{}")
         .run("config load - --clear --yes -q")
         .shows(expect![[r#""#]]);
-    assert_eq!(redis.at(0).run("config dump").ok(), "{}");
+    assert_eq!(redis.ok(0, "config dump"), "{}");
 }
 
 #[test]
@@ -661,7 +579,7 @@ fn loading_asks_on_a_terminal() {
 #[test]
 fn the_meaning_of_a_value_is_listed() {
     let redis = Redis::start();
-    let set = |line: &str| redis.at(0).run(&format!("config set {line}")).ok();
+    let set = |line: &str| redis.ok(0, &format!("config set {line}"));
     set("images-max-concurrency 0 max-job-history 0 heartbeat 45");
     // Other clients check no value.
     for (option, value) in [
@@ -671,32 +589,30 @@ fn the_meaning_of_a_value_is_listed() {
     ] {
         redis.send(&["HSET", "ql:config", option, value]);
     }
-    redis
-        .at(0)
-        .run("config list --columns key,value,meaning")
-        .shows(expect![[r#"
-            backoff-factor	3	factor of the delay after each further lost lock
-            backoff-initial-delay	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
-            grace-period	10	seconds a worker may still finish a job after its lock expires (0: none)
-            heartbeat	45	seconds a lock lasts between heartbeats (0: a lock expires immediately)
-            images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
-            jobs-failed-history	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
-            jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
-            jobs-history-count	50000	maximum number of completed jobs kept (0: none)
-            mail-defaults	{"lock":"*"}	options for puts that do not give them, in queue mail
-            mail-heartbeat	0	0: a lock expires immediately; seconds a lock lasts between heartbeats in queue mail
-            max-job-history	0	0: no limit; maximum number of history entries kept per job
-            max-pop-scan	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
-            max-worker-age	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
-            merge-max	1000	maximum number of payloads of a merge job
-            test-max-concurrency	many	not a number, so it has no effect; maximum number of jobs running at the same time in queue test
-        "#]]);
+    redis.session(expect![[r#"
+        0 $ qless config list --columns key,value,meaning
+        backoff-factor	3	factor of the delay after each further lost lock
+        backoff-initial-delay	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
+        grace-period	10	seconds a worker may still finish a job after its lock expires (0: none)
+        heartbeat	45	seconds a lock lasts between heartbeats (0: a lock expires immediately)
+        images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
+        jobs-failed-history	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
+        jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
+        jobs-history-count	50000	maximum number of completed jobs kept (0: none)
+        mail-defaults	{"lock":"*"}	options for puts that do not give them, in queue mail
+        mail-heartbeat	0	0: a lock expires immediately; seconds a lock lasts between heartbeats in queue mail
+        max-job-history	0	0: no limit; maximum number of history entries kept per job
+        max-pop-scan	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
+        max-worker-age	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
+        merge-max	1000	maximum number of payloads of a merge job
+        test-max-concurrency	many	not a number, so it has no effect; maximum number of jobs running at the same time in queue test
+    "#]]);
 }
 
 #[test]
 fn an_option_without_a_default_is_listed_and_can_be_set() {
     let redis = Redis::start();
-    let list = redis.at(0).run("config list").ok();
+    let list = redis.ok(0, "config list");
     let line = list
         .lines()
         .find(|line| line.starts_with("jobs-failed-history"));
@@ -707,26 +623,17 @@ fn an_option_without_a_default_is_listed_and_can_be_set() {
         )
     );
     assert_eq!(redis.at(0).run("config get jobs-failed-history").code(), 4);
-    redis
-        .at(0)
-        .run("config set jobs-failed-history 30d backoff-factor 1.5")
-        .ok();
-    assert_eq!(
-        redis.at(0).run("config get jobs-failed-history").ok(),
-        "2592000"
-    );
-    assert_eq!(redis.at(0).run("config get backoff-factor").ok(), "1.5");
-    redis
-        .at(0)
-        .run("config set backoff-factor -1")
-        .shows(expect![[r#"
-            --- stderr
-            error: `backoff-factor` expects a number of at least 0, not `-1`
-            --- exit 2
-        "#]]);
-    redis
-        .at(0)
-        .run("config unset jobs-failed-history --yes")
-        .ok();
+    redis.session(expect![[r#"
+        0 $ qless config set jobs-failed-history 30d backoff-factor 1.5 &>/dev/null
+        0 $ qless config get jobs-failed-history
+        2592000
+        0 $ qless config get backoff-factor
+        1.5
+        0 $ qless config set backoff-factor -1
+        --- stderr
+        error: `backoff-factor` expects a number of at least 0, not `-1`
+        --- exit 2
+        0 $ qless config unset jobs-failed-history --yes &>/dev/null
+    "#]]);
     assert_eq!(redis.at(0).run("config get jobs-failed-history").code(), 4);
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use expect_test::expect;
+use serde_json::json;
 
 use crate::support::config::ConfigHome;
 use crate::support::qless::Qless;
@@ -95,31 +96,26 @@ fn contexts_are_printed_as_documents() {
 fn without_a_file_there_are_no_contexts() {
     let home = ConfigHome::empty();
     home.run("context").shows(expect![""]);
-    assert_eq!(
-        home.run("context -o json").json()["items"],
-        serde_json::json!([])
-    );
+    assert_eq!(home.run("context -o json").json()["items"], json!([]));
     let seen = on_terminal(&home.qless(), &["context"]);
     assert!(seen.starts_with("no contexts\nhint: "), "{seen}");
-    home.run("context --config here.toml").shows(expect![[r#"
+    home.qless().session(expect![[r#"
+        $ qless context --config here.toml
         --- stderr
         error: cannot read config file `here.toml`: no such file or directory
         hint: `--config none` reads no file
         --- exit 2
-    "#]]);
-    home.run("context use prod").shows(expect![[r#"
+        $ qless context use prod
         --- stderr
         error: context `prod` does not exist: there is no config file `HOME/qless/config.toml`
         hint: `qless context add NAME --redis URL` writes it
         --- exit 4
+        $ qless context add prod --redis redis://h --config none
+        --- stderr
+        error: there is no config file to write
+        hint: name one with `--config FILE`, or set HOME
+        --- exit 2
     "#]]);
-    home.run("context add prod --redis redis://h --config none")
-        .shows(expect![[r#"
-            --- stderr
-            error: there is no config file to write
-            hint: name one with `--config FILE`, or set HOME
-            --- exit 2
-        "#]]);
 }
 
 #[test]
@@ -183,15 +179,9 @@ fn changing_the_default_keeps_the_rest_of_the_file() {
     assert_eq!(home.text(), expected);
     home.run("context use gone").exits(4);
     assert_eq!(home.text(), expected);
-    home.run("context use viewer -o json").shows(expect![[r#"
-        {
-          "kind": "done",
-          "v": 1,
-          "action": "context use",
-          "targets": [
-            "viewer"
-          ]
-        }
+    home.qless().session(expect![[r#"
+        $ qless context use viewer -o json | jq -c
+        {"kind":"done","v":1,"action":"context use","targets":["viewer"]}
     "#]]);
     let home = ConfigHome::new("[context.a]\nredis = \"redis://h\"\n");
     home.run("context use a").ok();

@@ -119,10 +119,8 @@ fn an_unknown_context_is_refused_with_the_nearest_known_one() {
         error: context `two` does not exist: there is no config file
         --- exit 4
     "#]]);
-    ConfigHome::empty()
-        .qless()
-        .run("queues --context two")
-        .shows(expect![[r#"
+    ConfigHome::empty().qless().session(expect![[r#"
+        $ qless queues --context two
         --- stderr
         error: context `two` does not exist: there is no config file `HOME/qless/config.toml`
         hint: `qless context add NAME --redis URL` writes it

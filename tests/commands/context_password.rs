@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
 use crate::support::config::{ConfigHome, ProtectedServer};
 use crate::support::keyboard;
@@ -48,51 +48,36 @@ fn a_program_prints_the_password() {
 
 #[test]
 fn a_password_command_that_fails_is_an_error() {
-    let printed = |words: &str, expected: Expect| {
+    let printed = |words: &str| {
         let server = guarded(&format!("password-command = {words}\n"));
-        run(&server, "length q").shows(expected);
+        run(&server, "length q")
     };
-    printed(
-        "[\"false\"]",
-        expect![[r#"
+    printed("[\"false\"]").shows(expect![[r#"
             --- stderr
             error: `password-command` of context `prod`, `false`, failed with exit code 1
             --- exit 6
-        "#]],
-    );
-    printed(
-        "[\"/nonexistent/pass\", \"geheim-4711\"]",
-        expect![[r#"
+        "#]]);
+    printed("[\"/nonexistent/pass\", \"geheim-4711\"]").shows(expect![[r#"
             --- stderr
             error: `password-command` of context `prod`, `/nonexistent/pass`, cannot be run: no such file or directory
             --- exit 6
-        "#]],
-    );
-    printed(
-        "[\"true\"]",
-        expect![[r#"
+        "#]]);
+    printed("[\"true\"]").shows(expect![[r#"
             --- stderr
             error: `password-command` of context `prod`, `true`, printed no password
             --- exit 6
-        "#]],
-    );
-    printed(
-        "[\"sh\", \"-c\", \"echo locked >&2; exit 3\"]",
-        expect![[r#"
+        "#]]);
+    printed("[\"sh\", \"-c\", \"echo locked >&2; exit 3\"]").shows(expect![[r#"
             --- stderr
             locked
             error: `password-command` of context `prod`, `sh`, failed with exit code 3
             --- exit 6
-        "#]],
-    );
-    printed(
-        "[\"sh\", \"-c\", \"kill -9 $$\"]",
-        expect![[r#"
+        "#]]);
+    printed("[\"sh\", \"-c\", \"kill -9 $$\"]").shows(expect![[r#"
             --- stderr
             error: `password-command` of context `prod`, `sh`, was killed
             --- exit 6
-        "#]],
-    );
+        "#]]);
     let error = run(
         &guarded("password-command = [\"false\"]\n"),
         "length q -o json",

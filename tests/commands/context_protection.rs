@@ -95,27 +95,23 @@ fn a_refusal_names_the_flags_a_script_has_to_add() {
     let server = ProtectedServer::new("label = \"PROD EU\"\n");
     server.failed(&["a", "b"]);
     let prod = server.prod();
-    prod.run("retry --group boom").shows(expect![[r#"
+    prod.session(expect![[r#"
+        $ qless retry --group boom
         --- stderr
         error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
         hint: add `--yes --confirm='PROD EU'`: the context is protected
         --- exit 9
-    "#]]);
-    prod.run("retry --group boom --yes").shows(expect![[r#"
+        $ qless retry --group boom --yes
         --- stderr
         error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
         hint: add `--confirm='PROD EU'`: the context is protected
         --- exit 9
-    "#]]);
-    prod.run("retry --group boom --confirm 'PROD EU'")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    prod.run("retry --group boom --yes --confirm prod")
-        .shows(expect![[r#"
+        $ qless retry --group boom --confirm 'PROD EU'
+        --- stderr
+        error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        $ qless retry --group boom --yes --confirm prod
         --- stderr
         error: `--confirm` says `prod`, but this is `PROD EU`; nothing was changed
         --- exit 9

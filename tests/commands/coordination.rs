@@ -2,83 +2,31 @@
 //! `export` and `import`.
 
 use expect_test::expect;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::redis::Redis;
 use crate::support::terminal;
 use crate::support::text::words;
 
 fn job(redis: &Redis, jid: &str) -> Value {
-    redis.at(99).run(&format!("get {jid} -o json")).json()
+    redis.json(99, &format!("get {jid} -o json"))
 }
 
 #[test]
 fn put_tells_whether_a_job_is_new_and_what_it_waits_for() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("put orders Sync --jid a --key k -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "put",
-              "v": 1,
-              "jid": "a",
-              "queue": "orders",
-              "state": "waiting",
-              "created": true,
-              "new": true
-            }
-        "#]]);
-    redis
-        .at(11)
-        .run("put orders Sync --jid b --key k -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "put",
-              "v": 1,
-              "jid": "b",
-              "queue": "orders",
-              "state": "depends",
-              "created": true,
-              "new": true,
-              "queued_behind": "a"
-            }
-        "#]]);
-    redis
-        .at(12)
-        .run("put orders Sync --jid c --key k --unique -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "put",
-              "v": 1,
-              "jid": "b",
-              "queue": "orders",
-              "state": "depends",
-              "created": false,
-              "new": false
-            }
-        "#]]);
-    redis
-        .at(12)
-        .run("put orders Sync --jid c --key k --unique")
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless put orders Sync --jid a --key k -o json | jq -c
+        {"kind":"put","v":1,"jid":"a","queue":"orders","state":"waiting","created":true,"new":true}
+        11 $ qless put orders Sync --jid b --key k -o json | jq -c
+        {"kind":"put","v":1,"jid":"b","queue":"orders","state":"depends","created":true,"new":true,"queued_behind":"a"}
+        12 $ qless put orders Sync --jid c --key k --unique -o json | jq -c
+        {"kind":"put","v":1,"jid":"b","queue":"orders","state":"depends","created":false,"new":false}
+        12 $ qless put orders Sync --jid c --key k --unique
         b
+        13 $ qless put orders Other --jid d --key k --dup replace -o json | jq -c
+        {"kind":"put","v":1,"jid":"b","queue":"orders","state":"depends","created":false,"new":false,"queued_behind":"a"}
     "#]]);
-    redis
-        .at(13)
-        .run("put orders Other --jid d --key k --dup replace -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "put",
-              "v": 1,
-              "jid": "b",
-              "queue": "orders",
-              "state": "depends",
-              "created": false,
-              "new": false,
-              "queued_behind": "a"
-            }
-        "#]]);
     assert_eq!(job(&redis, "b")["klass"], "Other");
 }
 
@@ -95,14 +43,14 @@ fn merged_puts_are_one_job_with_payloads_by_score() {
         ];
         redis.at(now).args(args).ok();
     }
-    let jobs = redis.at(13).run("jobs --queue orders -o json").json();
+    let jobs = redis.json(13, "jobs --queue orders -o json");
     assert_eq!(jobs["items"].as_array().unwrap().len(), 1);
     let jid = jobs["items"][0]["jid"].as_str().unwrap();
     let merged = job(&redis, jid);
-    assert_eq!(merged["data"], serde_json::json!([{"v": 2}, {"v": 1}]));
+    assert_eq!(merged["data"], json!([{"v": 2}, {"v": 1}]));
     assert_eq!(
         merged["payloads"][0],
-        serde_json::json!({"data": {"v": 2}, "score": -3})
+        json!({"data": {"v": 2}, "score": -3})
     );
     assert_eq!(merged["payloads"][1]["score"], 5);
     redis
@@ -133,22 +81,22 @@ fn a_popped_merge_job_has_its_payloads() {
         let args = ["put", "orders", "Sync", data, "--key", "k", "--merge"];
         redis.at(now).args(args).ok();
     }
-    redis.at(12).run("put orders Sync --jid plain").ok();
-    let jid = redis.at(13).run("jobs --key k -o jid").ok();
+    redis.ok(12, "put orders Sync --jid plain");
+    let jid = redis.ok(13, "jobs --key k -o jid");
     let lists = [
         format!("get plain {jid} -o json"),
         "get --key k -o json".to_owned(),
         "pop orders --worker w -o json".to_owned(),
     ];
     for line in lists {
-        let jobs = redis.at(14).run(&line).json();
+        let jobs = redis.json(14, &line);
         let jobs = jobs["items"].as_array().unwrap();
         let merged = jobs.iter().find(|job| job["jid"] == *jid).unwrap();
         assert_eq!(merged["payloads"][1]["data"], 2, "{line}");
         let plain = jobs.iter().find(|job| job["jid"] == "plain");
         assert_eq!(plain.and_then(|job| job.get("payloads")), None, "{line}");
     }
-    let fence = redis.at(15).run(&format!("get {jid} --field fence")).ok();
+    let fence = redis.ok(15, &format!("get {jid} --field fence"));
     assert_eq!(fence, "1");
 }
 
@@ -156,20 +104,20 @@ fn a_popped_merge_job_has_its_payloads() {
 fn a_window_outlives_the_job() {
     let redis = Redis::start();
     let line = "put reports Nightly --key nightly --unique --ttl 24h";
-    let jid = redis.at(10).run(line).ok();
-    redis.at(11).run("pop reports --worker w").ok();
-    redis.at(12).run(&format!("complete {jid} --worker w")).ok();
-    assert_eq!(redis.at(20).run(line).ok(), jid);
-    assert_ne!(redis.at(86_500).run(line).ok(), jid);
+    let jid = redis.ok(10, line);
+    redis.ok(11, "pop reports --worker w");
+    redis.ok(12, &format!("complete {jid} --worker w"));
+    assert_eq!(redis.ok(20, line), jid);
+    assert_ne!(redis.ok(86_500, line), jid);
 }
 
 #[test]
 fn unique_until_the_start_lets_one_wait_behind_the_running_job() {
     let redis = Redis::start();
-    let put = |now: u32| redis.at(now).run("put q K --key k --unique=start").ok();
+    let put = |now: u32| redis.ok(now, "put q K --key k --unique=start");
     let first = put(10);
     assert_eq!(put(11), first);
-    redis.at(12).run("pop q --worker w").ok();
+    redis.ok(12, "pop q --worker w");
     let second = put(13);
     assert_ne!(second, first);
     assert_eq!(put(14), second);
@@ -178,29 +126,24 @@ fn unique_until_the_start_lets_one_wait_behind_the_running_job() {
 #[test]
 fn all_options_reach_the_job() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run(
-            "put q K --jid a --key k --hold --lock=sales.csv --throttle api=10 --throttle db \
+    redis.ok(
+        10,
+        "put q K --jid a --key k --hold --lock=sales.csv --throttle api=10 --throttle db \
              --backoff exp:30s:2:1h:0.1",
-        )
-        .ok();
-    let a = job(&redis, "a");
-    assert_eq!(
-        a["throttles"],
-        serde_json::json!(["api", "db", "lock:sales.csv"])
     );
+    let a = job(&redis, "a");
+    assert_eq!(a["throttles"], json!(["api", "db", "lock:sales.csv"]));
     assert_eq!(a["backoff"], "exp:30:2:3600:0.1");
     assert_eq!(a["hold"], true);
-    redis
-        .at(11)
-        .run("put q K --jid a --replace --key '' --throttle '' --lock= --backoff ''")
-        .ok();
+    redis.ok(
+        11,
+        "put q K --jid a --replace --key '' --throttle '' --lock= --backoff ''",
+    );
     let a = job(&redis, "a");
     for field in ["key", "throttles", "backoff", "hold"] {
         assert_eq!(a.get(field), None, "{field}");
     }
-    redis.at(12).run("put q K '{\"x\":1}' --jid b --lock").ok();
+    redis.ok(12, "put q K '{\"x\":1}' --jid b --lock");
     let id = job(&redis, "b")["throttles"][0]
         .as_str()
         .unwrap()
@@ -211,103 +154,53 @@ fn all_options_reach_the_job() {
 #[test]
 fn options_that_make_no_sense_together_are_refused() {
     let redis = Redis::start();
-    for (flags, expected) in [
-        (
-            "--merge",
-            expect![[r#"
-            --- stderr
-            error: `--merge` needs `--key`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--unique",
-            expect![[r#"
-            --- stderr
-            error: `--unique` needs `--key`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--hold",
-            expect![[r#"
-            --- stderr
-            error: `--hold` needs `--key`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--dup replace",
-            expect![[r#"
-            --- stderr
-            error: `--dup` needs `--key`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--key k --merge --unique",
-            expect![[r#"
-            --- stderr
-            error: `--merge` cannot be used with `--unique`
-            hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--key k --merge --rescore best",
-            expect![[r#"
-            --- stderr
-            error: `--rescore` expects one of `min`, `max`, not `best`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--key k --merge --score high",
-            expect![[r#"
-            --- stderr
-            error: `--score` expects a number, not `high`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--key k --unique=never",
-            expect![[r#"
-            --- stderr
-            error: `--unique` expects one of `end`, `start`, not `never`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--key k --unique --ttl 0",
-            expect![[r#"
-            --- stderr
-            error: `--ttl` expects a duration of more than 0, not `0`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "--backoff soon",
-            expect![[r#"
-                --- stderr
-                error: `--backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `soon`
-                --- exit 2
-            "#]],
-        ),
-        (
-            "--at 9999-01-01T00:00:00Z",
-            expect![[r#"
-                --- stderr
-                error: `--at` is more than ten years ahead
-                --- exit 2
-            "#]],
-        ),
-    ] {
-        redis
-            .at(10)
-            .run(&format!("put q K {flags}"))
-            .exits(2)
-            .shows(expected);
-    }
+    redis.session(expect![[r#"
+        10 $ qless put q K --merge
+        --- stderr
+        error: `--merge` needs `--key`
+        --- exit 2
+        10 $ qless put q K --unique
+        --- stderr
+        error: `--unique` needs `--key`
+        --- exit 2
+        10 $ qless put q K --hold
+        --- stderr
+        error: `--hold` needs `--key`
+        --- exit 2
+        10 $ qless put q K --dup replace
+        --- stderr
+        error: `--dup` needs `--key`
+        --- exit 2
+        10 $ qless put q K --key k --merge --unique
+        --- stderr
+        error: `--merge` cannot be used with `--unique`
+        hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
+        --- exit 2
+        10 $ qless put q K --key k --merge --rescore best
+        --- stderr
+        error: `--rescore` expects one of `min`, `max`, not `best`
+        --- exit 2
+        10 $ qless put q K --key k --merge --score high
+        --- stderr
+        error: `--score` expects a number, not `high`
+        --- exit 2
+        10 $ qless put q K --key k --unique=never
+        --- stderr
+        error: `--unique` expects one of `end`, `start`, not `never`
+        --- exit 2
+        10 $ qless put q K --key k --unique --ttl 0
+        --- stderr
+        error: `--ttl` expects a duration of more than 0, not `0`
+        --- exit 2
+        10 $ qless put q K --backoff soon
+        --- stderr
+        error: `--backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `soon`
+        --- exit 2
+        10 $ qless put q K --at 9999-01-01T00:00:00Z
+        --- stderr
+        error: `--at` is more than ten years ahead
+        --- exit 2
+    "#]]);
     redis.at(10).run("put q K --merge --dry-run").exits(2);
     let long = "k".repeat(513);
     redis
@@ -341,7 +234,7 @@ fn the_lines_of_a_file_have_the_same_options() {
         (&a["backoff"], &a["hold"]),
         (&"fixed:60".into(), &true.into())
     );
-    assert_eq!(job(&redis, jids[1])["data"], serde_json::json!([2, 1]));
+    assert_eq!(job(&redis, jids[1])["data"], json!([2, 1]));
     let defaults = r#"{"queue":"q","klass":"K","data":3}"#;
     redis
         .at(11)
@@ -365,7 +258,7 @@ fn the_lines_of_a_file_have_the_same_options() {
             --- stderr
             1 put
         "#]]);
-    assert_eq!(job(&redis, jids[1])["data"], serde_json::json!([3, 2, 1]));
+    assert_eq!(job(&redis, jids[1])["data"], json!([3, 2, 1]));
 }
 
 #[test]
@@ -460,54 +353,46 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
 #[test]
 fn recurring_jobs_put_jobs_with_their_options() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("recur put reports Hourly --every 1h --jid hourly --no-overlap --throttle db=2 --backoff fixed:1m")
-        .ok();
-    redis
-        .at(10)
-        .run("recur get hourly -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "recurring",
-              "v": 1,
-              "jid": "hourly",
-              "klass": "Hourly",
-              "queue": "reports",
-              "every_s": 3600,
-              "next": "1970-01-01T00:00:10.000Z",
-              "backlog": 0,
-              "count": 0,
-              "priority": 0,
-              "retries": 5,
-              "tags": [],
-              "data": {},
-              "options": {
-                "throttles": ["db"],
-                "key": "hourly",
-                "dup": "skip",
-                "backoff": "fixed:60"
-              }
-            }
-        "#]]);
-    redis.at(20).run("pop reports --worker w").ok();
-    let running = redis.at(20).run("jobs --state running -o json").json();
+    redis.session(expect![[r#"
+        10 $ qless recur put reports Hourly --every 1h --jid hourly --no-overlap --throttle db=2 --backoff fixed:1m &>/dev/null
+        10 $ qless recur get hourly -o json
+        {
+          "kind": "recurring",
+          "v": 1,
+          "jid": "hourly",
+          "klass": "Hourly",
+          "queue": "reports",
+          "every_s": 3600,
+          "next": "1970-01-01T00:00:10.000Z",
+          "backlog": 0,
+          "count": 0,
+          "priority": 0,
+          "retries": 5,
+          "tags": [],
+          "data": {},
+          "options": {
+            "throttles": ["db"],
+            "key": "hourly",
+            "dup": "skip",
+            "backoff": "fixed:60"
+          }
+        }
+    "#]]);
+    redis.ok(20, "pop reports --worker w");
+    let running = redis.json(20, "jobs --state running -o json");
     assert_eq!(running["items"][0]["key"], "reports/hourly");
-    assert_eq!(running["items"][0]["throttles"], serde_json::json!(["db"]));
+    assert_eq!(running["items"][0]["throttles"], json!(["db"]));
     // The next runs are left out while the first one has not ended.
-    redis.at(9_000).run("peek reports").ok();
-    let open = redis.at(9_000).run("jobs --queue reports -o jid").ok();
+    redis.ok(9_000, "peek reports");
+    let open = redis.ok(9_000, "jobs --queue reports -o jid");
     assert_eq!(open.lines().count(), 1, "{open}");
-    redis
-        .at(9_000)
-        .run("recur set hourly --backoff linear:2m --key other")
-        .ok();
-    let options = redis.at(9_000).run("recur get hourly -o json").json()["options"].clone();
+    redis.ok(9_000, "recur set hourly --backoff linear:2m --key other");
+    let options = redis.json(9_000, "recur get hourly -o json")["options"].clone();
     assert_eq!(
         (&options["backoff"], &options["key"]),
         (&"linear:120".into(), &"other".into())
     );
-    let jid = redis.at(9_001).run("recur run hourly").ok();
+    let jid = redis.ok(9_001, "recur run hourly");
     assert_eq!(job(&redis, &jid)["backoff"], "linear:120");
     redis
         .at(10)
@@ -518,15 +403,15 @@ fn recurring_jobs_put_jobs_with_their_options() {
 #[test]
 fn an_advanced_job_gets_the_options_of_the_next_queue() {
     let redis = Redis::start();
-    redis.at(10).run("put q K --jid a").ok();
-    redis.at(11).run("pop q --worker w").ok();
-    redis
-        .at(12)
-        .run("complete a --worker w --next ship --key k --throttle api=3 --backoff fixed:5")
-        .ok();
+    redis.ok(10, "put q K --jid a");
+    redis.ok(11, "pop q --worker w");
+    redis.ok(
+        12,
+        "complete a --worker w --next ship --key k --throttle api=3 --backoff fixed:5",
+    );
     let a = job(&redis, "a");
     assert_eq!(a["key"], "ship/k");
-    assert_eq!(a["throttles"], serde_json::json!(["api"]));
+    assert_eq!(a["throttles"], json!(["api"]));
     assert_eq!(a["backoff"], "fixed:5");
     // A refused call changes no throttle.
     for (jids, depends) in [("a", "a"), ("a", "nobody"), ("b", ""), ("b nobody", "")] {
@@ -538,15 +423,9 @@ fn an_advanced_job_gets_the_options_of_the_next_queue() {
         let line = format!("complete {jids} --worker w --next ship --throttle api=9 {depends}");
         assert_ne!(redis.at(13).run(&line).code(), 0, "{line}");
     }
-    assert_eq!(
-        redis.at(13).run("throttle show api -o json").json()["maximum"],
-        3
-    );
-    redis
-        .at(13)
-        .run("complete a --worker w --key k")
-        .exits(2)
-        .shows(expect![[r#"
+    assert_eq!(redis.json(13, "throttle show api -o json")["maximum"], 3);
+    redis.session(expect![[r#"
+        13 $ qless complete a --worker w --key k
         --- stderr
         error: `--key`, `--hold`, `--lock`, `--throttle` and `--backoff` need `--next`
         hint: a completed job does not run again
@@ -584,10 +463,9 @@ fn an_import_restores_lanes_throttles_and_payloads() {
         after["since"] = before["since"].clone();
         assert_eq!(after, before, "{jid}");
     }
-    let lane = |redis: &Redis| redis.at(30).run("key orders k -o jid").ok();
+    let lane = |redis: &Redis| redis.ok(30, "key orders k -o jid");
     assert_eq!(lane(&new), lane(&old));
-    let options =
-        |redis: &Redis| redis.at(30).run("recur get tick -o json").json()["options"].clone();
+    let options = |redis: &Redis| redis.json(30, "recur get tick -o json")["options"].clone();
     assert_eq!(options(&new), options(&old));
     let renamed = Redis::start();
     renamed
@@ -607,7 +485,7 @@ fn a_terminal_tells_what_happened_to_a_put() {
         command.args(words(line)).env("TERM", "xterm");
         terminal::run(command, 100).stdout()
     };
-    redis.at(9).run("put q K --jid z").ok();
+    redis.ok(9, "put q K --jid z");
     let shown: String = [
         (10, "put q K --jid a --key k --merge"),
         (11, "put q K 1 --jid b --key k --merge"),
@@ -639,7 +517,7 @@ fn a_terminal_tells_what_happened_to_a_put() {
 #[test]
 fn a_put_waits_for_the_job_that_took_it() {
     let redis = Redis::start();
-    redis.at(10).run("put q K --jid a --key k").ok();
+    redis.ok(10, "put q K --jid a --key k");
     let waiting = redis.qless().start("put q K --key k --unique --wait=30s");
     redis.qless().run("pop q --worker w").ok();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
@@ -653,7 +531,7 @@ fn a_put_waits_for_the_job_that_took_it() {
 
 /// The maxima of the throttles that are set.
 fn maxima(redis: &Redis) -> String {
-    let throttles = redis.at(99).run("throttle list -o json").json();
+    let throttles = redis.json(99, "throttle list -o json");
     let items = throttles["items"].as_array().unwrap().iter();
     let shown = items.filter(|item| item["defined"] == true);
     let shown = shown.map(|item| format!("{}={}", item["id"].as_str().unwrap(), item["maximum"]));
@@ -664,8 +542,8 @@ fn maxima(redis: &Redis) -> String {
 fn a_put_that_puts_nothing_changes_no_throttle() {
     for id in ["api", "new"] {
         let redis = Redis::start();
-        redis.at(9).run("throttle set api 1").ok();
-        redis.at(10).run("put t K --jid a --key k").ok();
+        redis.ok(9, "throttle set api 1");
+        redis.ok(10, "put t K --jid a --key k");
         let put = |more: &str, code: i32| {
             let line = format!("put t K --throttle {id}=9 {more}");
             redis.at(11).run(&line).exits(code);
@@ -691,7 +569,7 @@ fn a_put_that_puts_nothing_changes_no_throttle() {
         from("", "", 0);
 
         let line = format!("put t K --jid d --throttle {id}=9");
-        redis.at(13).run(&line).ok();
+        redis.ok(13, &line);
         let expected = if id == "api" { "api=9" } else { "api=1 new=9" };
         assert_eq!(maxima(&redis), expected);
         let line = format!("put t K --from - --throttle {id}=7");
@@ -708,10 +586,10 @@ fn a_put_that_puts_nothing_changes_no_throttle() {
 #[test]
 fn a_put_counts_with_the_maximum_that_it_sets() {
     let redis = Redis::start();
-    redis.at(9).run("throttle set api 1 --ttl 1h").ok();
-    redis.at(10).run("put t K --jid a --throttle api").ok();
-    redis.at(11).run("pop t --worker w").ok();
-    let put = |line: &str| redis.at(12).run(&format!("{line} -o json")).json();
+    redis.ok(9, "throttle set api 1 --ttl 1h");
+    redis.ok(10, "put t K --jid a --throttle api");
+    redis.ok(11, "pop t --worker w");
+    let put = |line: &str| redis.json(12, &format!("{line} -o json"));
     let line = "put t K --jid b --throttle api=1 --throttle new=-1";
     let dry = put(&format!("{line} -n"));
     assert_eq!(maxima(&redis), "api=1");
@@ -723,7 +601,7 @@ fn a_put_counts_with_the_maximum_that_it_sets() {
     assert_eq!(maxima(&redis), "api=1 new=-1");
     // Its place was taken by the maximum of `api`, too: it is held as long as one of them has no slot.
     assert_eq!(put("put t K --jid c --throttle api=2")["state"], "waiting");
-    let shown = redis.at(13).run("throttle show api -o json").json();
+    let shown = redis.json(13, "throttle show api -o json");
     assert_eq!(shown["maximum"], 2);
     assert!(shown["ttl_s"].as_u64() > Some(3000), "{shown}");
 }
@@ -731,8 +609,8 @@ fn a_put_counts_with_the_maximum_that_it_sets() {
 #[test]
 fn a_dry_run_tells_what_the_lane_does_with_a_put() {
     let redis = Redis::start();
-    redis.at(10).run("put q K --jid a --key c").ok();
-    redis.at(10).run("put q K --jid m --key d --merge").ok();
+    redis.ok(10, "put q K --jid a --key c");
+    redis.ok(10, "put q K --jid m --key d --merge");
     let before = redis.dump();
     for line in [
         "put q K --jid x --key c --unique",
@@ -798,16 +676,15 @@ fn a_dry_run_reads_the_uniqueness_window_and_the_defaults_of_the_queue() {
         .args(["defaults", "q", r#"{"key":"{klass}","dup":"skip"}"#])
         .ok();
     redis.at(10).run("put q K --jid a --ttl 60s").exits(0);
-    redis.at(11).run("pop q --worker w").ok();
-    redis.at(12).run("complete a --worker w").ok();
-    redis.at(13).run("put q K -n").shows(expect![[r#"
+    redis.ok(11, "pop q --worker w");
+    redis.ok(12, "complete a --worker w");
+    redis.session(expect![[r#"
+        13 $ qless put q K -n
         --- stderr
         would put nothing: a is complete
-    "#]]);
-    redis.at(13).run("put q K").shows(expect![[r#"
+        13 $ qless put q K
         a
-    "#]]);
-    redis.at(90).run("put q K -n").shows(expect![[r#"
+        90 $ qless put q K -n
         --- stderr
         would put a job in q, waiting
     "#]]);
@@ -877,7 +754,7 @@ fn lines_with_the_names_of_flags_get_a_hint() {
         .input(r#"{"throttles":["a=b="]}"#)
         .run("put q K --from -")
         .exits(0);
-    assert_eq!(redis.at(11).run("jobs --columns throttles").ok(), "a=b");
+    assert_eq!(redis.ok(11, "jobs --columns throttles"), "a=b");
 }
 
 #[test]
@@ -897,7 +774,7 @@ fn a_maximum_means_the_same_in_a_flag_in_a_line_and_in_defaults() {
             }
         }
         assert_eq!(maxima(&redis), "cust:new=3", "{way}");
-        let popped = redis.at(11).run("pop th --worker w --count 9 -o jid").ok();
+        let popped = redis.ok(11, "pop th --worker w --count 9 -o jid");
         assert_eq!(popped.lines().count(), 3, "{way}");
     }
 }
@@ -936,7 +813,7 @@ fn the_maxima_of_lines_agree_and_are_set_as_those_of_the_flag() {
             would put 1
         "#]]);
     assert!(redis.dump().is_empty());
-    redis.at(10).run("throttle set a 5").ok();
+    redis.ok(10, "throttle set a 5");
     redis.at(11).input(one).run("put q K --from -").exits(0);
     assert_eq!(maxima(&redis), "a=1");
 }
@@ -944,33 +821,25 @@ fn the_maxima_of_lines_agree_and_are_set_as_those_of_the_flag() {
 #[test]
 fn an_option_without_effect_is_noted() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("put q K --jid a --key k --ttl 60s -n")
-        .shows(expect![[r#"
-            --- stderr
-            note: queue `q` is new
-            note: `--ttl` needs `--unique`: it has no effect
-            would put a job in q, waiting
-        "#]]);
-    redis
-        .at(10)
-        .run("put q K --jid a --key k --ttl 60s")
-        .shows(expect![[r#"
-            a
-            --- stderr
-            note: `--ttl` needs `--unique`: it has no effect
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless put q K --jid a --key k --ttl 60s -n
+        --- stderr
+        note: queue `q` is new
+        note: `--ttl` needs `--unique`: it has no effect
+        would put a job in q, waiting
+        10 $ qless put q K --jid a --key k --ttl 60s
+        a
+        --- stderr
+        note: `--ttl` needs `--unique`: it has no effect
+    "#]]);
     redis
         .at(11)
         .args(["defaults", "q", r#"{"dup":"skip"}"#])
         .ok();
-    redis
-        .at(12)
-        .run("put q K --jid b --key k --ttl 60s")
-        .shows(expect![[r#"
-            a
-        "#]]);
+    redis.session(expect![[r#"
+        12 $ qless put q K --jid b --key k --ttl 60s
+        a
+    "#]]);
 }
 
 #[test]
@@ -991,14 +860,11 @@ fn a_put_names_the_command_that_finds_keys_of_a_wrong_type() {
 #[test]
 fn a_job_can_be_advanced_with_a_place_that_it_keeps() {
     let redis = Redis::start();
-    redis.at(10).run("put q K --jid a").ok();
-    redis.at(11).run("pop q --worker w").ok();
-    redis
-        .at(12)
-        .run("complete a --worker w --next q --key k --hold")
-        .ok();
-    let job = redis.at(13).run("get a -o json").json();
+    redis.ok(10, "put q K --jid a");
+    redis.ok(11, "pop q --worker w");
+    redis.ok(12, "complete a --worker w --next q --key k --hold");
+    let job = redis.json(13, "get a -o json");
     assert_eq!((&job["key"], &job["hold"]), (&"q/k".into(), &true.into()));
-    redis.at(14).run("pop q --worker w").ok();
+    redis.ok(14, "pop q --worker w");
     redis.at(15).run("complete a --worker w --hold").exits(2);
 }

@@ -7,62 +7,35 @@ use crate::support::redis::Redis;
 #[test]
 fn defaults_are_set_shown_and_removed() {
     let redis = Redis::start();
-    redis.at(10).run("defaults hi").shows(expect![[""]]);
-    redis.at(10).run("defaults hi -o json").shows(expect![[r#"
-        {
-          "kind": "defaults",
-          "v": 1,
-          "queue": "hi",
-          "defaults": null
-        }
-    "#]]);
-    redis
-        .at(10)
-        .run(
-            r#"defaults hi '{"lock":"*","ttl":"1d","hold":true,"retries":25,"throttles":["api"]}'"#,
-        )
-        .shows(expect![[r#"
-            {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
-        "#]]);
-    redis.at(10).run("defaults hi").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless defaults hi
+        10 $ qless defaults hi -o json | jq -c
+        {"kind":"defaults","v":1,"queue":"hi","defaults":null}
+        10 $ qless defaults hi '{"lock":"*","ttl":"1d","hold":true,"retries":25,"throttles":["api"]}'
         {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
-    "#]]);
-    redis
-        .at(10)
-        .run("config get hi-defaults")
-        .shows(expect![[r#"
+        10 $ qless defaults hi
         {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+        10 $ qless config get hi-defaults
+        {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+        10 $ qless config list --columns key,value
+        backoff-factor	3
+        backoff-initial-delay	0
+        grace-period	10
+        heartbeat	60
+        hi-defaults	{"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+        jobs-failed-history	–
+        jobs-history	604800
+        jobs-history-count	50000
+        max-job-history	100
+        max-pop-scan	1000
+        max-worker-age	86400
+        merge-max	1000
+        10 $ qless defaults hi --unset &>/dev/null
+        --- exit 9
+        10 $ qless defaults hi --unset --yes -o json | jq -c
+        {"kind":"defaults","v":1,"queue":"hi","defaults":null}
+        10 $ qless defaults hi
     "#]]);
-    redis
-        .at(10)
-        .run("config list --columns key,value")
-        .shows(expect![[r#"
-            backoff-factor	3
-            backoff-initial-delay	0
-            grace-period	10
-            heartbeat	60
-            hi-defaults	{"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
-            jobs-failed-history	–
-            jobs-history	604800
-            jobs-history-count	50000
-            max-job-history	100
-            max-pop-scan	1000
-            max-worker-age	86400
-            merge-max	1000
-        "#]]);
-    redis.at(10).run("defaults hi --unset").exits(9);
-    redis
-        .at(10)
-        .run("defaults hi --unset --yes -o json")
-        .shows(expect![[r#"
-        {
-          "kind": "defaults",
-          "v": 1,
-          "queue": "hi",
-          "defaults": null
-        }
-    "#]]);
-    redis.at(10).run("defaults hi").shows(expect![[""]]);
 }
 
 #[test]
@@ -83,7 +56,7 @@ fn defaults_apply_to_puts_that_give_nothing() {
         (&first["jid"], &false.into())
     );
     let jid = first["jid"].as_str().unwrap();
-    let job = redis.at(13).run(&format!("get {jid} -o json")).json();
+    let job = redis.json(13, &format!("get {jid} -o json"));
     assert_eq!(job["key"], "orders/7");
     assert_eq!(job["retries"], 7);
     assert_eq!(job["backoff"], "exp:30");
@@ -98,184 +71,134 @@ fn defaults_apply_to_puts_that_give_nothing() {
         "1",
     ];
     assert_eq!(redis.at(14).args(third).ok(), jid);
-    let job = redis.at(15).run(&format!("get {jid} -o json")).json();
+    let job = redis.json(15, &format!("get {jid} -o json"));
     assert_eq!(job["payloads"][0]["data"]["v"], 3);
 }
 
 #[test]
 fn wrong_defaults_are_refused_before_they_are_written() {
     let redis = Redis::start();
-    for (defaults, expected) in [
-        (
-            "[]",
-            expect![[r#"
-            --- stderr
-            error: the defaults of a queue are a JSON object
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"lock\":",
-            expect![[r#"
-                --- stderr
-                error: data is not JSON: line 1, column 9: EOF while parsing a value
-                hint: quote it for the shell, or build it from pairs: `--arg user:=42`
-                --- exit 2
-            "#]],
-        ),
-        (
-            "{\"lok\":\"*\"}",
-            expect![[r#"
-            --- stderr
-            error: a queue has no default for `lok`
-            hint: did you mean `lock`?
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"delay\":1}",
-            expect![[r#"
-            --- stderr
-            error: a queue has no default for `delay`
-            hint: the options are throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff, retries, priority, order
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"lock\":1}",
-            expect![[r#"
-            --- stderr
-            error: `lock` expects a text, not `1`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"key\":\"{data.}\"}",
-            expect![[r#"
-            --- stderr
-            error: `key` has `{data.}`, which is no part of a job
-            hint: a job has {klass}, {queue}, {data} and {data.a.b}
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"key\":\"{customer}\"}",
-            expect![[r#"
-            --- stderr
-            error: `key` has `{customer}`, which is no part of a job
-            hint: a job has {klass}, {queue}, {data} and {data.a.b}
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"key\":\"{data.x\",\"dup\":\"skip\"}",
-            expect![[r#"
-            --- stderr
-            error: `key` has `{data.x`, which has no closing brace
-            hint: a job has {klass}, {queue}, {data} and {data.a.b}
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"lock\":\"{klass}-{data.{x}\"}",
-            expect![[r#"
-            --- stderr
-            error: `lock` has `{data.{x}`, which has no closing brace
-            hint: a job has {klass}, {queue}, {data} and {data.a.b}
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"throttles\":[\"api\",\"{data.x\",\"{klass}\"]}",
-            expect![[r#"
-            --- stderr
-            error: `throttles` has `{data.x`, which has no closing brace
-            hint: a job has {klass}, {queue}, {data} and {data.a.b}
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"throttles\":\"api\"}",
-            expect![[r#"
-            --- stderr
-            error: `throttles` expects an array of texts, not `"api"`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"dup\":\"both\"}",
-            expect![[r#"
-            --- stderr
-            error: `dup` expects `queue`, `merge`, `skip` or `replace`, not `"both"`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"backoff\":\"often\"}",
-            expect![[r#"
-                --- stderr
-                error: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `"often"`
-                --- exit 2
-            "#]],
-        ),
-        (
-            "{\"retries\":-1}",
-            expect![[r#"
-            --- stderr
-            error: `retries` expects a whole number between 0 and 9007199254740992, not `-1`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"order\":\"fifo\"}",
-            expect![[r#"
-            --- stderr
-            error: `order` expects `due`, not `"fifo"`
-            --- exit 2
-        "#]],
-        ),
-        (
-            "{\"lock\":\"a\",\"lock\":\"b\"}",
-            expect![[r#"
-            --- stderr
-            error: `lock` stands there twice
-            --- exit 2
-        "#]],
-        ),
-    ] {
-        redis
-            .at(10)
-            .args(["defaults", "q", defaults])
-            .exits(2)
-            .shows(expected);
-        redis
-            .at(10)
-            .args(["config", "set", "q-defaults", defaults])
-            .exits(2);
-    }
+    redis.session(expect![[r#"
+        10 $ qless defaults q '[]'
+        --- stderr
+        error: the defaults of a queue are a JSON object
+        --- exit 2
+        10 $ qless config set q-defaults '[]' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"lock":'
+        --- stderr
+        error: data is not JSON: line 1, column 9: EOF while parsing a value
+        hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+        --- exit 2
+        10 $ qless config set q-defaults '{"lock":' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"lok":"*"}'
+        --- stderr
+        error: a queue has no default for `lok`
+        hint: did you mean `lock`?
+        --- exit 2
+        10 $ qless config set q-defaults '{"lok":"*"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"delay":1}'
+        --- stderr
+        error: a queue has no default for `delay`
+        hint: the options are throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff, retries, priority, order
+        --- exit 2
+        10 $ qless config set q-defaults '{"delay":1}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"lock":1}'
+        --- stderr
+        error: `lock` expects a text, not `1`
+        --- exit 2
+        10 $ qless config set q-defaults '{"lock":1}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"key":"{data.}"}'
+        --- stderr
+        error: `key` has `{data.}`, which is no part of a job
+        hint: a job has {klass}, {queue}, {data} and {data.a.b}
+        --- exit 2
+        10 $ qless config set q-defaults '{"key":"{data.}"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"key":"{customer}"}'
+        --- stderr
+        error: `key` has `{customer}`, which is no part of a job
+        hint: a job has {klass}, {queue}, {data} and {data.a.b}
+        --- exit 2
+        10 $ qless config set q-defaults '{"key":"{customer}"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"key":"{data.x","dup":"skip"}'
+        --- stderr
+        error: `key` has `{data.x`, which has no closing brace
+        hint: a job has {klass}, {queue}, {data} and {data.a.b}
+        --- exit 2
+        10 $ qless config set q-defaults '{"key":"{data.x","dup":"skip"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"lock":"{klass}-{data.{x}"}'
+        --- stderr
+        error: `lock` has `{data.{x}`, which has no closing brace
+        hint: a job has {klass}, {queue}, {data} and {data.a.b}
+        --- exit 2
+        10 $ qless config set q-defaults '{"lock":"{klass}-{data.{x}"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"throttles":["api","{data.x","{klass}"]}'
+        --- stderr
+        error: `throttles` has `{data.x`, which has no closing brace
+        hint: a job has {klass}, {queue}, {data} and {data.a.b}
+        --- exit 2
+        10 $ qless config set q-defaults '{"throttles":["api","{data.x","{klass}"]}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"throttles":"api"}'
+        --- stderr
+        error: `throttles` expects an array of texts, not `"api"`
+        --- exit 2
+        10 $ qless config set q-defaults '{"throttles":"api"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"dup":"both"}'
+        --- stderr
+        error: `dup` expects `queue`, `merge`, `skip` or `replace`, not `"both"`
+        --- exit 2
+        10 $ qless config set q-defaults '{"dup":"both"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"backoff":"often"}'
+        --- stderr
+        error: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `"often"`
+        --- exit 2
+        10 $ qless config set q-defaults '{"backoff":"often"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"retries":-1}'
+        --- stderr
+        error: `retries` expects a whole number between 0 and 9007199254740992, not `-1`
+        --- exit 2
+        10 $ qless config set q-defaults '{"retries":-1}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"order":"fifo"}'
+        --- stderr
+        error: `order` expects `due`, not `"fifo"`
+        --- exit 2
+        10 $ qless config set q-defaults '{"order":"fifo"}' &>/dev/null
+        --- exit 2
+        10 $ qless defaults q '{"lock":"a","lock":"b"}'
+        --- stderr
+        error: `lock` stands there twice
+        --- exit 2
+        10 $ qless config set q-defaults '{"lock":"a","lock":"b"}' &>/dev/null
+        --- exit 2
+    "#]]);
     assert!(redis.dump().is_empty());
 }
 
 #[test]
 fn a_dry_run_leaves_the_defaults() {
     let redis = Redis::start();
-    redis.at(10).run(r#"defaults q '{"lock":"*"}'"#).ok();
-    redis
-        .at(10)
-        .run(r#"defaults q '{"lock":"x"}' --dry-run -o json"#)
-        .shows(expect![[r#"
-            {
-              "kind": "defaults",
-              "v": 1,
-              "queue": "q",
-              "defaults": {"lock":"x"},
-              "dry_run": true
-            }
-            --- stderr
-            would set the defaults of queue q to {"lock":"x"}
-        "#]]);
-    redis.at(10).run("defaults q --unset --dry-run").ok();
-    assert_eq!(redis.at(10).run("defaults q").ok(), r#"{"lock":"*"}"#);
+    redis.ok(10, r#"defaults q '{"lock":"*"}'"#);
+    redis.session(expect![[r#"
+        10 $ qless defaults q '{"lock":"x"}' --dry-run -o json | jq -c
+        {"kind":"defaults","v":1,"queue":"q","defaults":{"lock":"x"},"dry_run":true}
+        --- stderr
+        would set the defaults of queue q to {"lock":"x"}
+    "#]]);
+    redis.ok(10, "defaults q --unset --dry-run");
+    assert_eq!(redis.ok(10, "defaults q"), r#"{"lock":"*"}"#);
 }
 
 #[test]
@@ -283,8 +206,8 @@ fn a_stored_placeholder_without_a_closing_brace_is_plain_text() {
     let redis = Redis::start();
     let stored = r#"{"key":"{data.x","backoff":"fixed:5"}"#;
     redis.send(&["HSET", "ql:config", "q-defaults", stored]);
-    redis.at(10).run("put q K --jid a").ok();
-    let job = redis.at(11).run("get a -o json").json();
+    redis.ok(10, "put q K --jid a");
+    let job = redis.json(11, "get a -o json");
     assert_eq!(
         (&job["key"], &job["backoff"]),
         (&"q/{data.x".into(), &"fixed:5".into())
@@ -308,41 +231,37 @@ fn stored_defaults_that_are_ignored_are_named() {
         "p-defaults",
         unknown,
     ]);
-    redis.at(10).run("defaults q").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless defaults q
         --- stderr
         warning: the defaults of queue q are no JSON object and ignored: {]
-    "#]]);
-    redis.at(10).run("defaults p").shows(expect![[r#"
+        10 $ qless defaults p
         {"lok":"*","ttl":5}
         --- stderr
         warning: not all defaults of queue p can be used: a queue has no default for `lok`
-    "#]]);
-    redis.at(10).run("check").shows(expect![[r#"
+        10 $ qless check
         warn	config-value	2	setting has a value that cannot be used	p-defaults: is ignored in part: lok, q-defaults: is ignored, is no JSON object
         --- stderr
         scanned 1 key, 0 jobs, 0 queues in 0.0s
         --- exit 7
     "#]]);
-    redis.at(10).run("defaults q --unset --yes").ok();
-    redis.at(10).run("defaults p --unset --yes").ok();
+    redis.ok(10, "defaults q --unset --yes");
+    redis.ok(10, "defaults p --unset --yes");
     redis.at(10).run("check").exits(0);
 }
 
 #[test]
 fn a_limit_that_no_flag_raises_has_no_such_hint() {
     let redis = Redis::start();
-    redis.at(1).run("defaults q @/dev/zero").shows(expect![[r#"
-            --- stderr
-            error: `/dev/zero` is longer than 65536 bytes
-            --- exit 2
-        "#]]);
-    redis
-        .at(1)
-        .run("put q K @/dev/zero --max-data 5")
-        .shows(expect![[r#"
-            --- stderr
-            error: `/dev/zero` is longer than 5 bytes
-            hint: `--max-data` raises the limit
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        1 $ qless defaults q @/dev/zero
+        --- stderr
+        error: `/dev/zero` is longer than 65536 bytes
+        --- exit 2
+        1 $ qless put q K @/dev/zero --max-data 5
+        --- stderr
+        error: `/dev/zero` is longer than 5 bytes
+        hint: `--max-data` raises the limit
+        --- exit 2
+    "#]]);
 }

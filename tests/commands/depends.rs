@@ -8,43 +8,38 @@ use crate::support::redis::Redis;
 #[test]
 fn dependencies_and_dependents_are_shown_with_states() {
     let redis = busy();
-    redis.at(100).run("depends blocked").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless depends blocked
         waits for	breaks	Thumb	images	failed
         waits for	runs	Mail::Digest	mail	running
-    "#]]);
-    redis
-        .at(100)
-        .run("depends blocked -o json")
-        .shows(expect![[r#"
+        100 $ qless depends blocked -o json
+        {
+          "kind": "dependencies",
+          "v": 1,
+          "jid": "blocked",
+          "klass": "Deploy",
+          "queue": "mail",
+          "dependencies": [
             {
-              "kind": "dependencies",
-              "v": 1,
-              "jid": "blocked",
-              "klass": "Deploy",
+              "jid": "breaks",
+              "klass": "Thumb",
+              "queue": "images",
+              "state": "failed"
+            },
+            {
+              "jid": "runs",
+              "klass": "Mail::Digest",
               "queue": "mail",
-              "dependencies": [
-                {
-                  "jid": "breaks",
-                  "klass": "Thumb",
-                  "queue": "images",
-                  "state": "failed"
-                },
-                {
-                  "jid": "runs",
-                  "klass": "Mail::Digest",
-                  "queue": "mail",
-                  "state": "running"
-                }
-              ],
-              "dependents": []
+              "state": "running"
             }
-        "#]]);
-    redis.at(100).run("depends runs").shows(expect![[r#"
+          ],
+          "dependents": []
+        }
+        100 $ qless depends runs
         needed by	blocked	Deploy	mail	depends
+        100 $ qless depends runs -o jid
+        blocked
     "#]]);
-    redis.at(100).run("depends runs -o jid").shows(expect![[r#"
-            blocked
-        "#]]);
 }
 
 #[test]
@@ -59,101 +54,80 @@ fn depends_of_an_unknown_job_is_not_found() {
 /// `d` depends on `a`; `b` has no dependencies, `c` is complete.
 fn waiting() -> Redis {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid c").ok();
-    redis.at(2).run("pop mail --worker w").ok();
-    redis.at(3).run("complete c --worker w").ok();
-    redis.at(4).run("put mail K --jid a").ok();
-    redis.at(5).run("put mail K --jid b").ok();
-    redis.at(6).run("put mail K --jid d --depends a").ok();
+    redis.ok(1, "put mail K --jid c");
+    redis.ok(2, "pop mail --worker w");
+    redis.ok(3, "complete c --worker w");
+    redis.ok(4, "put mail K --jid a");
+    redis.ok(5, "put mail K --jid b");
+    redis.ok(6, "put mail K --jid d --depends a");
     redis
 }
 
 #[test]
 fn dependencies_are_added_and_dropped() {
     let redis = waiting();
-    redis.at(10).run("depends d --on b c").shows(expect![[r#"
-            waits for	a	K	mail	waiting
-            waits for	b	K	mail	waiting
-            --- stderr
-            note: `c` is complete already, not a dependency
-        "#]]);
-    redis.at(11).run("depends d --off a").shows(expect![[r#"
-            waits for	b	K	mail	waiting
-        "#]]);
-    redis
-        .at(12)
-        .run("depends d --off b")
-        .shows(expect![[r#""#]]);
-    assert_eq!(redis.at(13).run("get d --field state").ok(), "waiting");
+    redis.session(expect![[r#"
+        10 $ qless depends d --on b c
+        waits for	a	K	mail	waiting
+        waits for	b	K	mail	waiting
+        --- stderr
+        note: `c` is complete already, not a dependency
+        11 $ qless depends d --off a
+        waits for	b	K	mail	waiting
+        12 $ qless depends d --off b
+    "#]]);
+    assert_eq!(redis.ok(13, "get d --field state"), "waiting");
 }
 
 #[test]
 fn all_dependencies_are_dropped_together() {
     let redis = waiting();
-    redis.at(10).run("depends d --on b").ok();
-    redis
-        .at(11)
-        .run("depends d --off-all -n")
-        .shows(expect![[r#"
-            waits for	a	K	mail	waiting
-            waits for	b	K	mail	waiting
-            --- stderr
-            would change the dependencies of the job; now they are:
-        "#]]);
-    redis
-        .at(11)
-        .run("depends d --off-all -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "dependencies",
-              "v": 1,
-              "jid": "d",
-              "klass": "K",
-              "queue": "mail",
-              "dependencies": [],
-              "dependents": []
-            }
-        "#]]);
-    assert_eq!(redis.at(13).run("get d --field state").ok(), "waiting");
+    redis.ok(10, "depends d --on b");
+    redis.session(expect![[r#"
+        11 $ qless depends d --off-all -n
+        waits for	a	K	mail	waiting
+        waits for	b	K	mail	waiting
+        --- stderr
+        would change the dependencies of the job; now they are:
+        11 $ qless depends d --off-all -o json | jq -c
+        {"kind":"dependencies","v":1,"jid":"d","klass":"K","queue":"mail","dependencies":[],"dependents":[]}
+    "#]]);
+    assert_eq!(redis.ok(13, "get d --field state"), "waiting");
 }
 
 #[test]
 fn an_invalid_dependency_is_refused() {
     let redis = waiting();
-    redis.at(10).run("depends d --on b nope").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless depends d --on b nope
         --- stderr
         error: cannot change the dependencies of `d`: `nope` does not exist
         --- exit 4
-    "#]]);
-    redis.at(10).run("depends d --on d").shows(expect![[r#"
+        10 $ qless depends d --on d
         --- stderr
         error: cannot change the dependencies of `d`: it would wait for itself: d → d
         --- exit 5
-    "#]]);
-    redis.at(10).run("put mail K --jid e --depends d").ok();
-    redis.at(10).run("depends d --on e").shows(expect![[r#"
+        10 $ qless put mail K --jid e --depends d &>/dev/null
+        10 $ qless depends d --on e
         --- stderr
         error: cannot change the dependencies of `d`: it would wait for itself: d → e → d
         --- exit 5
-    "#]]);
-    redis.at(10).run("depends a --on b").shows(expect![[r#"
+        10 $ qless depends a --on b
         --- stderr
         error: cannot change the dependencies of `a`: its state is `waiting`, not `depends`
         --- exit 5
-    "#]]);
-    redis.at(10).run("depends nope --on b").shows(expect![[r#"
-            --- stderr
-            error: job `nope` does not exist
-            --- exit 4
-        "#]]);
-    redis.at(10).run("depends d --off b").shows(expect![[r#"
+        10 $ qless depends nope --on b
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+        10 $ qless depends d --off b
         waits for	a	K	mail	waiting
         needed by	e	K	mail	depends
         --- stderr
         note: it does not depend on `b`
-    "#]]);
-    redis.at(10).run("depends d --off a --off-all").exits(2);
-    redis.at(11).run("depends d").shows(expect![[r#"
+        10 $ qless depends d --off a --off-all &>/dev/null
+        --- exit 2
+        11 $ qless depends d
         waits for	a	K	mail	waiting
         needed by	e	K	mail	depends
     "#]]);
@@ -162,28 +136,23 @@ fn an_invalid_dependency_is_refused() {
 #[test]
 fn off_all_releases_many_jobs() {
     let redis = Redis::start();
-    redis.at(1).run("put ci Build --jid root").ok();
+    redis.ok(1, "put ci Build --jid root");
     for (jid, more) in [("a", ""), ("b", "--delay 1h"), ("c d", ""), ("-x", "")] {
         let line = format!("put deploy Deploy --jid '{jid}' --depends root {more}");
-        redis
-            .at(2)
-            .run(&line.replace("--jid '-x'", "--jid=-x"))
-            .ok();
+        redis.ok(2, &line.replace("--jid '-x'", "--jid=-x"));
     }
-    redis
-        .at(3)
-        .run("depends --off-all a root 'c d' nope -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"root","result":"skipped","code":"state_changed","detail":"it is waiting, not depends","queue":"ci","state_before":"waiting","state_after":null}
-            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
-            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
-            {"jid":"c d","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
-            {"summary":{"action":"depends","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            2 released, 2 skipped
-              skipped  1  gone: nope
-                       1  waiting, not depends: root
-        "#]]);
+    redis.session(expect![[r#"
+        3 $ qless depends --off-all a root 'c d' nope -o ndjson
+        {"jid":"root","result":"skipped","code":"state_changed","detail":"it is waiting, not depends","queue":"ci","state_before":"waiting","state_after":null}
+        {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
+        {"jid":"c d","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
+        {"summary":{"action":"depends","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        2 released, 2 skipped
+          skipped  1  gone: nope
+                   1  waiting, not depends: root
+    "#]]);
     redis
         .at(3)
         .input("b\n-x\n")
@@ -195,31 +164,21 @@ fn off_all_releases_many_jobs() {
               deploy	depends	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
             would release 2
         "#]]);
-    redis
-        .at(3)
-        .run("depends --queue deploy --off-all")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to release 2 jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(3)
-        .run("depends --queue deploy --off-all --yes --reason 'root is stuck' -o jid")
-        .shows(expect![[r#"
-            -x
-            b
-            --- stderr
-            2 released
-        "#]]);
-    redis
-        .at(4)
-        .run("depends --queue deploy --off-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            no jobs to release
-        "#]]);
+    redis.session(expect![[r#"
+        3 $ qless depends --queue deploy --off-all
+        --- stderr
+        error: cannot ask whether to release 2 jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        3 $ qless depends --queue deploy --off-all --yes --reason 'root is stuck' -o jid
+        -x
+        b
+        --- stderr
+        2 released
+        4 $ qless depends --queue deploy --off-all --yes
+        --- stderr
+        no jobs to release
+    "#]]);
     redis
         .at(4)
         .hide(&qless::internals::host_name(), "HOST")
@@ -231,7 +190,7 @@ fn off_all_releases_many_jobs() {
             -x	waiting
             b	scheduled
         "#]]);
-    let history = redis.at(5).run("get b -o json").json()["history"].clone();
+    let history = redis.json(5, "get b -o json")["history"].clone();
     assert_eq!(history[1]["reason"], "root is stuck");
 }
 
@@ -267,18 +226,16 @@ fn only_off_all_takes_several_jobs() {
 #[test]
 fn a_blocked_dependent_has_as_many_dependencies_as_in_other_lists() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid s1 --priority 9").ok();
-    redis.at(2).run("put mail K --jid s2 --depends s1").ok();
-    redis
-        .at(3)
-        .run("put mail K --jid s3 --depends s1 --depends s2")
-        .ok();
-    redis.at(4).run("pop mail --worker w").ok();
-    redis
-        .at(5)
-        .run("fail s1 --worker w --group boom --message no")
-        .ok();
-    let table = |line: &str| redis.at(10).run(&format!("{line} -o table")).ok();
+    redis.ok(1, "put mail K --jid s1 --priority 9");
+    redis.ok(2, "put mail K --jid s2 --depends s1");
+    for (now, line) in [
+        (3, "put mail K --jid s3 --depends s1 --depends s2"),
+        (4, "pop mail --worker w"),
+        (5, "fail s1 --worker w --group boom --message no"),
+    ] {
+        redis.ok(now, line);
+    }
+    let table = |line: &str| redis.ok(10, &format!("{line} -o table"));
     expect![[r#"
         s1 (K, mail) depends on nothing
         and is needed by
@@ -296,13 +253,10 @@ fn a_blocked_dependent_has_as_many_dependencies_as_in_other_lists() {
 /// `v1`, `v2` and `v3` in a lane; `v3` also depends on `x`.
 fn lane() -> Redis {
     let redis = Redis::start();
-    redis.at(10).run("put v K --jid x").ok();
-    redis.at(11).run("put v K --jid v1 --key k").ok();
-    redis.at(12).run("put v K --jid v2 --key k").ok();
-    redis
-        .at(13)
-        .run("put v K --jid v3 --key k --depends x")
-        .ok();
+    redis.ok(10, "put v K --jid x");
+    redis.ok(11, "put v K --jid v1 --key k");
+    redis.ok(12, "put v K --jid v2 --key k");
+    redis.ok(13, "put v K --jid v3 --key k --depends x");
     redis
 }
 
@@ -338,7 +292,7 @@ fn the_dependency_of_a_lane_cannot_be_removed() {
             "#]],
         });
     }
-    let dependencies = redis.at(20).run("get v3 -o json").json()["dependencies"].clone();
+    let dependencies = redis.json(20, "get v3 -o json")["dependencies"].clone();
     assert_eq!(dependencies, serde_json::json!(["v2", "x"]));
 }
 
@@ -378,6 +332,6 @@ fn jobs_that_wait_in_their_lane_are_not_released() {
           skipped  2  it waits in its lane: v2, v3
         --- exit 5
     "#]]);
-    let dependencies = redis.at(22).run("get v3 -o json").json()["dependencies"].clone();
+    let dependencies = redis.json(22, "get v3 -o json")["dependencies"].clone();
     assert_eq!(dependencies, serde_json::json!(["v2"]));
 }

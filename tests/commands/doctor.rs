@@ -5,10 +5,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use rcgen::{CertificateParams, date_time_ymd};
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::replicas;
 use crate::support::cluster::Cluster;
@@ -18,6 +18,7 @@ use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::{Redis, acl_commands};
 use crate::support::sentinel::{MASTER, Sentinels};
 use crate::support::terminal;
+use crate::support::text::Shows;
 use crate::support::tls::{Authority, TlsRedis};
 
 const SECRET: &str = "geheim-4711";
@@ -65,13 +66,12 @@ fn item(qless: &Qless, check: &str) -> Value {
     found.unwrap_or_else(|| panic!("no check {check}"))
 }
 
-/// Compares level, text and hint of one check.
+/// The level, text and hint of one check.
 #[track_caller]
-fn says(qless: &Qless, check: &str, expected: Expect) {
+fn says(qless: &Qless, check: &str) -> String {
     let item = item(qless, check);
     let text = |name: &str| item[name].as_str().unwrap_or("–").to_owned();
-    let shown = [text("level"), text("what"), text("hint")].join(" | ");
-    expected.assert_eq(&format!("{shown}\n"));
+    [text("level"), text("what"), text("hint")].join(" | ") + "\n"
 }
 
 /// The check has failed and says what another command says, with a hint; those after it are skipped.
@@ -203,10 +203,7 @@ fn tls_is_checked() {
         tls["protocol"].as_str().unwrap().starts_with("TLS 1."),
         "{tls}"
     );
-    assert_eq!(
-        tls["names"],
-        serde_json::json!(["localhost", "127.0.0.1", "::1"])
-    );
+    assert_eq!(tls["names"], json!(["localhost", "127.0.0.1", "::1"]));
     assert!(
         tls["expires"].as_str().unwrap().starts_with("4096-01-01"),
         "{tls}"
@@ -304,13 +301,9 @@ fn a_server_that_runs_a_script_is_busy() {
     while ping().is_ok() {
         assert!(Instant::now() < deadline);
     }
-    says(
-        &redis.qless(),
-        "server",
-        expect![[r#"
+    says(&redis.qless(), "server").shows(expect![[r#"
         error | `unix://DIR/s` is busy with a script | `redis-cli SCRIPT KILL` ends it if it has not written yet
-    "#]],
-    );
+    "#]]);
     redis.send(&["SCRIPT", "KILL"]);
     script.join().unwrap();
 }
@@ -352,48 +345,28 @@ fn a_server_that_loads_its_data_is_not_asked_further() {
     let port = silent_server("loading:1\r\n");
     let qless = at_url(&format!("redis://127.0.0.1:{port}")).hide(&port.to_string(), "PORT");
     let begun = Instant::now();
-    says(
-        &qless,
-        "server",
-        expect![[r#"
+    says(&qless, "server").shows(expect![[r#"
         error | `redis://127.0.0.1:PORT/0` is still loading its data | `redis-cli INFO persistence` shows how far it is
-    "#]],
-    );
+    "#]]);
     assert!(begun.elapsed() < Duration::from_secs(5));
-    says(
-        &qless,
-        "core",
-        expect![[r#"
+    says(&qless, "core").shows(expect![[r#"
         skipped | not looked at: `server` failed | –
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn what_a_service_does_not_tell_is_skipped() {
     let port = silent_server("");
     let qless = at_url(&format!("redis://127.0.0.1:{port}")).hide(&port.to_string(), "PORT");
-    says(
-        &qless,
-        "server",
-        expect![[r#"
+    says(&qless, "server").shows(expect![[r#"
         ok | Redis 7.2.0 | –
-    "#]],
-    );
-    says(
-        &qless,
-        "core",
-        expect![[r#"
+    "#]]);
+    says(&qless, "core").shows(expect![[r#"
         error | `redis://127.0.0.1:PORT/0` does not run the core: it runs no scripts | `qless` requires a server with EVAL
-    "#]],
-    );
-    says(
-        &qless,
-        "eviction",
-        expect![[r#"
+    "#]]);
+    says(&qless, "eviction").shows(expect![[r#"
         skipped | the server does not tell: `redis://127.0.0.1:PORT/0` refuses: unknown command 'INFO' | –
-    "#]],
-    );
+    "#]]);
     let clock = item(&qless, "clock");
     let what = clock["what"].as_str().unwrap();
     assert!(
@@ -418,40 +391,24 @@ fn missing_rights_are_named() {
         .qless()
         .env("QLESS_REDIS_URL", url)
         .env("QLESS_REDIS_PASSWORD", SECRET);
-    says(
-        &ops,
-        "rights",
-        expect![[r#"
+    says(&ops, "rights").shows(expect![[r#"
         error | user `ops` may not run HSET, ZREM on `ql:*` | `qless help acl` prints the line an administrator needs
-    "#]],
-    );
+    "#]]);
     ops.run("doctor").exits(1);
     // What only reads works without these.
     ops.run("doctor --read-only -q").exits(0);
     redis.send(&["ACL", "SETUSER", "ops", "+hset", "+zrem", "-hlen"]);
-    says(
-        &ops,
-        "rights",
-        expect![[r#"
+    says(&ops, "rights").shows(expect![[r#"
         warning | user `ops` may not run HLEN, SCAN on `ql:*`, which only some commands need: dry runs, check, export, throttle list --all, selectors that read every job | `qless help acl` prints the line an administrator needs
-    "#]],
-    );
+    "#]]);
     ops.run("doctor -q").exits(0);
     redis.send(&["ACL", "SETUSER", "ops", "-eval", "-info"]);
-    says(
-        &ops,
-        "rights",
-        expect![[r#"
+    says(&ops, "rights").shows(expect![[r#"
         error | user `ops` may not run `eval` | `qless help acl` prints the line an administrator needs
-    "#]],
-    );
-    says(
-        &ops,
-        "memory",
-        expect![[r#"
+    "#]]);
+    says(&ops, "memory").shows(expect![[r#"
         skipped | the server does not tell: user `ops` may not run `info` | `qless help acl` prints the line an administrator needs
-    "#]],
-    );
+    "#]]);
     ops.run("doctor").exits(1);
 }
 
@@ -491,39 +448,23 @@ fn memory_and_eviction_are_judged() {
     let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
     let qless = redis.qless();
     set("maxmemory-policy", "allkeys-lru");
-    says(
-        &qless,
-        "eviction",
-        expect![[r#"
+    says(&qless, "eviction").shows(expect![[r#"
         ok | maxmemory-policy allkeys-lru, without effect: maxmemory is not set | –
-    "#]],
-    );
+    "#]]);
     set("maxmemory", "1gb");
-    says(
-        &qless,
-        "eviction",
-        expect![[r#"
+    says(&qless, "eviction").shows(expect![[r#"
         warning | the server deletes jobs when its memory is full (maxmemory-policy allkeys-lru) | it refuses new ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`
-    "#]],
-    );
+    "#]]);
     qless.run("doctor -q").exits(0);
     set("maxmemory-policy", "volatile-ttl");
-    says(
-        &qless,
-        "eviction",
-        expect![[r#"
+    says(&qless, "eviction").shows(expect![[r#"
         ok | maxmemory-policy volatile-ttl, which deletes only keys with an expiry: windows of uniqueness | –
-    "#]],
-    );
+    "#]]);
     set("maxmemory-policy", "noeviction");
     set("maxmemory", "100kb");
-    says(
-        &qless,
-        "memory",
-        expect![[r#"
+    says(&qless, "memory").shows(expect![[r#"
         error | `unix://DIR/s` is out of memory | `qless cancel` and a shorter `jobs-history` free some
-    "#]],
-    );
+    "#]]);
     qless.run("doctor").exits(1);
 }
 
@@ -532,38 +473,22 @@ fn persistence_is_judged() {
     let redis = Redis::start();
     let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
     let qless = redis.qless();
-    says(
-        &qless,
-        "persistence",
-        expect![[r#"
+    says(&qless, "persistence").shows(expect![[r#"
         warning | neither append-only file nor snapshots: a restart loses all jobs | `redis-cli CONFIG SET appendonly yes` writes each change to disk
-    "#]],
-    );
+    "#]]);
     set("save", "3600 1");
-    says(
-        &qless,
-        "persistence",
-        expect![[r#"
+    says(&qless, "persistence").shows(expect![[r#"
         warning | snapshots only, none since the server started: a crash loses what was changed since | `redis-cli CONFIG SET appendonly yes` writes each change to disk
-    "#]],
-    );
+    "#]]);
     set("appendonly", "yes");
     set("appendfsync", "always");
-    says(
-        &qless,
-        "persistence",
-        expect![[r#"
+    says(&qless, "persistence").shows(expect![[r#"
         ok | append-only file, on disk before each reply | –
-    "#]],
-    );
+    "#]]);
     set("appendfsync", "no");
-    says(
-        &qless,
-        "persistence",
-        expect![[r#"
+    says(&qless, "persistence").shows(expect![[r#"
         warning | append-only file, on disk when the system decides: a crash can lose half a minute | `redis-cli CONFIG SET appendfsync everysec`
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
@@ -586,21 +511,13 @@ fn a_failed_snapshot_is_an_error_if_the_server_refuses_changes() {
         assert!(Instant::now() < deadline);
         thread::sleep(Duration::from_millis(2));
     }
-    says(
-        &redis.qless(),
-        "persistence",
-        expect![[r#"
+    says(&redis.qless(), "persistence").shows(expect![[r#"
         warning | the server could not save its data the last time | make room on its disk; `redis-cli INFO persistence` shows what failed
-    "#]],
-    );
+    "#]]);
     redis.send(&["CONFIG", "SET", "save", "3600 1"]);
-    says(
-        &redis.qless(),
-        "persistence",
-        expect![[r#"
+    says(&redis.qless(), "persistence").shows(expect![[r#"
         error | `unix://DIR/s` cannot write to its disk and refuses changes | make room on its disk; `redis-cli INFO persistence` shows what failed
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
@@ -613,74 +530,42 @@ fn a_replica_is_for_reading() {
         server["what"].as_str().unwrap().contains(", replica, up"),
         "{server}"
     );
-    says(
-        &qless,
-        "replication",
-        expect![[r#"
+    says(&qless, "replication").shows(expect![[r#"
         error | `unix://DIR/s` is a replica | point `--redis` at its primary, `127.0.0.1:PORT`, or add `--read-only`
-    "#]],
-    );
+    "#]]);
     qless.run("doctor").exits(1);
     let reader = qless.env("QLESS_READ_ONLY", "1");
-    says(
-        &reader,
-        "replication",
-        expect![[r#"
+    says(&reader, "replication").shows(expect![[r#"
         ok | replica of 127.0.0.1:PORT, connected | –
-    "#]],
-    );
-    says(
-        &primary.qless(),
-        "replication",
-        expect![[r#"
+    "#]]);
+    says(&primary.qless(), "replication").shows(expect![[r#"
         ok | 1 replica | –
-    "#]],
-    );
+    "#]]);
     primary.send(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
-    says(
-        &primary.qless(),
-        "replication",
-        expect![[r#"
+    says(&primary.qless(), "replication").shows(expect![[r#"
         ok | 1 replica, min-replicas-to-write 1 | –
-    "#]],
-    );
+    "#]]);
     primary.send(&["CONFIG", "SET", "min-replicas-to-write", "2"]);
-    says(
-        &primary.qless(),
-        "replication",
-        expect![[r#"
+    says(&primary.qless(), "replication").shows(expect![[r#"
         error | `unix://DIR/s` has too few replicas and refuses changes | start its replicas, or lower `min-replicas-to-write`
-    "#]],
-    );
+    "#]]);
     drop(primary);
     let deadline = Instant::now() + Duration::from_secs(20);
     while item(&reader, "replication")["level"] == "ok" {
         assert!(Instant::now() < deadline);
     }
-    says(
-        &reader,
-        "replication",
-        expect![[r#"
+    says(&reader, "replication").shows(expect![[r#"
         warning | this replica has lost its primary: its data is old | `redis-cli INFO replication` shows its primary
-    "#]],
-    );
+    "#]]);
     reader.run("doctor -q").exits(0);
     replica.send(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
     let reader = reader.env("QLESS_TIMEOUT", "1s");
-    says(
-        &reader,
-        "core",
-        expect![[r#"
+    says(&reader, "core").shows(expect![[r#"
         error | replica `unix://DIR/s` has lost its primary | `redis-cli INFO replication` shows its primary
-    "#]],
-    );
-    says(
-        &reader,
-        "keys",
-        expect![[r#"
+    "#]]);
+    says(&reader, "keys").shows(expect![[r#"
         skipped | not looked at: `core` failed | –
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
@@ -727,45 +612,29 @@ fn a_config_file_with_a_password_that_others_may_read_is_a_warning() {
     let home = ConfigHome::new("[context.a]\nredis = \"redis://:geheim-4711@h\"\n");
     home.mode(0o644);
     let qless = home.with(redis.qless());
-    says(
-        &qless,
-        "config",
-        expect![[r#"
+    says(&qless, "config").shows(expect![[r#"
         warning | others may read `HOME/qless/config.toml`, and a password stands in it | `chmod 600 HOME/qless/config.toml` leaves it to its owner
-    "#]],
-    );
+    "#]]);
     home.mode(0o600);
-    says(
-        &qless,
-        "config",
-        expect![[r#"
+    says(&qless, "config").shows(expect![[r#"
         ok | HOME/qless/config.toml, no context | –
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn a_wrong_prefix_is_hinted_at() {
     let redis = Redis::start();
     redis.qless().run("put mail K -q").ok();
-    says(
-        &redis.qless().env("QLESS_PREFIX", "x:"),
-        "keys",
-        expect![[r#"
+    says(&redis.qless().env("QLESS_PREFIX", "x:"), "keys").shows(expect![[r#"
             warning | nothing is stored under the prefix `x:` in `unix://DIR/s` | there are queues with `--prefix=ql:`
-        "#]],
-    );
+        "#]]);
 }
 
 #[test]
 fn a_time_that_the_environment_sets_is_a_warning() {
-    says(
-        &Redis::start().at(100),
-        "clock",
-        expect![[r#"
+    says(&Redis::start().at(100), "clock").shows(expect![[r#"
         warning | QLESS_NOW sets the time of all calls, whatever time it is | unset QLESS_NOW
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
@@ -774,20 +643,12 @@ fn a_key_of_a_wrong_type_fails_the_core() {
     redis.send(&["SET", "ql:config", "x"]);
     redis.send(&["SET", "ql:queues", "x"]);
     let qless = redis.qless();
-    says(
-        &qless,
-        "core",
-        expect![[r#"
+    says(&qless, "core").shows(expect![[r#"
         error | cannot read the reply: a key that it needs has the wrong type | `qless check --only key-type` names it
-    "#]],
-    );
-    says(
-        &qless,
-        "keys",
-        expect![[r#"
+    "#]]);
+    says(&qless, "keys").shows(expect![[r#"
         error | cannot be read, because a key has the wrong type: the list of queues | `qless check --only key-type` names the keys
-    "#]],
-    );
+    "#]]);
     qless.run("doctor").exits(1);
 }
 
@@ -795,13 +656,9 @@ fn a_key_of_a_wrong_type_fails_the_core() {
 fn scripts_of_others_are_counted() {
     let redis = Redis::start();
     redis.send(&["SCRIPT", "LOAD", "return 1"]);
-    says(
-        &redis.qless(),
-        "scripts",
-        expect![[r#"
+    says(&redis.qless(), "scripts").shows(expect![[r#"
         ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
-    "#]],
-    );
+    "#]]);
 }
 
 /// On Redis before 7.0, the test of rights tests nothing, but is cached.
@@ -809,25 +666,17 @@ fn scripts_of_others_are_counted() {
 fn scripts_of_others_are_counted_without_a_test_of_rights() {
     let info = "number_of_cached_scripts:3\r\n";
     let port = silent_server_with("6.2.0", "1", info);
-    says(
-        &at_url(&format!("redis://127.0.0.1:{port}")),
-        "scripts",
-        expect![[r#"
+    says(&at_url(&format!("redis://127.0.0.1:{port}")), "scripts").shows(expect![[r#"
         ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn a_time_that_is_no_number_says_nothing_about_the_clock() {
     let port = silent_server_with("7.2.0", "x", "");
-    says(
-        &at_url(&format!("redis://127.0.0.1:{port}")),
-        "clock",
-        expect![[r#"
+    says(&at_url(&format!("redis://127.0.0.1:{port}")), "clock").shows(expect![[r#"
             error | unexpected reply to `TIME`: not a number | is it a Redis server, and the right port?
-        "#]],
-    );
+        "#]]);
 }
 
 #[test]
@@ -901,13 +750,9 @@ fn a_private_server_is_started() {
     let url = format!("local:{}/night", dir.path().display());
     let qless = at_url(&url).hide(dir.path().to_str().unwrap(), "DIR");
     let connect = item(&qless, "connect");
-    says(
-        &qless,
-        "persistence",
-        expect![[r#"
+    says(&qless, "persistence").shows(expect![[r#"
         ok | append-only file, on disk each second: a crash can lose the last one | –
-    "#]],
-    );
+    "#]]);
     qless.run("local stop -q").exits(0);
     assert_eq!(connect["level"], "ok");
 }
@@ -920,13 +765,9 @@ fn a_cluster_is_checked_at_the_node_with_the_prefix() {
     let qless = at_url(&one).env("QLESS_PREFIX", "{mail}:");
     repeats_error(&qless, "address");
     let qless = cluster.qless("{mail}:").env("QLESS_TIMEOUT", "2s");
-    says(
-        &qless,
-        "nodes",
-        expect![[r#"
+    says(&qless, "nodes").shows(expect![[r#"
         ok | all 2 that the address names reply | –
-    "#]],
-    );
+    "#]]);
     let server = item(&qless, "server");
     let what = server["what"].as_str().unwrap();
     assert!(what.contains(", primary in a cluster, up"), "{server}");
@@ -934,20 +775,16 @@ fn a_cluster_is_checked_at_the_node_with_the_prefix() {
     let with_dead = format!("{},127.0.0.1:{port}", cluster.urls());
     let nodes = item(&qless.env("QLESS_REDIS_URL", with_dead), "nodes");
     assert_eq!(nodes["level"], "warning");
-    let away = serde_json::json!([format!("127.0.0.1:{port}")]);
+    let away = json!([format!("127.0.0.1:{port}")]);
     assert_eq!(nodes["nodes_away"], away);
 }
 
 #[test]
 fn one_primary_takes_any_prefix_with_a_warning() {
     let cluster = Cluster::of(1, 0);
-    says(
-        &cluster.qless("ql:"),
-        "prefix",
-        expect![[r#"
+    says(&cluster.qless("ql:"), "prefix").shows(expect![[r#"
         warning | prefix `ql:` works in this cluster because it has one primary; with a second one, each call will fail | move with `export` and `import --prefix '{ql}:'`
-    "#]],
-    );
+    "#]]);
     cluster.qless("ql:").run("doctor -q").exits(0);
 }
 
@@ -957,13 +794,9 @@ fn sentinels_lead_to_their_master() {
     let qless = topology.qless();
     let master = format!("127.0.0.1:SERVER{}", topology.master());
     assert_eq!(item(&qless, "connect")["node"], master);
-    says(
-        &qless,
-        "nodes",
-        expect![[r#"
+    says(&qless, "nodes").shows(expect![[r#"
         ok | all 3 that the address names reply | –
-    "#]],
-    );
+    "#]]);
     let server = item(&qless, "server");
     let what = server["what"].as_str().unwrap();
     assert!(
@@ -977,7 +810,7 @@ fn sentinels_lead_to_their_master() {
     topology.sentinels[1].freeze();
     let nodes = item(&qless, "nodes");
     assert_eq!(nodes["level"], "warning");
-    let away = serde_json::json!(["127.0.0.1:SENTINEL1"]);
+    let away = json!(["127.0.0.1:SENTINEL1"]);
     assert_eq!(nodes["nodes_away"], away);
     topology.sentinels[1].thaw();
 }

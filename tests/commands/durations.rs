@@ -9,7 +9,7 @@ use crate::support::redis::Redis;
 #[test]
 fn a_number_without_a_unit_is_refused_wherever_it_is_typed() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
+    redis.ok(1, "put mail K --jid a");
     for line in [
         "pause mail --for 5",
         "put mail K --delay 5",
@@ -58,7 +58,7 @@ fn a_number_without_a_unit_is_refused_wherever_it_is_typed() {
     lines(r#"{"jid":"t","delay":"5"}"#).exits(2);
     lines(r#"{"jid":"t","key":"k","dup":"skip","ttl":"5"}"#).exits(2);
     lines(r#"{"jid":"n","delay":5,"key":"k","dup":"skip","ttl":5}"#).ok();
-    redis.at(2).run("put mail K --delay 0").ok();
-    redis.at(2).run("config set heartbeat 90").ok();
-    redis.at(2).run(r#"defaults mail '{"ttl":5}'"#).ok();
+    redis.ok(2, "put mail K --delay 0");
+    redis.ok(2, "config set heartbeat 90");
+    redis.ok(2, r#"defaults mail '{"ttl":5}'"#);
 }

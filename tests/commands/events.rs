@@ -14,7 +14,7 @@ use crate::support::proxy::free_port;
 use crate::support::qless::{Qless, Running};
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
-use crate::support::text::words;
+use crate::support::text::{Shows, words};
 
 #[track_caller]
 fn until(what: impl Fn() -> bool) {
@@ -281,14 +281,14 @@ fn a_message_of_any_form_is_shown_and_harmless() {
         .map(|(start, last)| (start.to_owned(), last.to_owned()))
         .unwrap();
     assert!(last.contains("\tunknown\t–\t–\t[[[["), "{last}");
-    expect![[r#"
+    start.shows(expect![[r#"
         1970-01-01T00:16:40.500Z	unknown	–	–	
         1970-01-01T00:16:40.500Z	unknown	–	–	\x1b[2J\xff\n"
         1970-01-01T00:16:40.500Z	unknown	–	–	{"event":"gap"}
         1970-01-01T00:16:40.500Z	unknown	–	j	{"event":"moon","jid":"j","phase":3}
         1970-01-01T00:16:40.500Z	put	q	–	{"event":"put","jid":["j"],"queue":"q"}
         1970-01-01T00:16:40.500Z	unknown	–	–	{"event":"failed","jid":"\x1b[31m\xfe","group":"g\\u0000\\t","message":"\\u202e"}
-        1970-01-01T00:16:40.500Z	put	–	7	"#]].assert_eq(&start);
+        1970-01-01T00:16:40.500Z	put	–	7	"#]]);
     let ran = documents.end();
     let documents: Vec<serde_json::Value> = ran
         .stdout()
@@ -300,7 +300,7 @@ fn a_message_of_any_form_is_shown_and_harmless() {
         let fields = fields.map(|name| format!("{name}={}", event[name]));
         fields.join(" ") + "\n"
     });
-    expect![[r#"
+    shown.collect::<String>().shows(expect![[r#"
         event="unknown" jid=null jid_bytes=null queue=null raw="" raw_bytes=null
         event="unknown" jid=null jid_bytes=null queue=null raw="\u001b[2J\\xff\n\"" raw_bytes="G1sySv8KIg=="
         event="unknown" jid=null jid_bytes=null queue=null raw="{\"event\":\"gap\"}" raw_bytes=null
@@ -308,61 +308,59 @@ fn a_message_of_any_form_is_shown_and_harmless() {
         event="put" jid=null jid_bytes=null queue="q" raw="{\"event\":\"put\",\"jid\":[\"j\"],\"queue\":\"q\"}" raw_bytes=null
         event="unknown" jid=null jid_bytes=null queue=null raw="{\"event\":\"failed\",\"jid\":\"\u001b[31m\\xfe\",\"group\":\"g\\u0000\\t\",\"message\":\"\\u202e\"}" raw_bytes="eyJldmVudCI6ImZhaWxlZCIsImppZCI6IhtbMzFt/iIsImdyb3VwIjoiZ1x1MDAwMFx0IiwibWVzc2FnZSI6Ilx1MjAyZSJ9"
         event="put" jid="7" jid_bytes=null queue=null raw=null raw_bytes=null
-    "#]].assert_eq(&shown.collect::<String>());
+    "#]]);
 }
 
 #[test]
 fn filters_that_nothing_can_match_are_refused() {
     let redis = Redis::start();
-    let run = |line: &str| redis.qless().run(line).exits(2);
-    run("events --event popped").shows(expect![[r#"
+    redis.qless().session(expect![[r#"
+        $ qless events --event popped
         --- stderr
         error: `--event popped` matches nothing here
         hint: `--tracked` shows it, for tracked jobs
         --- exit 2
-    "#]]);
-    run("events --event put --worker w").shows(expect![[r#"
+        $ qless events --event put --worker w
         --- stderr
         error: `--event put` matches nothing here
         hint: leave out `--tracked` and `--worker`
         --- exit 2
-    "#]]);
-    run("events --event lock_lost,canceled --worker w --event throttled").exits(2);
-    run("events --event gap").exits(2);
-    run("events --tracked --queue q").shows(expect![[r#"
+        $ qless events --event lock_lost,canceled --worker w --event throttled &>/dev/null
+        --- exit 2
+        $ qless events --event gap &>/dev/null
+        --- exit 2
+        $ qless events --tracked --queue q
         --- stderr
         error: `--queue` matches nothing: no message of these events names a queue
         hint: `--jid` selects by job
         --- exit 2
-    "#]]);
-    run("events --event failed,lock_lost --queue q").shows(expect![[r#"
+        $ qless events --event failed,lock_lost --queue q
         --- stderr
         error: `--queue` matches nothing: no message of `failed`, `lock_lost` names a queue
         hint: `--jid` selects by job
         --- exit 2
-    "#]]);
-    run("events --event config_set --jid j").shows(expect![[r#"
+        $ qless events --event config_set --jid j
         --- stderr
         error: `--jid` matches nothing: no message of `config_set` names a job
         hint: leave it out
         --- exit 2
-    "#]]);
-    run("events --event faild").shows(expect![[r#"
+        $ qless events --event faild
         --- stderr
         error: `--event` expects one of `put`, `popped`, `advanced`, `completed`, `failed`, `stalled`, `lock_lost`, `canceled`, `track`, `untrack`, `throttled`, `merged`, `skipped`, `config_set`, `config_unset`, `unknown`, not `faild`
         hint: did you mean `failed`?
         --- exit 2
-    "#]]);
-    run("events --sort queue").shows(expect![[r#"
+        $ qless events --sort queue
         --- stderr
         error: `events` shows events in the order in which they come
         hint: leave out `--sort` and `--reverse`
         --- exit 2
-    "#]]);
-    run("events --columns x").exits(2);
-    run("events --count 0").exits(2);
-    run("events -o raw").exits(2);
-    run("events -o json").shows(expect![[r#"
+        $ qless events --columns x &>/dev/null
+        --- exit 2
+        $ qless events --count 0 &>/dev/null
+        --- exit 2
+        $ qless events -o raw &>/dev/null
+        --- exit 2
+        $ qless events -o json
         --- stderr
         {"kind":"error","v":1,"code":"usage","exit":2,"message":"`events` writes events line by line","hint":"use `-o ndjson`","jid":null}
         --- exit 2
@@ -403,10 +401,9 @@ fn a_line_is_flushed_when_it_is_written() {
     let mut lines = BufReader::new(events.child.stdout.take().unwrap());
     let mut line = String::new();
     lines.read_line(&mut line).unwrap();
-    expect![[r#"
+    line.shows(expect![[r#"
         1970-01-01T00:16:40.500Z	put	q	a	
-    "#]]
-    .assert_eq(&line);
+    "#]]);
     drop(lines);
     // The reader is gone.
     publish_put(&redis, "ql:log", "b");
@@ -441,10 +438,10 @@ fn a_lost_connection_is_a_gap_and_opened_again() {
     let shown = next_note(&mut notes) + &next_note(&mut notes);
     let dir = redis.socket();
     let shown = shown.replace(dir.parent().unwrap().to_str().unwrap(), "DIR");
-    expect![[r#"
+    shown.shows(expect![[r#"
         gap since 1970-01-01T00:16:40.500Z: lost `unix://DIR/s`; events may have been missed; connecting again
         gap from 1970-01-01T00:16:40.500Z to 1970-01-01T00:16:40.500Z: connected again after 0.0s
-    "#]].assert_eq(&shown);
+    "#]]);
     until(|| listeners(&redis, "ql:log") == 2);
     assert!(!events.has_ended() && !quiet.has_ended());
     publish_put(&redis, "ql:log", "b");
@@ -693,24 +690,22 @@ fn members_have_one_stream() {
         let event: serde_json::Value = serde_json::from_str(&line).unwrap();
         shown += &format!("{} {} {}\n", event["member"], event["event"], event["jid"]);
     }
-    expect![[r#"
+    shown.shows(expect![[r#"
         "one" "put" "a"
         "two" "put" "b"
         "one" "put" "c"
-    "#]]
-    .assert_eq(&shown);
+    "#]]);
     assert_eq!(lines.count(), 0);
     documents.end().exits(0);
     let table = table.end().exits(0).stdout();
     let mut rows: Vec<&str> = table.lines().collect();
     rows[1..].sort_unstable();
-    expect![[r#"
+    (rows.join("\n") + "\n").shows(expect![[r#"
         MEMBER      TIME          EVENT      QUEUE   JID         DETAIL
         one         00:16:40.500  put        q       a
         one         00:16:40.500  put        q       c
         two         00:16:40.500  put        q       b
-    "#]]
-    .assert_eq(&(rows.join("\n") + "\n"));
+    "#]]);
     let both = home.qless().env("QLESS_CONTEXT", "both");
     both.run("events --count 2 --deadline 0.5s")
         .shows(expect![[r#"
@@ -734,23 +729,17 @@ fn a_member_that_is_away_is_a_gap() {
     publish_put(&two, "ql:log", "a");
     let mut rest = String::new();
     notes.read_to_string(&mut rest).unwrap();
-    expect![[r#"
+    (note + &rest).shows(expect![[r#"
         gone: gap since 1970-01-01T00:16:40.500Z: cannot open `/no/socket`: no such file or directory; events may have been missed; connecting again
-    "#]].assert_eq(&(note + &rest));
+    "#]]);
     events.end().shows(expect![[r#"
         two	1970-01-01T00:16:40.500Z	put	q	a	
         --- exit 3
     "#]]);
     // If none can be reached, the address is probably wrong.
-    let none = qless("none").run("events").exits(6).stderr();
-    assert!(
-        none.contains("error: gone: cannot open `/no/socket`"),
-        "{none}"
-    );
-    assert!(
-        none.contains("error: lost: cannot open `/no/other`"),
-        "{none}"
-    );
+    let none = qless("none").run("events").exits(6);
+    none.says("error: gone: cannot open `/no/socket`");
+    none.says("error: lost: cannot open `/no/other`");
 }
 
 /// The next line of stderr that begins so.

@@ -1,15 +1,15 @@
 //! `qless explain`, and the reasons that `get` and `pop` show.
 
-use expect_test::{Expect, expect};
-use serde_json::Value;
+use expect_test::expect;
+use serde_json::{Value, json};
 
 use crate::support::redis::Redis;
 use crate::support::terminal;
-use crate::support::text::words;
+use crate::support::text::{Shows, words};
 
 /// Runs a command on a terminal of 100 columns, and compares all that it writes.
 #[track_caller]
-fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
+fn on_terminal(redis: &Redis, now: f64, line: &str) -> String {
     let mut command = redis.at(now).env("USER", "ann").command();
     command
         .args(words(line))
@@ -17,14 +17,13 @@ fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
         .env("QLESS_PAGER", "cat");
     let ran = terminal::run(command, 100);
     let host = qless::internals::host_name();
-    let text = ran.stdout().replace(&format!("ann@{host}"), "ann@HOST");
-    expected.assert_eq(&text);
+    ran.stdout().replace(&format!("ann@{host}"), "ann@HOST")
 }
 
 /// The reasons, as `code blocking` or `code delaying`.
 #[track_caller]
 fn codes(redis: &Redis, now: f64, line: &str) -> Vec<String> {
-    let doc = redis.at(now).run(&format!("explain {line} -o json")).json();
+    let doc = redis.json(now, &format!("explain {line} -o json"));
     let reasons = doc["reasons"].as_array().unwrap().iter();
     let code = |reason: &Value| {
         let how = if reason["blocking"] == true {
@@ -40,43 +39,29 @@ fn codes(redis: &Redis, now: f64, line: &str) -> Vec<String> {
 #[test]
 fn a_pause_is_named_with_who_and_since_when() {
     let redis = Redis::start();
-    redis
-        .at(1000)
-        .run("put mail Mail::Welcome --jid welcome-42")
-        .ok();
+    redis.ok(1000, "put mail Mail::Welcome --jid welcome-42");
     redis
         .at(1010)
         .env("USER", "ann")
         .run("pause mail --reason 'disk swap'")
         .ok();
-    let shown = |line: &str, expected| on_terminal(&redis, 1070.0, line, expected);
-    shown(
-        "explain welcome-42",
-        expect![[r#"
+    let shown = |line: &str| on_terminal(&redis, 1070.0, line);
+    shown("explain welcome-42").shows(expect![[r#"
         Mail::Welcome in mail is waiting and cannot run now
 
           [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
-    "#]],
-    );
-    shown(
-        "pop mail",
-        expect![[r#"
+    "#]]);
+    shown("pop mail").shows(expect![[r#"
             nothing to pop from mail: the queue is paused for 1m, "disk swap", by ann@HOST
             hint: qless unpause mail
-        "#]],
-    );
-    shown(
-        "explain --queue mail",
-        expect![[r#"
+        "#]]);
+    shown("explain --queue mail").shows(expect![[r#"
             no job can be popped from mail now
             1 waiting, the oldest wait is 1m 10s
 
               [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
-        "#]],
-    );
-    shown(
-        "get welcome-42",
-        expect![[r#"
+        "#]]);
+    shown("get welcome-42").shows(expect![[r#"
             jid         welcome-42
             klass       Mail::Welcome
             queue       mail
@@ -93,14 +78,10 @@ fn a_pause_is_named_with_who_and_since_when() {
             history (1)
               1970-01-01 00:16:40  put  in mail
             hint: qless unpause mail
-        "#]],
-    );
+        "#]]);
     let ran = redis.at(1070).run("explain welcome-42 -o json");
     let reason = &ran.json()["reasons"][0];
-    assert_eq!(
-        reason["fix"],
-        serde_json::json!(["qless", "unpause", "mail"])
-    );
+    assert_eq!(reason["fix"], json!(["qless", "unpause", "mail"]));
     assert_eq!(reason["evidence"]["reason"], "disk swap");
 }
 
@@ -108,25 +89,20 @@ fn a_pause_is_named_with_who_and_since_when() {
 fn each_state_has_its_reason() {
     let redis = Redis::start();
     for jid in ["failed", "complete", "running", "stalled", "waiting"] {
-        redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
+        redis.ok(1000, &format!("put q K --jid {jid}"));
         if jid == "waiting" {
             break;
         }
-        redis.at(1001).run(&format!("pop q --worker {jid}")).ok();
+        redis.ok(1001, &format!("pop q --worker {jid}"));
     }
-    redis
-        .at(1002)
-        .run("fail failed --group g --message m --worker failed")
-        .ok();
-    redis
-        .at(1003)
-        .run("complete complete --worker complete")
-        .ok();
-    redis
-        .at(1050)
-        .run("heartbeat running --worker running")
-        .ok();
-    redis.at(1000).run("put q K --jid later --delay 5m").ok();
+    for (now, line) in [
+        (1002, "fail failed --group g --message m --worker failed"),
+        (1003, "complete complete --worker complete"),
+        (1050, "heartbeat running --worker running"),
+    ] {
+        redis.ok(now, line);
+    }
+    redis.ok(1000, "put q K --jid later --delay 5m");
     assert_eq!(codes(&redis, 1004.0, "failed"), ["failed blocking"]);
     assert_eq!(codes(&redis, 1004.0, "complete"), ["complete blocking"]);
     assert_eq!(codes(&redis, 1004.0, "running"), ["running blocking"]);
@@ -134,29 +110,27 @@ fn each_state_has_its_reason() {
     assert_eq!(codes(&redis, 1004.0, "later"), ["scheduled blocking"]);
     assert_eq!(codes(&redis, 1004.0, "waiting"), [""; 0]);
     // The lock is extended once, for the holder.
-    redis.at(1100).run("pop q --worker other --count 5").ok();
+    redis.ok(1100, "pop q --worker other --count 5");
     assert_eq!(codes(&redis, 1101.0, "stalled"), ["grace blocking"]);
-    redis
-        .at(1101)
-        .run("explain failed complete running stalled later")
-        .shows(expect![[r#"
-            failed	failed	blocking	it failed: g: m, 1970-01-01T00:16:42.000Z	qless retry failed
-            complete	complete	blocking	it is complete: 1970-01-01T00:16:43.000Z	qless retry --completed complete
-            running	running	blocking	a worker runs it: running, popped 1970-01-01T00:16:41.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout running
-            stalled	grace	blocking	its lock expired and was extended once: stalled, popped 1970-01-01T00:18:20.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout stalled
-            later	scheduled	blocking	it is scheduled: due 1970-01-01T00:21:40.000Z	qless promote later
-        "#]]);
+    redis.session(expect![[r#"
+        1101 $ qless explain failed complete running stalled later
+        failed	failed	blocking	it failed: g: m, 1970-01-01T00:16:42.000Z	qless retry failed
+        complete	complete	blocking	it is complete: 1970-01-01T00:16:43.000Z	qless retry --completed complete
+        running	running	blocking	a worker runs it: running, popped 1970-01-01T00:16:41.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout running
+        stalled	grace	blocking	its lock expired and was extended once: stalled, popped 1970-01-01T00:18:20.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout stalled
+        later	scheduled	blocking	it is scheduled: due 1970-01-01T00:21:40.000Z	qless promote later
+    "#]]);
 }
 
 #[test]
 fn a_queue_says_that_the_next_pop_extends_an_expired_lock() {
     let redis = Redis::start();
     for jid in ["a", "b"] {
-        redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
+        redis.ok(1000, &format!("put q K --jid {jid}"));
     }
-    redis.at(1000).run("pop q --worker gone --count 2").ok();
+    redis.ok(1000, "pop q --worker gone --count 2");
     let of_locks = |now: u32| {
-        let said = redis.at(now).run("explain --queue q").ok();
+        let said = redis.ok(now, "explain --queue q");
         let mut lines = said.lines().filter(|line| line.contains("\tgrace\t"));
         lines.next().unwrap_or_default().to_owned()
     };
@@ -175,21 +149,17 @@ fn a_queue_says_that_the_next_pop_extends_an_expired_lock() {
 #[test]
 fn jobs_ahead_and_concurrency_are_counted() {
     let redis = Redis::start();
-    redis.at(86_400).run("config set q-max-concurrency 2").ok();
+    redis.ok(86_400, "config set q-max-concurrency 2");
     for jid in ["a", "b", "c", "d"] {
-        redis.at(86_500).run(&format!("put q K --jid {jid}")).ok();
+        redis.ok(86_500, &format!("put q K --jid {jid}"));
     }
-    redis.at(86_520).run("pop q --count 2 --worker w1").ok();
+    redis.ok(86_520, "pop q --count 2 --worker w1");
     assert_eq!(
         codes(&redis, 86_530.0, "b"),
         ["concurrency blocking"],
         "the last put is popped first: all have the same score"
     );
-    on_terminal(
-        &redis,
-        86_530.0,
-        "explain a",
-        expect![[r#"
+    on_terminal(&redis, 86_530.0, "explain a").shows(expect![[r#"
             K in q is waiting and cannot run now
 
               [31m✗[0m concurrency is used up  2 of 2 running, c (q, running on w1), d (q, running on w1)
@@ -197,8 +167,7 @@ fn jobs_ahead_and_concurrency_are_counted() {
               · 1 job is ahead of it 
                   qless priority --to=N a
               [32m✓[0m newest held lock was granted  10s ago
-        "#]],
-    );
+        "#]]);
     assert_eq!(
         codes(&redis, 86_530.0, "--queue q"),
         ["concurrency blocking"]
@@ -208,10 +177,10 @@ fn jobs_ahead_and_concurrency_are_counted() {
 #[test]
 fn a_queue_without_a_worker_is_concluded_from_the_wait() {
     let redis = Redis::start();
-    redis.at(1000).run("put q K --jid a").ok();
+    redis.ok(1000, "put q K --jid a");
     assert_eq!(codes(&redis, 1005.0, "a"), [""; 0]);
     assert_eq!(codes(&redis, 1011.0, "a"), ["no_consumer blocking"]);
-    let story = redis.at(1061).run("get a").ok();
+    let story = redis.ok(1061, "get a");
     let said = "no worker has taken the next job yet: it has waited since 1970";
     assert!(story.contains(said), "{story}");
     // A worker was seen since, elsewhere. It may poll this queue seldom.
@@ -219,45 +188,34 @@ fn a_queue_without_a_worker_is_concluded_from_the_wait() {
     assert_eq!(codes(&redis, 1030.0, "a"), [""; 0]);
     assert_eq!(codes(&redis, 1061.0, "a"), ["no_consumer blocking"]);
     // A job that was scheduled has waited since it was due, not since it was put.
-    redis.at(1000).run("put r K --jid b --delay 1h").ok();
-    redis.at(4601).run("queues r -o raw").ok();
+    redis.ok(1000, "put r K --jid b --delay 1h");
+    redis.ok(4601, "queues r -o raw");
     assert_eq!(codes(&redis, 4605.0, "b"), [""; 0]);
 }
 
 #[test]
 fn the_chain_of_dependencies_is_followed_to_its_end() {
     let redis = Redis::start();
-    let put = |line: &str| redis.at(1000).run(&format!("put q {line}")).ok();
+    let put = |line: &str| redis.ok(1000, &format!("put q {line}"));
     put("Build --jid build");
     put("Docs --jid docs");
     put("Test --jid test --depends build");
     put("Deploy --jid deploy --depends test --depends docs");
     assert_eq!(codes(&redis, 1001.0, "deploy"), ["depends blocking"]);
-    on_terminal(
-        &redis,
-        1001.0,
-        "explain deploy",
-        expect![[r#"
+    on_terminal(&redis, 1001.0, "explain deploy").shows(expect![[r#"
             Deploy in q depends on other jobs and cannot run now
 
               [31m✗[0m 2 jobs must be complete first  build (q, waiting), docs (q, waiting)  qless explain build
-        "#]],
-    );
-    redis.at(1002).run("pop q --count 2").ok();
-    redis
-        .at(1003)
-        .run("fail build --group oops --message boom")
-        .ok();
+        "#]]);
+    redis.ok(1002, "pop q --count 2");
+    redis.ok(1003, "fail build --group oops --message boom");
     assert_eq!(
         codes(&redis, 1004.0, "deploy"),
         ["depends_failed blocking", "depends blocking"]
     );
-    let doc = redis.at(1004).run("explain deploy -o json").json();
+    let doc = redis.json(1004, "explain deploy -o json");
     let reason = &doc["reasons"][0];
-    assert_eq!(
-        reason["fix"],
-        serde_json::json!(["qless", "retry", "build"])
-    );
+    assert_eq!(reason["fix"], json!(["qless", "retry", "build"]));
     assert_eq!(reason["evidence"]["roots"][0]["jid"], "build");
     redis.send(&["DEL", "ql:j:build"]);
     assert_eq!(
@@ -280,17 +238,14 @@ fn the_chain_of_dependencies_is_followed_to_its_end() {
 #[test]
 fn the_repair_of_a_lost_dependency_is_one_that_repairs_it() {
     let redis = Redis::start();
-    redis.at(1000).run("put ci K --jid build").ok();
-    redis
-        .at(1000)
-        .run("put ci K --jid test --depends build")
-        .ok();
+    redis.ok(1000, "put ci K --jid build");
+    redis.ok(1000, "put ci K --jid test --depends build");
     redis.send(&["SREM", "ql:j:test-dependencies", "build"]);
     redis.at(1001).run("explain test").shows(expect![[r#"
         test	queue_broken	blocking	no pop can find it	qless check --repair
         test	next		build	
     "#]]);
-    redis.at(1002).run("check --repair --yes").ok();
+    redis.ok(1002, "check --repair --yes");
     assert_eq!(codes(&redis, 1003.0, "test"), ["depends blocking"]);
 }
 
@@ -303,7 +258,7 @@ fn a_dependency_that_does_not_list_its_dependent_is_named() {
         "put ci K --jid test --depends build",
         "put ci K --jid deploy --depends test",
     ] {
-        redis.at(1000).run(line).ok();
+        redis.ok(1000, line);
     }
     assert_eq!(codes(&redis, 1001.0, "deploy"), ["depends blocking"]);
     redis.send(&["SREM", "ql:j:build-dependents", "test"]);
@@ -315,10 +270,7 @@ fn a_dependency_that_does_not_list_its_dependent_is_named() {
     // Also at the end of a chain.
     let both = ["depends_one_sided blocking", "depends blocking"];
     assert_eq!(codes(&redis, 1001.0, "deploy"), both);
-    redis
-        .at(1002)
-        .run("check --repair --only dependency-one-sided --yes")
-        .ok();
+    redis.ok(1002, "check --repair --only dependency-one-sided --yes");
     assert_eq!(codes(&redis, 1003.0, "deploy"), ["depends blocking"]);
 }
 
@@ -335,14 +287,14 @@ fn a_chain_of_thousands_is_followed_in_few_calls() {
         (1.0, words.map(str::to_owned).to_vec())
     };
     redis.calls((0..300).map(put));
-    let doc = redis.at(2).run("explain j299 -o json").json();
+    let doc = redis.json(2, "explain j299 -o json");
     assert_eq!(doc["reasons"][0]["evidence"]["roots"][0]["jid"], "j0");
 }
 
 #[test]
 fn a_broken_queue_is_found() {
     let redis = Redis::start();
-    redis.at(1000).run("put q K --jid a").ok();
+    redis.ok(1000, "put q K --jid a");
     redis.send(&["ZADD", "ql:q:q-work", "5", "nobody"]);
     assert_eq!(
         codes(&redis, 1001.0, "a"),
@@ -353,7 +305,7 @@ fn a_broken_queue_is_found() {
     redis.send(&["ZREM", "ql:queues", "q"]);
     assert_eq!(codes(&redis, 1001.0, "a"), ["queue_broken blocking"]);
     redis.send(&["ZADD", "ql:queues", "1", "q"]);
-    redis.at(1000).run("put q K --jid later --delay 1h").ok();
+    redis.ok(1000, "put q K --jid later --delay 1h");
     redis.send(&["ZREM", "ql:q:q-scheduled", "later"]);
     assert_eq!(codes(&redis, 1001.0, "later"), ["queue_broken blocking"]);
     redis.send(&["HSET", "ql:j:a", "data", "{nonsense"]);
@@ -366,7 +318,7 @@ fn a_broken_queue_is_found() {
 #[test]
 fn a_recurring_job_that_nobody_polls_is_explained() {
     let redis = Redis::start();
-    redis.at(1000).run("recur put q K --jid r --every 60s").ok();
+    redis.ok(1000, "recur put q K --jid r --every 60s");
     assert_eq!(
         codes(&redis, 1100.0, "r"),
         ["recurring_not_polled blocking"]
@@ -375,99 +327,76 @@ fn a_recurring_job_that_nobody_polls_is_explained() {
         codes(&redis, 1100.0, "--queue q"),
         ["recurring_not_polled delaying"]
     );
-    redis.at(1100).run("pop q --count 5").ok();
+    redis.ok(1100, "pop q --count 5");
     assert_eq!(codes(&redis, 1101.0, "r"), ["scheduled blocking"]);
 }
 
 #[test]
 fn a_paused_recurring_job_is_explained() {
     let redis = Redis::start();
-    redis
-        .at(1000)
-        .run("recur put r K --every 60s --jid rp")
-        .ok();
-    on_terminal(
-        &redis,
-        1001.0,
-        "recur pause rp",
-        expect![[r#"
+    redis.ok(1000, "recur put r K --every 60s --jid rp");
+    on_terminal(&redis, 1001.0, "recur pause rp").shows(expect![[r#"
         paused rp
-    "#]],
-    );
+    "#]]);
     let reasons = |now| codes(&redis, now, "rp");
     assert_eq!(reasons(1002.0), ["recurring_paused blocking"]);
     // It is due now.
     assert_eq!(reasons(1100.0), ["recurring_paused blocking"]);
-    on_terminal(
-        &redis,
-        1100.0,
-        "explain rp",
-        expect![[r#"
+    on_terminal(&redis, 1100.0, "explain rp").shows(expect![[r#"
         K in r is a recurring job
 
           [31m✗[0m it is paused  for 1m 39s, by ann@HOST  qless recur resume rp
-    "#]],
-    );
-    let doc = redis.at(1100).run("explain rp -o json").json();
+    "#]]);
+    let doc = redis.json(1100, "explain rp -o json");
     assert_eq!(doc["runnable"], false);
     assert_eq!(
         doc["reasons"][0]["evidence"]["since"],
         "1970-01-01T00:16:41.000Z"
     );
     let fix = &doc["reasons"][0]["fix"];
-    assert_eq!(fix, &serde_json::json!(["qless", "recur", "resume", "rp"]));
-    redis.at(1100).run("recur resume rp").ok();
+    assert_eq!(fix, &json!(["qless", "recur", "resume", "rp"]));
+    redis.ok(1100, "recur resume rp");
     assert_eq!(reasons(1101.0), ["recurring_not_polled blocking"]);
 }
 
 #[test]
 fn tsv_names_the_job_that_a_pop_would_get() {
     let redis = Redis::start();
-    let explain = |what: &str| redis.at(1001).run(&format!("explain {what} -o tsv")).ok();
-    redis.at(1000).run("put mail K --jid a1").ok();
+    let explain = |what: &str| redis.ok(1001, &format!("explain {what} -o tsv"));
+    redis.ok(1000, "put mail K --jid a1");
     assert_eq!(explain("a1"), "a1\tnext\t\ta1\t");
     assert_eq!(explain("--queue mail"), "mail\tnext\t\ta1\t");
-    redis.at(1001).run("put mail K --jid b1").ok();
+    redis.ok(1001, "put mail K --jid b1");
     let rows = explain("a1 b1");
     let start: Vec<&str> = rows.lines().map(|row| &row[..7]).collect();
     assert_eq!(start, ["a1\tnext", "b1\tahea", "b1\tnext"]);
-    redis.at(1001).run("pop mail --count 2").ok();
+    redis.ok(1001, "pop mail --count 2");
     assert_eq!(explain("--queue mail"), "");
 }
 
 #[test]
 fn a_queue_tells_why_it_hands_out_nothing() {
     let redis = Redis::start();
-    redis.at(1000).run("put q K --jid a --delay 1h").ok();
-    redis.at(1000).run("put q K --jid b --depends a").ok();
+    redis.ok(1000, "put q K --jid a --delay 1h");
+    redis.ok(1000, "put q K --jid b --depends a");
     assert_eq!(
         codes(&redis, 1001.0, "--queue q"),
         ["scheduled blocking", "depends blocking"]
     );
-    on_terminal(
-        &redis,
-        1001.0,
-        "pop q",
-        expect![[r#"
+    on_terminal(&redis, 1001.0, "pop q").shows(expect![[r#"
             nothing to pop from q: 1 job is scheduled: the next is due in 59m 59s
             hint: qless jobs --queue=q --state=scheduled
-        "#]],
-    );
-    on_terminal(
-        &redis,
-        1001.0,
-        "explain --queue q",
-        expect![[r#"
+        "#]]);
+    on_terminal(&redis, 1001.0, "explain --queue q").shows(expect![[r#"
             no job can be popped from q now
             1 scheduled, 1 depends
 
               [31m✗[0m 1 job is scheduled          the next is due in 59m 59s  qless jobs --queue=q --state=scheduled
               [31m✗[0m 1 job waits for other jobs                              qless jobs --queue=q --state=depends
-        "#]],
-    );
-    redis.at(1000).run("put q K --jid old --priority -5").ok();
-    redis.at(1005).run("put q K --jid new").ok();
-    let doc = redis.at(1008).run("explain --queue q -o json").json();
+        "#]]);
+    redis.ok(1000, "put q K --jid old --priority -5");
+    redis.ok(1005, "put q K --jid new");
+    let doc = redis.json(1008, "explain --queue q -o json");
     assert_eq!(doc["oldest_wait_s"], 8);
     assert_eq!(doc["runnable"], true);
     assert_eq!(doc["counts"]["waiting"], 2);
@@ -476,7 +405,7 @@ fn a_queue_tells_why_it_hands_out_nothing() {
         redis.at(9999).run("--read-only explain a -o json").code(),
         0
     );
-    assert_eq!(redis.at(1008).run("get a --field state").ok(), "scheduled");
+    assert_eq!(redis.ok(1008, "get a --field state"), "scheduled");
 }
 
 #[test]
@@ -578,47 +507,35 @@ fn a_job_that_waits_for_its_back_off_says_so() {
         "api retry asked q w1 200",
     ];
     for line in lines {
-        redis.at(1000).run(line).ok();
+        redis.ok(1000, line);
     }
     for now in [1061, 1072] {
-        redis.at(now).run("api pop q w2 1").ok();
+        redis.ok(now, "api pop q w2 1");
     }
-    let shown = |line: &str, expected| on_terminal(&redis, 1080.0, line, expected);
-    shown(
-        "explain lost",
-        expect![[r#"
+    let shown = |line: &str| on_terminal(&redis, 1080.0, line);
+    shown("explain lost").shows(expect![[r#"
             K in q is scheduled and cannot run now
 
               [31m✗[0m its lock was lost, and it waits for its back-off  due in 1m 52s, 2 retries remaining
                   qless promote lost
-        "#]],
-    );
-    shown(
-        "explain retried",
-        expect![[r#"
+        "#]]);
+    shown("explain retried").shows(expect![[r#"
             K in q is scheduled and cannot run now
 
               [31m✗[0m it was retried, and waits for its back-off  due in 10s, 4 retries remaining
                   qless promote retried
-        "#]],
-    );
-    shown(
-        "explain asked",
-        expect![[r#"
+        "#]]);
+    shown("explain asked").shows(expect![[r#"
         K in q is scheduled and cannot run now
 
           [31m✗[0m it is scheduled to run again  due in 2m, 4 retries remaining  qless promote asked
-    "#]],
-    );
-    shown(
-        "explain later",
-        expect![[r#"
+    "#]]);
+    shown("explain later").shows(expect![[r#"
         K in q is scheduled and cannot run now
 
           [31m✗[0m it is scheduled  due in 3m 40s  qless promote later
-    "#]],
-    );
-    let document = redis.at(1080).run("explain lost -o json").json();
+    "#]]);
+    let document = redis.json(1080, "explain lost -o json");
     let reason = &document["reasons"][0];
     assert_eq!(
         (
@@ -633,46 +550,31 @@ fn a_job_that_waits_for_its_back_off_says_so() {
 #[test]
 fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
     let redis = Redis::start();
-    redis.at(1000).run("throttle set s3 -1").ok();
+    redis.ok(1000, "throttle set s3 -1");
     for jid in ["a", "b"] {
         let put = format!("put export K --jid {jid} --throttle s3");
-        redis.at(1000).run(&put).ok();
+        redis.ok(1000, &put);
     }
-    let shown = |now: f64, line: &str, expected| on_terminal(&redis, now, line, expected);
+    let shown = |now: f64, line: &str| on_terminal(&redis, now, line);
     // No pop has held the jobs yet.
-    shown(
-        1001.0,
-        "explain --queue export",
-        expect![[r#"
+    shown(1001.0, "explain --queue export").shows(expect![[r#"
             no job can be popped from export now
             2 throttled, the oldest wait is 1s
 
               [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
-        "#]],
-    );
-    shown(
-        1001.0,
-        "explain a",
-        expect![[r#"
+        "#]]);
+    shown(1001.0, "explain a").shows(expect![[r#"
         K in export is throttled and cannot run now
 
           [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
-    "#]],
-    );
+    "#]]);
     redis.at(1002).run("pop export").exits(4);
-    shown(
-        1002.0,
-        "pop export",
-        expect![[r#"
+    shown(1002.0, "pop export").shows(expect![[r#"
         nothing to pop from export: throttle s3 has no free slot: no job may run, 2 jobs wait for it
         hint: qless throttle set s3 N
-    "#]],
-    );
-    redis.at(1003).run("throttle set s3 1").ok();
-    shown(
-        1783.0,
-        "explain --queue export",
-        expect![[r#"
+    "#]]);
+    redis.ok(1003, "throttle set s3 1");
+    shown(1783.0, "explain --queue export").shows(expect![[r#"
             a pop of export would get a
             1 waiting, 1 throttled, the oldest wait is 13m 3s
 
@@ -680,56 +582,47 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
                   qless workers
               · 1 job waits for a throttle; slots are free 
                   qless jobs --queue=export --state=throttled
-        "#]],
-    );
-    shown(
-        1783.0,
-        "explain a",
-        expect![[r#"
+        "#]]);
+    shown(1783.0, "explain a").shows(expect![[r#"
             K in export is waiting; a pop would get it now
 
               [31m✗[0m no worker has taken the next job yet  it has waited for 13m 3s  qless workers
-        "#]],
-    );
+        "#]]);
     assert_eq!(
         redis.at(1783).run("pop export --worker w1 -o jid").stdout(),
         "a\n"
     );
-    shown(
-        1784.0,
-        "explain b",
-        expect![[r#"
+    shown(1784.0, "explain b").shows(expect![[r#"
             K in export is throttled and cannot run now
 
               [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running on w1)
                   qless throttle show s3
               [32m✓[0m newest held lock was granted  1s ago
-        "#]],
-    );
+        "#]]);
 }
 
 #[test]
 fn the_holders_of_a_full_queue_and_their_silence_are_named() {
     let redis = Redis::start();
-    redis.at(1000).run("config set q-heartbeat 36000").ok();
-    redis.at(1000).run("config set q-max-concurrency 2").ok();
+    redis.ok(1000, "config set q-heartbeat 36000");
+    redis.ok(1000, "config set q-max-concurrency 2");
     for jid in ["a", "b", "c"] {
-        redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
+        redis.ok(1000, &format!("put q K --jid {jid}"));
         if jid != "c" {
-            redis.at(1001).run(&format!("pop q --worker of-{jid}")).ok();
+            redis.ok(1001, &format!("pop q --worker of-{jid}"));
         }
     }
-    redis.at(1100).run("heartbeat b --worker of-b").ok();
+    redis.ok(1100, "heartbeat b --worker of-b");
     let of_queue = redis.at(1150).run("explain --queue q");
     let expected = "q\tconcurrency\tblocking\tconcurrency is used up: 2 of 2 running, \
                     a (q, running on of-a, silent for 2m 29s), b (q, running on of-b)\t\
                     qless config set q-max-concurrency N";
     assert_eq!(of_queue.ok(), expected);
-    let doc = redis.at(1150).run("explain c -o json").json();
+    let doc = redis.json(1150, "explain c -o json");
     let holder = &doc["reasons"][0]["evidence"]["roots"][0];
     assert_eq!(holder["worker"], "of-a");
     assert_eq!(holder["last_seen"], "1970-01-01T00:16:41.000Z");
-    let of_job = |jid: &str| redis.at(1150).run(&format!("explain {jid}")).ok();
+    let of_job = |jid: &str| redis.ok(1150, &format!("explain {jid}"));
     assert!(
         of_job("a").contains(", silent for 2m 29s\t"),
         "{}",
@@ -742,8 +635,8 @@ fn the_holders_of_a_full_queue_and_their_silence_are_named() {
 #[test]
 fn stalled_jobs_that_no_worker_comes_for_have_no_consumer() {
     let redis = Redis::start();
-    redis.at(1000).run("put q K --jid a").ok();
-    redis.at(1000).run("pop q --worker gone").ok();
+    redis.ok(1000, "put q K --jid a");
+    redis.ok(1000, "pop q --worker gone");
     let all = |now: f64| (codes(&redis, now, "a"), codes(&redis, now, "--queue q"));
     let (job, queue) = all(1065.0);
     assert_eq!(job, ["stalled delaying"]);
@@ -763,9 +656,9 @@ fn stalled_jobs_that_no_worker_comes_for_have_no_consumer() {
 #[test]
 fn the_last_worker_stands_in_the_sentence_about_its_silence() {
     let redis = Redis::start();
-    redis.at(1000).run("put q K --jid a").ok();
-    redis.at(1000).run("put q K --jid later --delay 1h").ok();
-    redis.at(1000).run("pop q --worker w").ok();
+    redis.ok(1000, "put q K --jid a");
+    redis.ok(1000, "put q K --jid later --delay 1h");
+    redis.ok(1000, "pop q --worker w");
     let line = |jid: &str, name: &str| {
         let shown = redis
             .at(1080)

@@ -7,39 +7,41 @@ use serde_json::Value;
 
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
+use crate::support::text::Shows;
 
 /// A job in each state, a recurring job, an option, a pause.
 fn mixed() -> Redis {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid done").ok();
-    redis.at(2).run("pop mail --worker w").ok();
-    redis.at(3).run("complete done --worker w").ok();
-    redis.at(4).run("put mail K --jid bad").ok();
-    redis.at(5).run("pop mail --worker w").ok();
-    redis
-        .at(6)
-        .run("fail bad --worker w --group 'upload error' --message 'no\nway'")
-        .ok();
-    redis
-        .at(7)
-        .run("put mail Mail::Welcome --jid first --arg user:=9007199254740993 --tag eu --tag new --priority 3 --retries 2")
-        .ok();
-    redis
-        .at(7.25)
-        .run("put mail K --jid last --delay 10.5s --depends bad")
-        .ok();
-    redis.at(8).run("put mail K --jid later --delay 1h").ok();
-    redis.at(8).run("put img K --jid held").ok();
-    redis.at(9).run("pop img --worker w2").ok();
-    redis
-        .at(10)
-        .run("recur put img Thumb --jid nightly --every 1d --tag eu")
-        .ok();
-    redis.at(11).run("config set heartbeat 90").ok();
-    redis
-        .at(12)
-        .run("pause img --until 1970-01-01T01:00:00Z --reason 'disk swap'")
-        .ok();
+    redis.ok(1, "put mail K --jid done");
+    redis.ok(2, "pop mail --worker w");
+    redis.ok(3, "complete done --worker w");
+    redis.ok(4, "put mail K --jid bad");
+    redis.ok(5, "pop mail --worker w");
+    redis.ok(
+        6,
+        "fail bad --worker w --group 'upload error' --message 'no\nway'",
+    );
+    for (now, line) in [
+        (
+            7.0,
+            "put mail Mail::Welcome --jid first --arg user:=9007199254740993 --tag eu --tag new --priority 3 --retries 2",
+        ),
+        (7.25, "put mail K --jid last --delay 10.5s --depends bad"),
+        (8.0, "put mail K --jid later --delay 1h"),
+        (8.0, "put img K --jid held"),
+        (9.0, "pop img --worker w2"),
+        (
+            10.0,
+            "recur put img Thumb --jid nightly --every 1d --tag eu",
+        ),
+        (11.0, "config set heartbeat 90"),
+        (
+            12.0,
+            "pause img --until 1970-01-01T01:00:00Z --reason 'disk swap'",
+        ),
+    ] {
+        redis.ok(now, line);
+    }
     redis
 }
 
@@ -102,9 +104,9 @@ fn each_job_is_exported_as_a_line_with_all_its_fields() {
 /// The actor, as the binary names it.
 fn by() -> String {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid j").ok();
-    redis.at(1).run("pause q").ok();
-    let line = redis.at(1).run("export --queue q --with paused").ok();
+    redis.ok(1, "put q K --jid j");
+    redis.ok(1, "pause q");
+    let line = redis.ok(1, "export --queue q --with paused");
     let line = lines(&line).pop().unwrap();
     line["by"].as_str().unwrap().to_string()
 }
@@ -112,7 +114,7 @@ fn by() -> String {
 #[test]
 fn selectors_and_jids_choose_the_exported_jobs() {
     let redis = mixed();
-    let some = |line: &str| jids(&redis.at(100).run(line).ok());
+    let some = |line: &str| jids(&redis.ok(100, line));
     assert_eq!(some("export --queue img"), "held");
     assert_eq!(some("export --state failed,scheduled"), "later bad");
     assert_eq!(some("export --tag eu"), "first");
@@ -124,7 +126,7 @@ fn selectors_and_jids_choose_the_exported_jobs() {
     assert_eq!(jids(&piped), "first bad");
     // `--with` adds options and pauses of the given queues.
     let some = |line: &str| {
-        let kinds: Vec<Value> = lines(&redis.at(100).run(line).ok())
+        let kinds: Vec<Value> = lines(&redis.ok(100, line))
             .iter()
             .map(|line| line["kind"].clone())
             .collect();
@@ -143,7 +145,7 @@ fn selectors_and_jids_choose_the_exported_jobs() {
 #[test]
 fn the_header_counts_jobs_if_an_index_knows_them() {
     let redis = mixed();
-    let count = |line: &str| lines(&redis.at(100).run(line).ok())[0]["jobs"].clone();
+    let count = |line: &str| lines(&redis.ok(100, line))[0]["jobs"].clone();
     assert_eq!(count("export --state failed"), 1);
     assert_eq!(count("export first bad"), 2);
     assert_eq!(count("export --queue mail --state failed"), Value::Null);
@@ -172,7 +174,7 @@ fn data_and_history_are_exported_byte_for_byte() {
     let mut connection = redis.connection();
     for (at, data) in stored.iter().enumerate() {
         let jid = format!("j{at}");
-        redis.at(1).run(&format!("put q K --jid {jid}")).ok();
+        redis.ok(1, &format!("put q K --jid {jid}"));
         () = redis::cmd("HSET")
             .arg(format!("ql:j:{jid}"))
             .arg("data")
@@ -187,7 +189,7 @@ fn data_and_history_are_exported_byte_for_byte() {
                 .unwrap();
         }
     }
-    let printed = redis.at(2).run("export --queue q").ok();
+    let printed = redis.ok(2, "export --queue q");
     let printed = printed.lines().skip(1).map(|line| {
         let part = |from: &str, to: &str| {
             let from = line.find(from).unwrap();
@@ -201,7 +203,7 @@ fn data_and_history_are_exported_byte_for_byte() {
             format!("{data}\n")
         }
     });
-    expect![[r#"
+    printed.collect::<String>().shows(expect![[r#"
         "data":"\u202e\u007f","data_bytes":"IuKArn8i" "history_bytes":["WzEsInB1dCIseyJxIjoicSJ9XQ==","WzEsInB1dCIseyJxIjoicSJ9XQ==","WzIuNSwiY2xpIix7Im4iOjkwMDcxOTkyNTQ3NDA5OTMsInoiOm51bGwsImEiOltdfV0=","WzMsImFcL2IiXQ==","WzMsImEvYiJd","bm9uc2Vuc2X/","WzQsICJkb25lIl0="]
         "data":null,"data_bytes":"TmFO" "history_bytes":["WzEsInB1dCIseyJxIjoicSJ9XQ==","WzEsInB1dCIseyJxIjoicSJ9XQ==","WzIuNSwiY2xpIix7Im4iOjkwMDcxOTkyNTQ3NDA5OTMsInoiOm51bGwsImEiOltdfV0=","WzMsImFcL2IiXQ==","WzMsImEvYiJd","bm9uc2Vuc2X/"]
         "data":null,"data_bytes":"Iv8i" "history_bytes":["WzEsInB1dCIseyJxIjoicSJ9XQ==","WzEsInB1dCIseyJxIjoicSJ9XQ==","WzIuNSwiY2xpIix7Im4iOjkwMDcxOTkyNTQ3NDA5OTMsInoiOm51bGwsImEiOltdfV0=","WzMsImFcL2IiXQ==","WzMsImEvYiJd"]
@@ -209,7 +211,7 @@ fn data_and_history_are_exported_byte_for_byte() {
         "data":{"a":1},"data_bytes":"eyJhIjoKMX0="
         "data":{"b":1.10,"a":[9007199254740993]},"data_bytes":"eyAiYiI6IDEuMTAsICAiYSI6CVs5MDA3MTk5MjU0NzQwOTkzXSB9"
         "data":[]
-    "#]].assert_eq(&printed.collect::<String>());
+    "#]]);
 }
 
 #[test]
@@ -231,32 +233,32 @@ fn names_that_are_not_text_are_exported_in_base64() {
             .map(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes),
         )
         .ok();
-    let printed = redis.at(2).run("export --all").ok();
+    let printed = redis.ok(2, "export --all");
     expect![[r#"{"kind":"job","v":1,"jid":"-x \\xfe","jid_bytes":"LXgg/g==","klass":"K \u202e","queue":"q\\xff","queue_bytes":"cf8=","state":"waiting","state_stored":"waiting","priority":0,"retries":5,"remaining":5,"worker":null,"expires":null,"tracked":false,"tags":["t\\xfd"],"tags_bytes":["dP0="],"data":{},"failure":null,"dependencies":[],"dependents":[],"spawned_from":null,"scheduled_for":null,"since":"1970-01-01T00:00:01.000Z","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q\\xff"}],"history_bytes":["WzEsInB1dCIseyJxIjoicf8ifV0="]}"#]].assert_eq(printed.lines().last().unwrap());
 }
 
 #[test]
 fn a_legacy_history_is_exported_as_the_core_will_read_it() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid j").ok();
+    redis.ok(1, "put q K --jid j");
     redis.send(&[
         "HSET",
         "ql:j:j",
         "history",
         r#"[{"put":5,"q":"q","popped":6,"worker":"w"}]"#,
     ]);
-    let printed = redis.at(2).run("export j").ok();
-    let shown = redis.at(2).run("get j -o json").json();
+    let printed = redis.ok(2, "export j");
+    let shown = redis.json(2, "get j -o json");
     let line = &lines(&printed)[1];
     assert_eq!(line["history"], shown["history"]);
-    expect![[r#"[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q"},{"what":"put","when":"1970-01-01T00:00:05.000Z","queue":"q"},{"what":"popped","when":"1970-01-01T00:00:06.000Z","worker":"w"}]"#]].assert_eq(&line["history"].to_string());
+    line["history"].to_string().shows(expect![[r#"[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q"},{"what":"put","when":"1970-01-01T00:00:05.000Z","queue":"q"},{"what":"popped","when":"1970-01-01T00:00:06.000Z","worker":"w"}]"#]]);
     assert_eq!(
         redis.send(&["LLEN", "ql:j:j-history"]),
         redis::Value::Int(1),
         "nothing was migrated"
     );
-    redis.at(3).run("log j x").ok();
-    let history = redis.at(3).run("get j -o json").json();
+    redis.ok(3, "log j x");
+    let history = redis.json(3, "get j -o json");
     let migrated = history["history"].as_array().unwrap();
     assert_eq!(line["history"].as_array().unwrap()[..], migrated[..3]);
 }
@@ -362,10 +364,9 @@ fn missing_jobs_are_reported_by_export() {
     "#]]);
     let gone = export("first no nix").exits(4);
     assert_eq!(jids(&gone.stdout()), "first");
-    expect![[r#"
+    gone.stderr().shows(expect![[r#"
         error: 2 jobs do not exist: `no`, `nix`
-    "#]]
-    .assert_eq(&gone.stderr());
+    "#]]);
     export("first --queue mail").exits(2);
     export("--all -o json").shows(expect![[r#"
         --- stderr
@@ -376,13 +377,11 @@ fn missing_jobs_are_reported_by_export() {
     export("--all --with everything").exits(2);
     // An empty selection is not an error.
     let nothing = Redis::start();
-    nothing
-        .at(5)
-        .run("export --all --with config,recur,paused")
-        .shows(expect![[r#"
-            {"kind":"export","v":1,"at":"1970-01-01T00:00:05.000Z","prefix":"ql:","jobs":0,"command":"export"}
-            {"kind":"config","v":1,"total":0,"offset":0,"items":[]}
-        "#]]);
+    nothing.session(expect![[r#"
+        5 $ qless export --all --with config,recur,paused
+        {"kind":"export","v":1,"at":"1970-01-01T00:00:05.000Z","prefix":"ql:","jobs":0,"command":"export"}
+        {"kind":"config","v":1,"total":0,"offset":0,"items":[]}
+    "#]]);
 }
 
 #[test]
@@ -394,7 +393,7 @@ fn maxima_of_throttles_are_exported_or_noted() {
         (2, "put mail K --jid a --throttle api --throttle free"),
         (3, "recur put img K --jid r --every 1h --throttle db"),
     ] {
-        redis.at(now).run(line).ok();
+        redis.ok(now, line);
     }
     let export = |flags: &str| {
         let ran = redis.at(100).run(&format!("export {flags}"));
@@ -411,7 +410,7 @@ fn maxima_of_throttles_are_exported_or_noted() {
     );
     assert_eq!(export("--queue mail --quiet"), "");
     assert_eq!(export("--all --with throttles,recur"), "");
-    let all = redis.at(100).run("export --all --with throttles").ok();
+    let all = redis.ok(100, "export --all --with throttles");
     let limits: Vec<Value> = lines(&all)
         .into_iter()
         .filter(|line| line["kind"] == "limit")
@@ -437,10 +436,7 @@ fn maxima_of_throttles_are_exported_or_noted() {
 fn exporting_changes_nothing() {
     let redis = mixed();
     let before = redis.dump();
-    redis
-        .at(5000)
-        .run("export --all --with config,recur,paused --read-only")
-        .ok();
+    redis.ok(5000, "export --all --with config,recur,paused --read-only");
     assert!(redis.dump() == before);
 }
 
@@ -453,7 +449,7 @@ fn ten_thousand_jobs_are_exported_and_a_broken_output_is_reported() {
         (1.0, words.to_vec())
     };
     redis.calls((0..10_000).map(put));
-    let all = redis.at(2).run("export --queue q").ok();
+    let all = redis.ok(2, "export --queue q");
     assert_eq!(lines(&all)[0]["jobs"], 10_000);
     let mut jids: Vec<&str> = all.lines().skip(1).collect();
     jids.sort_unstable();

@@ -7,29 +7,23 @@ use crate::support::redis::Redis;
 fn running() -> Redis {
     let redis = Redis::start();
     for (now, jid) in [(1, "a"), (2, "b"), (3, "c")] {
-        redis.at(now).run(&format!("put mail K --jid {jid}")).ok();
+        redis.ok(now, &format!("put mail K --jid {jid}"));
     }
-    redis.at(10).run("pop mail --worker w1 --count 2").ok();
+    redis.ok(10, "pop mail --worker w1 --count 2");
     redis
 }
 
 #[test]
 fn a_running_job_is_failed_on_behalf_of_its_holder() {
     let redis = running();
-    redis
-        .at(20)
-        .run("fail a --group hung --message 'no output' --worker w1")
-        .shows(expect![[r#""#]]);
-    redis.at(21).run("failed --group hung").shows(expect![[r#"
-            a	K	failed	mail	0	5/5	1970-01-01T00:00:20.000Z	hung: no output
-        "#]]);
-    redis
-        .at(22)
-        .run("fail b --group hung --message 'no output' --as-holder -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
-            {"summary":{"action":"fail","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless fail a --group hung --message 'no output' --worker w1
+        21 $ qless failed --group hung
+        a	K	failed	mail	0	5/5	1970-01-01T00:00:20.000Z	hung: no output
+        22 $ qless fail b --group hung --message 'no output' --as-holder -o ndjson
+        {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+        {"summary":{"action":"fail","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+    "#]]);
 }
 
 #[test]
@@ -47,64 +41,49 @@ fn the_message_may_come_from_a_file_or_stdin() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("message");
     std::fs::write(&file, "from a file").unwrap();
-    redis
-        .at(20)
-        .run(&format!(
+    redis.ok(
+        20,
+        &format!(
             "fail b --group g --message @{} --worker w1 --data '[]'",
             file.display()
-        ))
-        .ok();
-    assert_eq!(
-        redis.at(21).run("get b --field failure.message").ok(),
-        "from a file"
+        ),
     );
-    assert_eq!(redis.at(21).run("get b --data").ok(), "[]");
+    assert_eq!(redis.ok(21, "get b --field failure.message"), "from a file");
+    assert_eq!(redis.ok(21, "get b --data"), "[]");
 }
 
 #[test]
 fn failing_a_job_that_is_not_running_or_held_by_another_is_a_conflict() {
     let redis = running();
-    let fail = |rest: &str| {
-        redis
-            .at(20)
-            .run(&format!("fail {rest} --group g --message m"))
-    };
-    fail("a --worker w2").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless fail a --worker w2 --group g --message m
         --- stderr
         error: cannot fail `a`: it is held by `w1`
         hint: `--as-holder` acts as the worker that holds the job
         --- exit 5
-    "#]]);
-    fail("c --worker w1").shows(expect![[r#"
+        20 $ qless fail c --worker w1 --group g --message m
         --- stderr
         error: cannot fail `c`: its state is `waiting`, not `running`
         hint: fail it without a worker: `qless bury --group=g --message=m c`
         --- exit 5
-    "#]]);
-    fail("nope --worker w1").shows(expect![[r#"
+        20 $ qless fail nope --worker w1 --group g --message m
         --- stderr
         error: job `nope` does not exist
         --- exit 4
-    "#]]);
-    fail("nope --worker w1 -o json").shows(expect![[r#"
+        20 $ qless fail nope --worker w1 -o json --group g --message m
         --- stderr
         {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
         --- exit 4
+        20 $ qless fail a --message m
+        --- stderr
+        error: `--group` is missing
+        hint: usage: `qless fail --group <G> --message <M> <JID>...`
+        --- exit 2
+        20 $ qless fail a --group '' --message m
+        --- stderr
+        error: `--group` is empty
+        --- exit 2
     "#]]);
-    redis.at(20).run("fail a --message m").shows(expect![[r#"
-            --- stderr
-            error: `--group` is missing
-            hint: usage: `qless fail --group <G> --message <M> <JID>...`
-            --- exit 2
-        "#]]);
-    redis
-        .at(20)
-        .run("fail a --group '' --message m")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--group` is empty
-            --- exit 2
-        "#]]);
     redis
         .at(20)
         .input("a")
@@ -119,127 +98,88 @@ fn failing_a_job_that_is_not_running_or_held_by_another_is_a_conflict() {
 #[test]
 fn several_jobs_are_failed_one_by_one() {
     let redis = running();
-    redis
-        .at(20)
-        .run("fail a b c nope --group g --message m --worker w1 -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"c","result":"skipped","code":"state_changed","detail":"it is waiting, not running","queue":"mail","state_before":"waiting","state_after":null}
-            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
-            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
-            {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
-            {"summary":{"action":"fail","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            2 marked failed, 2 skipped
-              skipped  1  gone: nope
-                       1  waiting, not running: c
-        "#]]);
-    redis
-        .at(21)
-        .run("fail a c --group g --message m --worker w1")
-        .shows(expect![[r#"
-            --- stderr
-            0 marked failed, 2 skipped
-              skipped  1  failed, not running: a
-                       1  waiting, not running: c
-            --- exit 5
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless fail a b c nope --group g --message m --worker w1 -o ndjson
+        {"jid":"c","result":"skipped","code":"state_changed","detail":"it is waiting, not running","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+        {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+        {"summary":{"action":"fail","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        2 marked failed, 2 skipped
+          skipped  1  gone: nope
+                   1  waiting, not running: c
+        21 $ qless fail a c --group g --message m --worker w1
+        --- stderr
+        0 marked failed, 2 skipped
+          skipped  1  failed, not running: a
+                   1  waiting, not running: c
+        --- exit 5
+    "#]]);
 }
 
 #[test]
 fn jobs_of_another_holder_are_not_failed() {
     let redis = running();
-    redis.at(11).run("pop mail --worker w2").ok();
-    redis
-        .at(20)
-        .run("fail a c --group g --message m --worker w1")
-        .shows(expect![[r#"
-            --- stderr
-            1 marked failed, 1 failed
-              failed   1  held by `w2`: c
-            --- exit 3
-        "#]]);
-    redis
-        .at(20)
-        .run("fail c c --group g --message m --worker w1 -n")
-        .exits(5);
+    redis.ok(11, "pop mail --worker w2");
+    redis.session(expect![[r#"
+        20 $ qless fail a c --group g --message m --worker w1
+        --- stderr
+        1 marked failed, 1 failed
+          failed   1  held by `w2`: c
+        --- exit 3
+        20 $ qless fail c c --group g --message m --worker w1 -n &>/dev/null
+        --- exit 5
+    "#]]);
 }
 
 #[test]
 fn a_selector_for_fail_means_running_jobs() {
     let redis = Redis::start();
     for at in 0..4 {
-        redis.at(1).run(&format!("put mail K --jid j{at}")).ok();
+        redis.ok(1, &format!("put mail K --jid j{at}"));
     }
-    redis.at(2).run("pop mail --count 2 --worker mx-1").ok();
-    redis.at(2).run("pop mail --worker mx-2").ok();
-    let line = "fail --queue mail --group 'lost host' --message gone";
-    redis.at(3).run(line).shows(expect![[r#"
+    redis.ok(2, "pop mail --count 2 --worker mx-1");
+    redis.ok(2, "pop mail --worker mx-2");
+    redis.session(expect![[r#"
+        3 $ qless fail --queue mail --group 'lost host' --message gone
         --- stderr
         0 marked failed, 3 failed
           failed   2  held by `mx-1`: j2, j3
                    1  held by `mx-2`: j1
         --- exit 5
+        3 $ qless fail --queue mail --group 'lost host' --message gone --worker mx-2 --yes
+        --- stderr
+        1 marked failed, 2 failed
+          failed   2  held by `mx-1`: j2, j3
+        --- exit 3
+        3 $ qless fail --queue mail --group 'lost host' --message gone --held-by 'mx-*' --as-holder --dry-run -o jid
+        j2
+        j3
+        --- stderr
+        Fail 2 running jobs on unix://DIR/s
+
+          mail	running	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
+
+          their group becomes `lost host`
+        would fail 2
+        3 $ qless fail --queue mail --group 'lost host' --message gone --held-by 'mx-*' --as-holder --yes -o ndjson
+        {"jid":"j2","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+        {"jid":"j3","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
+        {"summary":{"action":"fail","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        2 marked failed
+        4 $ qless failed --time-format unix
+        lost host	3	3	mail	gone
+        4 $ qless fail --queue mail --group 'lost host' --message gone --state waiting --yes
+        --- stderr
+        0 marked failed, 1 skipped
+          skipped  1  waiting, not running: j0
+        4 $ qless fail j3 --queue mail --group g --message m
+        --- stderr
+        error: give either jids or flags that select jobs, not both
+        --- exit 2
     "#]]);
-    redis
-        .at(3)
-        .run(&format!("{line} --worker mx-2 --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            1 marked failed, 2 failed
-              failed   2  held by `mx-1`: j2, j3
-            --- exit 3
-        "#]]);
-    redis
-        .at(3)
-        .run(&format!(
-            "{line} --held-by 'mx-*' --as-holder --dry-run -o jid"
-        ))
-        .shows(expect![[r#"
-            j2
-            j3
-            --- stderr
-            Fail 2 running jobs on unix://DIR/s
-
-              mail	running	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
-
-              their group becomes `lost host`
-            would fail 2
-        "#]]);
-    redis
-        .at(3)
-        .run(&format!(
-            "{line} --held-by 'mx-*' --as-holder --yes -o ndjson"
-        ))
-        .shows(expect![[r#"
-            {"jid":"j2","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
-            {"jid":"j3","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"failed"}
-            {"summary":{"action":"fail","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            2 marked failed
-        "#]]);
-    redis
-        .at(4)
-        .run("failed --time-format unix")
-        .shows(expect![[r#"
-            lost host	3	3	mail	gone
-        "#]]);
-    redis
-        .at(4)
-        .run(&format!("{line} --state waiting --yes"))
-        .shows(expect![[r#"
-            --- stderr
-            0 marked failed, 1 skipped
-              skipped  1  waiting, not running: j0
-        "#]]);
-    redis
-        .at(4)
-        .run("fail j3 --queue mail --group g --message m")
-        .exits(2)
-        .shows(expect![[r#"
-            --- stderr
-            error: give either jids or flags that select jobs, not both
-            --- exit 2
-        "#]]);
     redis
         .at(4)
         .input("j3\n")

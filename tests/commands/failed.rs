@@ -4,16 +4,18 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::support::jobs::mixed;
 use crate::support::proxy::{Cut, proxy_then};
 use crate::support::qless::{Qless, Running};
 use crate::support::redis::Redis;
 use crate::support::terminal;
+use crate::support::text::Shows;
 
 fn fails() -> Redis {
     let redis = Redis::start();
-    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    let api = |now: f64, line: &str| redis.ok(now, &format!("api {line}"));
     for (n, queue) in ["mail", "images", "mail"].iter().enumerate() {
         let at = n as f64 * 10.0;
         api(at, &format!("put me {queue} u{n} K {{}} 0"));
@@ -44,8 +46,8 @@ fn an_alarm_lists_the_jobs_that_failed_before_and_exits_with_10() {
 #[test]
 fn the_sample_of_a_traceback_is_its_last_line() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
-    redis.at(2).run("pop mail --worker w").ok();
+    redis.ok(1, "put mail K --jid a");
+    redis.ok(2, "pop mail --worker w");
     let message =
         "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no to\r\n\n";
     let fail = [
@@ -60,30 +62,23 @@ fn the_sample_of_a_traceback_is_its_last_line() {
     ];
     redis.at(3).args(fail).ok();
     for line in ["failed", "jobs --state failed"] {
-        let shown = redis.at(4).run(line).ok();
+        let shown = redis.ok(4, line);
         assert!(shown.contains("ValueError: no to"), "{shown}");
         assert!(!shown.contains("Traceback"), "{shown}");
     }
     let wait = redis.at(4).run("wait a").exits(8);
-    assert!(
-        wait.stderr().contains("g: ValueError: no to"),
-        "{}",
-        wait.stderr()
-    );
+    wait.says("g: ValueError: no to");
 }
 
 #[test]
 fn failure_groups_are_listed_largest_first() {
     let redis = fails();
-    redis
-        .at(200)
-        .run("failed --headers always --time-format relative")
-        .shows(expect![[r#"
-            GROUP	JOBS	LAST	QUEUES	SAMPLE
-            upload error	3	2m ago	images, mail	cannot open 2
-            bad payload	1	2m ago	test	key "user" missing
-        "#]]);
-    redis.at(200).run("failed -o json").shows(expect![[r#"
+    redis.session(expect![[r#"
+        200 $ qless failed --headers always --time-format relative
+        GROUP	JOBS	LAST	QUEUES	SAMPLE
+        upload error	3	2m ago	images, mail	cannot open 2
+        bad payload	1	2m ago	test	key "user" missing
+        200 $ qless failed -o json
         {
           "kind": "failed",
           "v": 1,
@@ -113,56 +108,34 @@ fn failure_groups_are_listed_largest_first() {
             }
           ]
         }
+        200 $ qless failed --limit 1 --columns group
+        upload error
     "#]]);
-    redis
-        .at(200)
-        .run("failed --limit 1 --columns group")
-        .shows(expect![[r#"
-            upload error
-        "#]]);
 }
 
 #[test]
 fn the_jobs_of_a_group_are_listed_newest_first() {
     let redis = fails();
-    redis
-        .at(200)
-        .run("failed --group 'upload error' -o jid")
-        .shows(expect![[r#"
-            u2
-            u1
-            u0
-        "#]]);
-    redis
-        .at(200)
-        .run("failed --group 'upload error' --limit 1 --offset 1 -o jid")
-        .shows(expect![[r#"
-            u1
-        "#]]);
-    redis
-        .at(200)
-        .run("failed --group 'upload error'")
-        .shows(expect![[r#"
-            u2	K	failed	mail	0	5/5	1970-01-01T00:00:22.000Z	upload error: cannot open 2
-            u1	K	failed	images	0	5/5	1970-01-01T00:00:12.000Z	upload error: cannot open 1
-            u0	K	failed	mail	0	5/5	1970-01-01T00:00:02.000Z	upload error: cannot open 0
-        "#]]);
-    redis
-        .at(200)
-        .run("failed --queue mail -o jid")
-        .shows(expect![[r#"
-            u2
-            u0
-        "#]]);
-    redis
-        .at(200)
-        .run("failed --group '*' -o jid")
-        .shows(expect![[r#"
-            bad
-            u2
-            u1
-            u0
-        "#]]);
+    redis.session(expect![[r#"
+        200 $ qless failed --group 'upload error' -o jid
+        u2
+        u1
+        u0
+        200 $ qless failed --group 'upload error' --limit 1 --offset 1 -o jid
+        u1
+        200 $ qless failed --group 'upload error'
+        u2	K	failed	mail	0	5/5	1970-01-01T00:00:22.000Z	upload error: cannot open 2
+        u1	K	failed	images	0	5/5	1970-01-01T00:00:12.000Z	upload error: cannot open 1
+        u0	K	failed	mail	0	5/5	1970-01-01T00:00:02.000Z	upload error: cannot open 0
+        200 $ qless failed --queue mail -o jid
+        u2
+        u0
+        200 $ qless failed --group '*' -o jid
+        bad
+        u2
+        u1
+        u0
+    "#]]);
 }
 
 #[test]
@@ -185,15 +158,10 @@ fn failed_of_an_unknown_group_is_not_found() {
 #[test]
 fn no_failures_give_an_empty_list() {
     let redis = Redis::start();
-    redis.at(0).run("failed").shows(expect![[""]]);
-    redis.at(0).run("failed -o json").shows(expect![[r#"
-        {
-          "kind": "failed",
-          "v": 1,
-          "total": 0,
-          "offset": 0,
-          "items": []
-        }
+    redis.session(expect![[r#"
+        0 $ qless failed
+        0 $ qless failed -o json | jq -c
+        {"kind":"failed","v":1,"total":0,"offset":0,"items":[]}
     "#]]);
 }
 
@@ -217,7 +185,7 @@ fn raw_prints_the_reply_of_failed() {
 fn groups_are_listed_in_three_round_trips_and_few_calls() {
     let redis = fails();
     redis.send(&["CONFIG", "RESETSTAT"]);
-    redis.at(200).run("failed -o json").ok();
+    redis.ok(200, "failed -o json");
     assert_eq!(redis.scripts_run(), 1 + 2 + 1);
 }
 
@@ -244,63 +212,42 @@ fn failed_by_the_hundred(count: usize) -> Redis {
 }
 
 fn queues(redis: &Redis) -> String {
-    redis
-        .at(400)
-        .run("queues --columns queue,waiting,scheduled")
-        .ok()
+    redis.ok(400, "queues --columns queue,waiting,scheduled")
 }
 
 #[test]
 fn retry_all_returns_each_job_to_its_own_queue() {
     let redis = failed_by_the_hundred(30);
-    redis
-        .at(300)
-        .run("failed --group 'upload error' --retry-all")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to retry 27 failed jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(300)
-        .run("failed --group 'upload error' --retry-all --dry-run -o jid --limit 3")
-        .shows(expect![[r#"
-            j000001
-            j000002
-            j000003
-            --- stderr
-            Retry 3 failed jobs on unix://DIR/s
+    redis.session(expect![[r#"
+        300 $ qless failed --group 'upload error' --retry-all
+        --- stderr
+        error: cannot ask whether to retry 27 failed jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        300 $ qless failed --group 'upload error' --retry-all --dry-run -o jid --limit 3
+        j000001
+        j000002
+        j000003
+        --- stderr
+        Retry 3 failed jobs on unix://DIR/s
 
-              images	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
-              mail	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
-              test	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+          images	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+          mail	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+          test	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
 
-              each goes back to its own queue with 5 fresh retries
-            would retry 3
-        "#]]);
-    redis
-        .at(300)
-        .run("failed --group 'upload error' --retry-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            27 retried
-        "#]]);
-    redis
-        .at(301)
-        .run("queues --columns queue,waiting")
-        .shows(expect![[r#"
-            images	9
-            mail	9
-            test	9
-        "#]]);
-    redis
-        .at(301)
-        .run("failed --columns group,jobs")
-        .shows(expect![[r#"
-            boom	3
-        "#]]);
-    let stats = redis.at(301).run("stats mail -o json").json();
+          each goes back to its own queue with 5 fresh retries
+        would retry 3
+        300 $ qless failed --group 'upload error' --retry-all --yes
+        --- stderr
+        27 retried
+        301 $ qless queues --columns queue,waiting
+        images	9
+        mail	9
+        test	9
+        301 $ qless failed --columns group,jobs
+        boom	3
+    "#]]);
+    let stats = redis.json(301, "stats mail -o json");
     assert_eq!(stats["items"][0]["failures"], 10);
     assert_eq!(stats["items"][0]["failed"], 1);
 }
@@ -308,70 +255,46 @@ fn retry_all_returns_each_job_to_its_own_queue() {
 #[test]
 fn many_groups_are_retried_together() {
     let redis = failed_by_the_hundred(30);
-    redis
-        .at(300)
-        .run("failed --all-groups --retry-all --yes -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "retry",
-              "dry_run": false,
-              "context": null,
-              "matched": 30,
-              "done": 30,
-              "skipped": 0,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": []
-            }
-            --- stderr
-            30 retried
-        "#]]);
-    redis.at(301).run("failed").shows(expect![[r#""#]]);
-    expect![[r#"
+    redis.session(expect![[r#"
+        300 $ qless failed --all-groups --retry-all --yes -o json | jq -c
+        {"kind":"bulk","v":1,"action":"retry","dry_run":false,"context":null,"matched":30,"done":30,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0,"items":[]}
+        --- stderr
+        30 retried
+        301 $ qless failed
+    "#]]);
+    queues(&redis).shows(expect![[r#"
         images	10	0
         mail	10	0
-        test	10	0"#]]
-    .assert_eq(&queues(&redis));
+        test	10	0"#]]);
     let redis = failed_by_the_hundred(30);
-    redis
-        .at(300)
-        .run("failed --group 'bo*' --group 'upload*' --retry-all --yes --to slow --delay 1h")
-        .shows(expect![[r#"
-            --- stderr
-            30 retried
-        "#]]);
-    expect![[r#"
+    redis.session(expect![[r#"
+        300 $ qless failed --group 'bo*' --group 'upload*' --retry-all --yes --to slow --delay 1h
+        --- stderr
+        30 retried
+    "#]]);
+    queues(&redis).shows(expect![[r#"
         images	0	0
         mail	0	0
         slow	0	30
-        test	0	0"#]]
-    .assert_eq(&queues(&redis));
+        test	0	0"#]]);
 }
 
 #[test]
 fn more_jobs_than_one_slice_takes_are_retried() {
     let redis = failed_by_the_hundred(900);
-    redis
-        .at(300)
-        .run("failed --group 'upload error' --retry-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            810 retried
-        "#]]);
-    expect![[r#"
+    redis.session(expect![[r#"
+        300 $ qless failed --group 'upload error' --retry-all --yes
+        --- stderr
+        810 retried
+    "#]]);
+    queues(&redis).shows(expect![[r#"
         images	270	0
         mail	270	0
-        test	270	0"#]]
-    .assert_eq(&queues(&redis));
-    redis
-        .at(301)
-        .run("failed --columns group,jobs")
-        .shows(expect![[r#"
-            boom	90
-        "#]]);
+        test	270	0"#]]);
+    redis.session(expect![[r#"
+        301 $ qless failed --columns group,jobs
+        boom	90
+    "#]]);
 }
 
 #[test]
@@ -393,13 +316,10 @@ fn jobs_that_changed_since_they_were_listed_are_skipped() {
         .lines()
         .filter(|line| line.contains(r#""result":"skipped""#))
         .collect();
-    expect![[r#"
+    skipped.join("\n").shows(expect![[r#"
         {"jid":"j002398","result":"skipped","code":"state_changed","detail":"it is no longer failed","queue":"images","state_before":"failed","state_after":null}
-        {"jid":"j002399","result":"skipped","code":"gone","detail":"it does not exist","queue":"test","state_before":"failed","state_after":null}"#]].assert_eq(&skipped.join("\n"));
-    assert_eq!(
-        redis.at(302).run("get j002398 --field queue").ok(),
-        "elsewhere"
-    );
+        {"jid":"j002399","result":"skipped","code":"gone","detail":"it does not exist","queue":"test","state_before":"failed","state_after":null}"#]]);
+    assert_eq!(redis.ok(302, "get j002398 --field queue"), "elsewhere");
     redis.must_be_clean();
 }
 
@@ -431,79 +351,53 @@ fn failed(redis: &Redis) -> i64 {
 #[test]
 fn cancel_all_cancels_failed_jobs() {
     let redis = failed_by_the_hundred(30);
-    redis
-        .at(300)
-        .run("failed --group boom --cancel-all")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to cancel 3 failed jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(300)
-        .run("failed --group boom --cancel-all --yes")
-        .shows(expect![[r#"
-            j000000
-            j000010
-            j000020
-            --- stderr
-            3 cancelled
-        "#]]);
-    redis
-        .at(301)
-        .run("failed --columns group,jobs")
-        .shows(expect![[r#"
-            upload error	27
-        "#]]);
+    redis.session(expect![[r#"
+        300 $ qless failed --group boom --cancel-all
+        --- stderr
+        error: cannot ask whether to cancel 3 failed jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        300 $ qless failed --group boom --cancel-all --yes
+        j000000
+        j000010
+        j000020
+        --- stderr
+        3 cancelled
+        301 $ qless failed --columns group,jobs
+        upload error	27
+    "#]]);
 }
 
 #[test]
 fn an_action_requires_a_selection_of_jobs() {
     let redis = failed_by_the_hundred(3);
-    redis.at(300).run("failed --retry-all").shows(expect![[r#"
+    redis.session(expect![[r#"
+        300 $ qless failed --retry-all
         --- stderr
         error: no group is given
         hint: `--group GROUP` names one, `--all-groups` means all
         --- exit 2
+        300 $ qless failed --group nope --retry-all --yes
+        --- stderr
+        error: group `nope` does not exist
+        --- exit 4
+        300 $ qless failed --group boom --retry-all --cancel-all &>/dev/null
+        --- exit 2
+        300 $ qless failed --group boom --all-groups --retry-all &>/dev/null
+        --- exit 2
+        300 $ qless failed --all-groups &>/dev/null
+        --- exit 2
+        300 $ qless failed --group boom --to q
+        --- stderr
+        error: `--retry-all` is missing
+        hint: usage: `qless failed --retry-all --group <G> --to <QUEUE>`
+        --- exit 2
+        300 $ qless failed --group boom --retry-all -o raw --yes &>/dev/null
+        --- exit 2
+        300 $ qless failed --group 'none*' --retry-all --yes
+        --- stderr
+        no jobs to retry
     "#]]);
-    redis
-        .at(300)
-        .run("failed --group nope --retry-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: group `nope` does not exist
-            --- exit 4
-        "#]]);
-    redis
-        .at(300)
-        .run("failed --group boom --retry-all --cancel-all")
-        .exits(2);
-    redis
-        .at(300)
-        .run("failed --group boom --all-groups --retry-all")
-        .exits(2);
-    redis.at(300).run("failed --all-groups").exits(2);
-    redis
-        .at(300)
-        .run("failed --group boom --to q")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--retry-all` is missing
-            hint: usage: `qless failed --retry-all --group <G> --to <QUEUE>`
-            --- exit 2
-        "#]]);
-    redis
-        .at(300)
-        .run("failed --group boom --retry-all -o raw --yes")
-        .exits(2);
-    redis
-        .at(300)
-        .run("failed --group 'none*' --retry-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            no jobs to retry
-        "#]]);
 }
 
 #[test]
@@ -593,47 +487,37 @@ fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
     redis.send(&["RPUSH", "ql:f:boom", "gh\u{1b}ost", "w", "r"]);
     redis.send(&["SADD", "ql:failures", "bang"]);
     redis.send(&["LPUSH", "ql:f:bang", "f1"]);
-    redis
-        .at(20)
-        .run("failed --group 'b*' --retry-all --yes -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"r","result":"skipped","code":"state_changed","detail":"in the list of `boom`, but it is running","queue":"mail","state_before":"running","state_after":null}
-            {"jid":"w","result":"skipped","code":"state_changed","detail":"in the list of `boom`, but it is waiting","queue":"mail","state_before":"waiting","state_after":null}
-            {"jid":"gh\u001bost","result":"skipped","code":"gone","detail":"in the list of `boom`, but it does not exist","queue":null,"state_before":null,"state_after":null}
-            {"jid":"f1","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":"waiting"}
-            {"jid":"f2","result":"done","code":"ok","detail":null,"queue":"images","state_before":"failed","state_after":"waiting"}
-            {"summary":{"action":"retry","dry_run":false,"context":null,"matched":5,"done":2,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            note: in the list of `boom`, but it is running: `r`
-            note: in the list of `boom`, but it is waiting: `w`
-            note: in the list of `boom`, but it does not exist: `gh\x1bost`
-            2 retried, 3 skipped
-              skipped  1  gone: gh\x1bost
-                       1  in the list of `boom`, but it is running: r
-                       1  in the list of `boom`, but it is waiting: w
-        "#]]);
-    redis
-        .at(21)
-        .run("failed --group boom --retry-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            note: in the list of `boom`, but it is running: `r`
-            note: in the list of `boom`, but it is waiting: `w`
-            note: in the list of `boom`, but it does not exist: `gh\x1bost`
-            0 retried, 3 skipped
-              skipped  1  gone: gh\x1bost
-                       1  in the list of `boom`, but it is running: r
-                       1  in the list of `boom`, but it is waiting: w
-        "#]]);
-    redis
-        .at(22)
-        .run("failed --group bang --cancel-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            note: in the list of `bang`, but it is waiting: `f1`
-            0 cancelled, 1 skipped
-              skipped  1  in the list of `bang`, but it is waiting: f1
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless failed --group 'b*' --retry-all --yes -o ndjson
+        {"jid":"r","result":"skipped","code":"state_changed","detail":"in the list of `boom`, but it is running","queue":"mail","state_before":"running","state_after":null}
+        {"jid":"w","result":"skipped","code":"state_changed","detail":"in the list of `boom`, but it is waiting","queue":"mail","state_before":"waiting","state_after":null}
+        {"jid":"gh\u001bost","result":"skipped","code":"gone","detail":"in the list of `boom`, but it does not exist","queue":null,"state_before":null,"state_after":null}
+        {"jid":"f1","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":"waiting"}
+        {"jid":"f2","result":"done","code":"ok","detail":null,"queue":"images","state_before":"failed","state_after":"waiting"}
+        {"summary":{"action":"retry","dry_run":false,"context":null,"matched":5,"done":2,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        note: in the list of `boom`, but it is running: `r`
+        note: in the list of `boom`, but it is waiting: `w`
+        note: in the list of `boom`, but it does not exist: `gh\x1bost`
+        2 retried, 3 skipped
+          skipped  1  gone: gh\x1bost
+                   1  in the list of `boom`, but it is running: r
+                   1  in the list of `boom`, but it is waiting: w
+        21 $ qless failed --group boom --retry-all --yes
+        --- stderr
+        note: in the list of `boom`, but it is running: `r`
+        note: in the list of `boom`, but it is waiting: `w`
+        note: in the list of `boom`, but it does not exist: `gh\x1bost`
+        0 retried, 3 skipped
+          skipped  1  gone: gh\x1bost
+                   1  in the list of `boom`, but it is running: r
+                   1  in the list of `boom`, but it is waiting: w
+        22 $ qless failed --group bang --cancel-all --yes
+        --- stderr
+        note: in the list of `bang`, but it is waiting: `f1`
+        0 cancelled, 1 skipped
+          skipped  1  in the list of `bang`, but it is waiting: f1
+    "#]]);
     // Entries damaged by hand are left alone.
     redis.must_report(expect![[r#"
         failed-stray f1 found [bang]
@@ -650,99 +534,48 @@ fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
 #[test]
 fn actions_apply_to_all_groups_or_to_none() {
     let redis = mixed();
-    redis
-        .at(20)
-        .run("failed --retry-all --yes")
-        .exits(2)
-        .shows(expect![[r#"
-            --- stderr
-            error: no group is given
-            hint: `--group GROUP` names one, `--all-groups` means all
-            --- exit 2
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --group nope --cancel-all --yes")
-        .exits(4)
-        .shows(expect![[r#"
-            --- stderr
-            error: group `nope` does not exist
-            --- exit 4
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --group 'n*' --cancel-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            no jobs to cancel
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --group 'n*' --cancel-all --yes --require-match")
-        .exits(4)
-        .shows(expect![[r#"
-            --- stderr
-            error: there are no jobs to cancel
-            --- exit 4
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --group boom --older-than 1h --retry-all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            no jobs to retry
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --group boom --older-than 0s --queue images --retry-all --to slow --delay 1m --spread 1m --yes -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "retry",
-              "dry_run": false,
-              "context": null,
-              "matched": 1,
-              "done": 1,
-              "skipped": 0,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": []
-            }
-            --- stderr
-            1 retried
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --all-groups --cancel-all --to slow")
-        .exits(2)
-        .shows(expect![[r#"
-            --- stderr
-            error: `--cancel-all` cannot be used with `--to`
-            hint: usage: `qless failed --all-groups <--retry-all|--cancel-all>`
-            --- exit 2
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --all-groups --cancel-all --dry-run")
-        .shows(expect![[r#"
-            f1
-            --- stderr
-            Cancel 1 failed job on unix://DIR/s
+    redis.session(expect![[r#"
+        20 $ qless failed --retry-all --yes
+        --- stderr
+        error: no group is given
+        hint: `--group GROUP` names one, `--all-groups` means all
+        --- exit 2
+        20 $ qless failed --group nope --cancel-all --yes
+        --- stderr
+        error: group `nope` does not exist
+        --- exit 4
+        20 $ qless failed --group 'n*' --cancel-all --yes
+        --- stderr
+        no jobs to cancel
+        20 $ qless failed --group 'n*' --cancel-all --yes --require-match
+        --- stderr
+        error: there are no jobs to cancel
+        --- exit 4
+        20 $ qless failed --group boom --older-than 1h --retry-all --yes
+        --- stderr
+        no jobs to retry
+        20 $ qless failed --group boom --older-than 0s --queue images --retry-all --to slow --delay 1m --spread 1m --yes -o json | jq -c
+        {"kind":"bulk","v":1,"action":"retry","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0,"items":[]}
+        --- stderr
+        1 retried
+        20 $ qless failed --all-groups --cancel-all --to slow
+        --- stderr
+        error: `--cancel-all` cannot be used with `--to`
+        hint: usage: `qless failed --all-groups <--retry-all|--cancel-all>`
+        --- exit 2
+        20 $ qless failed --all-groups --cancel-all --dry-run
+        f1
+        --- stderr
+        Cancel 1 failed job on unix://DIR/s
 
-              mail	failed	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
-            would cancel 1
-        "#]]);
-    redis
-        .at(20)
-        .run("failed --all-groups --cancel-all --yes")
-        .shows(expect![[r#"
-            f1
-            --- stderr
-            1 cancelled
-        "#]]);
-    redis.at(21).run("failed").shows(expect![[""]]);
+          mail	failed	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
+        would cancel 1
+        20 $ qless failed --all-groups --cancel-all --yes
+        f1
+        --- stderr
+        1 cancelled
+        21 $ qless failed
+    "#]]);
 }
 
 #[test]
@@ -762,10 +595,7 @@ fn the_queues_of_a_group_are_those_of_its_newest_and_oldest_jobs() {
     }
     redis.at(100).input(&lines).run("put --from -").ok();
     let fail = |queue: &str, count: usize| {
-        let jids = redis
-            .at(110)
-            .run(&format!("pop {queue} --count {count} -o jid"))
-            .ok();
+        let jids = redis.ok(110, &format!("pop {queue} --count {count} -o jid"));
         redis
             .at(120)
             .input(jids)
@@ -784,18 +614,12 @@ fn the_queues_of_a_group_are_those_of_its_newest_and_oldest_jobs() {
     redis.at(130).run("failed").shows(expect![[r#"
         boom	201	1970-01-01T00:02:00.000Z	first, last, mail, …	no
     "#]]);
-    let group = redis.at(130).run("failed -o json").json()["items"][0].clone();
-    assert_eq!(
-        group["queues"],
-        serde_json::json!(["first", "last", "mail"])
-    );
+    let group = redis.json(130, "failed -o json")["items"][0].clone();
+    assert_eq!(group["queues"], json!(["first", "last", "mail"]));
     assert_eq!(group["queues_complete"], false);
-    redis.at(140).run("cancel j000 --yes").ok();
-    let group = redis.at(150).run("failed -o json").json()["items"][0].clone();
-    assert_eq!(
-        group["queues"],
-        serde_json::json!(["last", "mail", "middle"])
-    );
+    redis.ok(140, "cancel j000 --yes");
+    let group = redis.json(150, "failed -o json")["items"][0].clone();
+    assert_eq!(group["queues"], json!(["last", "mail", "middle"]));
     assert_eq!(group["queues_complete"], true);
 }
 
@@ -803,10 +627,7 @@ fn the_queues_of_a_group_are_those_of_its_newest_and_oldest_jobs() {
 #[test]
 fn the_jobs_that_are_cancelled_can_be_saved_and_their_dependents_cancelled() {
     let redis = fails();
-    redis
-        .at(60)
-        .run("put test K --jid later --depends bad")
-        .ok();
+    redis.ok(60, "put test K --jid later --depends bad");
     let file = redis.socket().with_file_name("saved.ndjson");
     let line = |flags: &str| format!("failed --group 'bad payload' --cancel-all --yes {flags}");
     let refused = redis.at(61).run(&line("")).exits(5);
@@ -828,7 +649,7 @@ fn the_jobs_that_are_cancelled_can_be_saved_and_their_dependents_cancelled() {
         ),
     ] {
         let ran = redis.at(61).run(&format!("failed {flags}")).exits(2);
-        assert!(ran.stderr().contains(said), "{}", ran.stderr());
+        ran.says(said);
     }
 }
 
@@ -849,7 +670,7 @@ fn a_list_of_jobs_says_on_a_terminal_where_the_groups_are() {
 #[test]
 fn the_last_failure_of_a_group_is_the_newest_in_whatever_order_it_was_imported() {
     let redis = fails();
-    let export = redis.at(100).run("export --all").ok();
+    let export = redis.ok(100, "export --all");
     let (head, jobs) = export.split_once('\n').unwrap();
     let mut jobs: Vec<&str> = jobs.lines().collect();
     for _ in 0..2 {
@@ -858,14 +679,11 @@ fn the_last_failure_of_a_group_is_the_newest_in_whatever_order_it_was_imported()
             .at(200)
             .input(format!("{head}\n{}\n", jobs.join("\n")));
         other.run("--prefix other: import - --replace --yes").ok();
-        let groups = redis
-            .at(201)
-            .run("--prefix other: failed --columns GROUP,LAST --sort GROUP")
-            .ok();
-        let was = redis
-            .at(201)
-            .run("failed --columns GROUP,LAST --sort GROUP")
-            .ok();
+        let groups = redis.ok(
+            201,
+            "--prefix other: failed --columns GROUP,LAST --sort GROUP",
+        );
+        let was = redis.ok(201, "failed --columns GROUP,LAST --sort GROUP");
         assert_eq!(groups, was);
     }
     // The jobs have the age of their failure, by which `--older-than` selects.

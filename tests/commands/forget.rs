@@ -6,146 +6,94 @@ use crate::support::redis::Redis;
 
 fn known() -> Redis {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
-    redis.at(2).run("put old K --jid b").ok();
-    redis.at(3).run("pop old --worker w1").ok();
-    redis.at(4).run("complete b --worker w1").ok();
-    redis.at(5).run("pop mail --worker w2").ok();
+    redis.ok(1, "put mail K --jid a");
+    redis.ok(2, "put old K --jid b");
+    redis.ok(3, "pop old --worker w1");
+    redis.ok(4, "complete b --worker w1");
+    redis.ok(5, "pop mail --worker w2");
     redis
 }
 
 #[test]
 fn an_empty_queue_is_forgotten() {
     let redis = known();
-    redis.at(10).run("forget queue old").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless forget queue old
         --- stderr
         error: cannot ask whether to forget queue `old`; nothing was changed
         hint: add `--yes`
         --- exit 9
+        10 $ qless forget queue old -n
+        --- stderr
+        would forget queue `old`
+        10 $ qless forget queue old --yes -o json | jq -c
+        {"kind":"done","v":1,"action":"forget queue","targets":["old"]}
+        11 $ qless queues --columns queue
+        mail
+        12 $ qless forget queue old --yes
+        --- stderr
+        error: queue `old` does not exist
+        --- exit 4
     "#]]);
-    redis.at(10).run("forget queue old -n").shows(expect![[r#"
-            --- stderr
-            would forget queue `old`
-        "#]]);
-    redis
-        .at(10)
-        .run("forget queue old --yes -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "forget queue",
-              "targets": [
-                "old"
-              ]
-            }
-        "#]]);
-    redis
-        .at(11)
-        .run("queues --columns queue")
-        .shows(expect![[r#"
-            mail
-        "#]]);
-    redis
-        .at(12)
-        .run("forget queue old --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: queue `old` does not exist
-            --- exit 4
-        "#]]);
 }
 
 #[test]
 fn a_queue_with_only_throttled_jobs_is_kept() {
     let redis = Redis::start();
-    redis.at(1).run("throttle set none -1").ok();
-    redis.at(2).run("put mail K --jid a --throttle none").ok();
+    redis.ok(1, "throttle set none -1");
+    redis.ok(2, "put mail K --jid a --throttle none");
     redis.at(3).run("pop mail --worker w").exits(4);
-    redis
-        .at(4)
-        .run("forget queue mail --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot forget `mail`: it has 1 throttled
-            hint: `--force` forgets it and keeps its jobs
-            --- exit 5
-        "#]]);
+    redis.session(expect![[r#"
+        4 $ qless forget queue mail --yes
+        --- stderr
+        error: cannot forget `mail`: it has 1 throttled
+        hint: `--force` forgets it and keeps its jobs
+        --- exit 5
+    "#]]);
 }
 
 #[test]
 fn a_queue_that_is_not_empty_is_kept() {
     let redis = known();
-    redis
-        .at(10)
-        .run("forget queue mail --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot forget `mail`: it has 1 running
-            hint: `--force` forgets it and keeps its jobs
-            --- exit 5
-        "#]]);
-    redis.at(10).run("forget queue old mail --yes").exits(5);
-    redis
-        .at(11)
-        .run("queues --columns queue")
-        .shows(expect![[r#"
-            mail
-            old
-        "#]]);
-    redis.at(12).run("forget queue mail --yes --force").ok();
-    redis
-        .at(13)
-        .run("queues --columns queue")
-        .shows(expect![[r#"
-            old
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless forget queue mail --yes
+        --- stderr
+        error: cannot forget `mail`: it has 1 running
+        hint: `--force` forgets it and keeps its jobs
+        --- exit 5
+        10 $ qless forget queue old mail --yes &>/dev/null
+        --- exit 5
+        11 $ qless queues --columns queue
+        mail
+        old
+        12 $ qless forget queue mail --yes --force &>/dev/null
+        13 $ qless queues --columns queue
+        old
+    "#]]);
 }
 
 #[test]
 fn a_worker_without_jobs_is_forgotten() {
     let redis = known();
-    redis.at(10).run("forget worker w1").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless forget worker w1
         --- stderr
         error: cannot ask whether to forget worker `w1`; nothing was changed
         hint: add `--yes`
         --- exit 9
+        10 $ qless forget worker w1 --yes -o json | jq -c
+        {"kind":"done","v":1,"action":"forget worker","targets":["w1"]}
+        11 $ qless workers --columns worker
+        w2
+        11 $ qless forget worker w2 --yes
+        --- stderr
+        error: cannot forget `w2`: it holds 1 job
+        hint: `qless workers w2` shows them
+        --- exit 5
+        11 $ qless forget worker w1 --yes
+        --- stderr
+        error: worker `w1` does not exist
+        --- exit 4
     "#]]);
-    redis
-        .at(10)
-        .run("forget worker w1 --yes -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "forget worker",
-              "targets": [
-                "w1"
-              ]
-            }
-        "#]]);
-    redis
-        .at(11)
-        .run("workers --columns worker")
-        .shows(expect![[r#"
-            w2
-        "#]]);
-    redis
-        .at(11)
-        .run("forget worker w2 --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot forget `w2`: it holds 1 job
-            hint: `qless workers w2` shows them
-            --- exit 5
-        "#]]);
-    redis
-        .at(11)
-        .run("forget worker w1 --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: worker `w1` does not exist
-            --- exit 4
-        "#]]);
     redis.at(11).run("forget").exits(2);
 }

@@ -8,9 +8,9 @@ use crate::support::text::words;
 
 fn server() -> Redis {
     let redis = Redis::start();
-    redis.at(100).run("put mail Mail::Welcome --jid a").ok();
+    redis.ok(100, "put mail Mail::Welcome --jid a");
     for _ in 0..60 {
-        redis.at(140).run("put thumbs Thumb").ok();
+        redis.ok(140, "put thumbs Thumb");
     }
     redis
 }
@@ -21,18 +21,15 @@ fn a_pipe_gets_tsv_unless_table_is_typed() {
     let qless = redis.at(160);
     let piped = qless.run("queues").ok();
     assert_eq!(qless.run("queues -o tsv").ok(), piped);
-    qless.run("queues").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless queues
         mail	1	0	0	0	0	0	1m	
         thumbs	60	0	0	0	0	0	20s	
-    "#]]);
-    qless.run("queues -o table").shows(expect![[r#"
+        $ qless queues -o table
         QUEUE   WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
         mail          1        0        0          0        0          0  1m
         thumbs       60        0        0          0        0          0  20s
-    "#]]);
-    qless
-        .run("queues -o table --headers never --time-format iso")
-        .shows(expect![[r#"
+        $ qless queues -o table --headers never --time-format iso
         mail     1  0  0  0  0  0  1m
         thumbs  60  0  0  0  0  0  20s
     "#]]);
@@ -51,14 +48,12 @@ fn a_pipe_gets_tsv_unless_table_is_typed() {
             qless.run("queues -o table").ok()
         );
     }
-    qless
-        .run("queues -o tsv --headers always")
-        .shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless queues -o tsv --headers always
         QUEUE	WAITING	RUNNING	STALLED	SCHEDULED	DEPENDS	RECURRING	NEXT WAITS	STATE
         mail	1	0	0	0	0	0	1m	
         thumbs	60	0	0	0	0	0	20s	
-    "#]]);
-    qless.run("jobs --queue mail -o tsv").shows(expect![[r#"
+        $ qless jobs --queue mail -o tsv
         a	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:40.000Z	waits since 1970-01-01T00:01:40.000Z
     "#]]);
     assert!(!qless.clone().run("queues -o table").ok().contains('\x1b'));
@@ -114,9 +109,9 @@ fn a_terminal_gets_tsv_if_it_is_typed() {
 fn commands_that_show_or_change_several_jobs_read_ids_from_stdin() {
     let redis = server();
     for jid in ["b", "c"] {
-        redis.at(100).run(&format!("put mail K --jid {jid}")).ok();
+        redis.ok(100, &format!("put mail K --jid {jid}"));
     }
-    let listed = redis.at(160).run("jobs --queue mail -o jid").ok();
+    let listed = redis.ok(160, "jobs --queue mail -o jid");
     assert_eq!(listed.lines().count(), 3);
     let qless = redis.at(160).input(&listed);
     for line in [
@@ -143,13 +138,9 @@ fn commands_that_show_or_change_several_jobs_read_ids_from_stdin() {
         let ran = qless.run(&format!("{line} {yes}"));
         assert_ne!(ran.code(), 2, "{line}: {}", ran.stderr());
     }
-    assert_eq!(
-        redis
-            .at(160)
-            .run("jobs --queue mail --queue other -o jid")
-            .ok(),
-        ""
-    );
+    redis.session(expect![[r#"
+        160 $ qless jobs --queue mail --queue other -o jid
+    "#]]);
 }
 
 #[test]
@@ -157,23 +148,17 @@ fn names_are_unambiguous_for_programs() {
     let redis = Redis::start();
     let jids = ["a\nb", "a\\nb", "a\\\\nb"];
     redis.calls(jids.map(|jid| (1.0, vec!["put", "me", "q", jid, "K", r#"{"a":"\n"}"#, "0"])));
-    redis
-        .at(2)
-        .run("jobs -o tsv --columns jid,data --queue q")
-        .shows(expect![[r#"
-            a\\nb	{"a":"\n"}
-            a\\\\nb	{"a":"\n"}
-            a\nb	{"a":"\n"}
-        "#]]);
-    redis
-        .at(2)
-        .run("jobs -o table --columns jid,data --queue q")
-        .shows(expect![[r#"
-            JID    DATA
-            a\nb   {"a":"\n"}
-            a\\nb  {"a":"\n"}
-            a\nb   {"a":"\n"}
-        "#]]);
+    redis.session(expect![[r#"
+        2 $ qless jobs -o tsv --columns jid,data --queue q
+        a\\nb	{"a":"\n"}
+        a\\\\nb	{"a":"\n"}
+        a\nb	{"a":"\n"}
+        2 $ qless jobs -o table --columns jid,data --queue q
+        JID    DATA
+        a\nb   {"a":"\n"}
+        a\\nb  {"a":"\n"}
+        a\nb   {"a":"\n"}
+    "#]]);
     redis.calls([(
         3.0,
         vec![
@@ -188,10 +173,10 @@ fn names_are_unambiguous_for_programs() {
             r#"["a\\b"]"#,
         ],
     )]);
-    let tags = redis.at(4).run("get j -o tsv").ok();
+    let tags = redis.ok(4, "get j -o tsv");
     assert!(tags.contains("klass\tK\\\\tb\nqueue\tq\\\\t\n"), "{tags}");
     assert!(tags.contains("tags\ta\\\\b\n"), "{tags}");
-    let people = redis.at(4).run("get j -o table").ok();
+    let people = redis.ok(4, "get j -o table");
     assert!(people.contains("K\\tb"), "{people}");
 }
 
@@ -206,16 +191,10 @@ fn numbers_in_tsv_have_no_thousands_separators() {
             )
         })
         .collect();
-    redis.at(100).run("throttle set t 1200").ok();
+    redis.ok(100, "throttle set t 1200");
     redis.at(100).input(jobs).run("put mail --from -").ok();
-    redis
-        .at(110)
-        .run("put mail K --jid after --depends j2399")
-        .ok();
-    let popped = redis
-        .at(120)
-        .run("pop mail --count 1200 --worker w -o jid")
-        .ok();
+    redis.ok(110, "put mail K --jid after --depends j2399");
+    let popped = redis.ok(120, "pop mail --count 1200 --worker w -o jid");
     for line in [
         "queues",
         "status",
@@ -249,7 +228,7 @@ fn numbers_in_tsv_have_no_thousands_separators() {
 
 #[track_caller]
 fn has_no_separators(redis: &Redis, line: &str) {
-    let text = redis.at(140).run(&format!("{line} -o tsv")).ok();
+    let text = redis.ok(140, &format!("{line} -o tsv"));
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let separated = text.split(',').collect::<Vec<_>>();
     let found = separated

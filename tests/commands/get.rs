@@ -7,7 +7,7 @@ use crate::support::redis::Redis;
 /// A job of each kind: `j` failed, `k` depends on it, `nightly` is a template.
 fn night() -> Redis {
     let redis = Redis::start();
-    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    let api = |now: f64, line: &str| redis.ok(now, &format!("api {line}"));
     let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
     api(
         2.0,
@@ -116,7 +116,7 @@ fn digits_and_empty_lists_survive() {
     let redis = night();
     let data = r#"{"user":9007199254740993,"locale":"de","list":[]}"#;
     assert_eq!(redis.at(100).run("get j --data").stdout(), data);
-    let line = redis.at(100).run("get j -o ndjson").ok();
+    let line = redis.ok(100, "get j -o ndjson");
     assert!(line.contains(&format!(r#""data":{data}"#)), "{line}");
     assert_eq!(redis.at(100).run("get nightly --data").stdout(), "[1.10]");
 }
@@ -124,7 +124,7 @@ fn digits_and_empty_lists_survive() {
 #[test]
 fn several_jobs_are_a_list_in_the_order_given() {
     let redis = night();
-    let list = redis.at(100).run("get k nightly j -o json").json();
+    let list = redis.json(100, "get k nightly j -o json");
     assert_eq!(list["kind"], "jobs");
     assert_eq!(list["items"][0]["jid"], "k");
     assert_eq!(list["items"][0]["dependencies"][0], "j");
@@ -132,7 +132,7 @@ fn several_jobs_are_a_list_in_the_order_given() {
     assert_eq!(list["items"][2]["dependents"][0], "k");
     assert!(list["items"][2].get("history").is_none());
     assert_eq!(list["missing"], serde_json::json!([]));
-    let list = redis.at(100).run("get k j --history -o json").json();
+    let list = redis.json(100, "get k j --history -o json");
     assert_eq!(list["items"][1]["history"].as_array().unwrap().len(), 3);
 }
 
@@ -177,22 +177,18 @@ fn get_shows_recurring_jobs() {
 #[test]
 fn missing_jobs_are_reported_after_the_others() {
     let redis = night();
-    redis
-        .at(100)
-        .run("get k nope j gone -o jid")
-        .shows(expect![[r#"
-            k
-            j
-            --- stderr
-            error: 2 jobs do not exist: `nope`, `gone`
-            --- exit 4
-        "#]]);
-    redis.at(100).run("get nope").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless get k nope j gone -o jid
+        k
+        j
+        --- stderr
+        error: 2 jobs do not exist: `nope`, `gone`
+        --- exit 4
+        100 $ qless get nope
         --- stderr
         error: job `nope` does not exist
         --- exit 4
-    "#]]);
-    redis.at(100).run("get nope -o json").shows(expect![[r#"
+        100 $ qless get nope -o json
         --- stderr
         {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
         --- exit 4
@@ -205,7 +201,7 @@ fn missing_jobs_are_reported_after_the_others() {
 #[test]
 fn one_field_is_printed_as_its_value() {
     let redis = night();
-    let field = |path: &str| redis.at(100).run(&format!("get j --field {path}")).ok();
+    let field = |path: &str| redis.ok(100, &format!("get j --field {path}"));
     assert_eq!(
         field("failure.message"),
         "PermissionError: cannot open\n  at upload.py:88"
@@ -213,45 +209,34 @@ fn one_field_is_printed_as_its_value() {
     assert_eq!(field("data.user"), "9007199254740993");
     assert_eq!(field("tags.1"), "eu");
     assert_eq!(field("worker"), "null");
-    redis
-        .at(100)
-        .run("get j --field data.nope")
-        .shows(expect![[r#"
-            --- stderr
-            error: `j` has no `data.nope`
-            --- exit 4
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless get j --field data.nope
+        --- stderr
+        error: `j` has no `data.nope`
+        --- exit 4
+    "#]]);
     // This job is in no lane.
     redis.at(100).run("get j --field key").exits(4);
-    redis
-        .at(100)
-        .run("get j --field failre")
-        .shows(expect![[r#"
-            --- stderr
-            error: a job has no field `failre`
-            hint: its fields are jid, klass, queue, state, state_stored, priority, retries, remaining, worker, expires, tracked, tags, data, failure, dependencies, dependents, spawned_from, scheduled_for, since, history
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless get j --field failre
+        --- stderr
+        error: a job has no field `failre`
+        hint: its fields are jid, klass, queue, state, state_stored, priority, retries, remaining, worker, expires, tracked, tags, data, failure, dependencies, dependents, spawned_from, scheduled_for, since, history
+        --- exit 2
+    "#]]);
 }
 
 #[test]
 fn jobs_are_given_by_jid_or_by_selector() {
     let redis = night();
-    redis
-        .at(100)
-        .run("get --group 'upload error' -o jid")
-        .shows(expect![[r#"
-            j
-        "#]]);
-    redis
-        .at(100)
-        .run("get j --group 'upload error'")
-        .shows(expect![[r#"
-            --- stderr
-            error: give either jids or flags that select jobs, not both
-            --- exit 2
-        "#]]);
-    redis.at(100).run("get").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless get --group 'upload error' -o jid
+        j
+        100 $ qless get j --group 'upload error'
+        --- stderr
+        error: give either jids or flags that select jobs, not both
+        --- exit 2
+        100 $ qless get
         --- stderr
         error: no jobs are given
         hint: give jids, or select jobs by flags: `qless help selectors`
@@ -307,14 +292,12 @@ fn jids_are_read_line_by_line() {
 
 #[test]
 fn a_jid_list_that_is_too_long_is_refused() {
-    Redis::start()
-        .at(0)
-        .run("get @/dev/zero")
-        .shows(expect![[r#"
-            --- stderr
-            error: `/dev/zero`, line 1: it is longer than 67108864 bytes
-            --- exit 2
-        "#]]);
+    Redis::start().session(expect![[r#"
+        0 $ qless get @/dev/zero
+        --- stderr
+        error: `/dev/zero`, line 1: it is longer than 67108864 bytes
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -337,16 +320,16 @@ fn a_back_off_of_lost_locks_says_what_it_means() {
         ("{}", None),
         ("exp:5:2", Some("exp:5:2")),
     ] {
-        redis
-            .at(0)
-            .run(&format!("api put w q j K [] 0 tags [] backoff '{policy}'"))
-            .ok();
-        let printed = redis.at(1).run("get j").ok();
+        redis.ok(
+            0,
+            &format!("api put w q j K [] 0 tags [] backoff '{policy}'"),
+        );
+        let printed = redis.ok(1, "get j");
         let line = printed
             .lines()
             .find_map(|line| line.strip_prefix("backoff\t"));
         assert_eq!(line, shown, "{policy}");
-        let document = redis.at(1).run("get j -o json").json();
+        let document = redis.json(1, "get j -o json");
         assert_eq!(document["backoff"], policy);
     }
 }

@@ -15,7 +15,7 @@ use crate::support::config::ConfigHome;
 use crate::support::random;
 use crate::support::redis::Redis;
 use crate::support::terminal;
-use crate::support::text::words;
+use crate::support::text::{Shows, words};
 
 const DEPLOY: &str = "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50";
 const TEST: &str = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
@@ -26,7 +26,7 @@ const DOCS: &str = "5510a4d2b8c34e6f8a9b0c1d2e3f4a5b";
 fn release() -> Redis {
     let redis = Redis::start();
     let at = |now: u32, line: &str| {
-        redis.at(now).run(line).ok();
+        redis.ok(now, line);
     };
     at(1000, &format!("put test Test --jid {TEST}"));
     at(1000, &format!("put docs Docs --jid {DOCS}"));
@@ -62,7 +62,7 @@ fn damaged() -> Redis {
         "put ci K --jid b --depends base",
         "put ci K --jid c --depends a",
     ] {
-        redis.at(1000).run(line).ok();
+        redis.ok(1000, line);
     }
     for (dependent, dependency) in [("a", "b"), ("b", "c"), ("c", "gone")] {
         let key = format!("ql:j:{dependent}-dependencies");
@@ -77,20 +77,12 @@ fn damaged() -> Redis {
 #[test]
 fn a_tree_shows_what_blocks_a_job_and_what_needs_it() {
     let redis = release();
-    let shown = |line: &str, expected: expect_test::Expect| {
-        redis.at(12_741).run(line).shows(expected);
-    };
-    shown(
-        &format!("graph {DEPLOY} --up -o table"),
-        expect![[r#"
+    redis.session(expect![[r#"
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --up -o table
         c41d77aa…     Deploy  deploy  depends
         ├─ 5510a4d2…  Docs    docs    running 41s on d-1-77
         └─ 77be2d0c…  Test    test    failed 3h ago: upload error  ◄ blocks
-    "#]],
-    );
-    shown(
-        &format!("graph {DEPLOY} -o table"),
-        expect![[r#"
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 -o table
         c41d77aa…      Deploy    deploy  depends
         depends on
         ├─ 5510a4d2…   Docs      docs    running 41s on d-1-77
@@ -99,52 +91,35 @@ fn a_tree_shows_what_blocks_a_job_and_what_needs_it() {
         ├─ announce    Announce  mail    depends
         │  └─ archive  Archive   mail    depends
         └─ archive     Archive   mail    depends                      (above)
-    "#]],
-    );
-    shown(
-        &format!("graph {DEPLOY} --down --full -o table"),
-        expect![[r#"
-            c41d77aa0e3b4f6c9d1f2a5b8c7e6d50  Deploy    deploy  depends
-            needed by
-            ├─ announce                       Announce  mail    depends
-            │  └─ archive                     Archive   mail    depends
-            └─ archive                        Archive   mail    depends  (above)
-        "#]],
-    );
-    shown(
-        &format!("graph {DEPLOY} --depth 1 --as tree"),
-        expect![[r#"
-            c41d77aa…      Deploy    deploy  depends
-            depends on
-            ├─ 5510a4d2…   Docs      docs    running 41s on d-1-77
-            └─ 77be2d0c…   Test      test    failed 3h ago: upload error  ◄ blocks
-            needed by
-            ├─ announce    Announce  mail    depends
-            │  └─ archive  Archive   mail    depends
-            └─ archive     Archive   mail    depends                      (above)
-        "#]],
-    );
-    shown(
-        "graph archive --depth 0 -o table",
-        expect![[r#"
-            archive      Archive  mail  depends
-            └─ … 2 more
-            --- stderr
-            note: the graph is cut: it shows 1 job without 2 of their edges; `--depth N` shows more
-        "#]],
-    );
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --down --full -o table
+        c41d77aa0e3b4f6c9d1f2a5b8c7e6d50  Deploy    deploy  depends
+        needed by
+        ├─ announce                       Announce  mail    depends
+        │  └─ archive                     Archive   mail    depends
+        └─ archive                        Archive   mail    depends  (above)
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --depth 1 --as tree
+        c41d77aa…      Deploy    deploy  depends
+        depends on
+        ├─ 5510a4d2…   Docs      docs    running 41s on d-1-77
+        └─ 77be2d0c…   Test      test    failed 3h ago: upload error  ◄ blocks
+        needed by
+        ├─ announce    Announce  mail    depends
+        │  └─ archive  Archive   mail    depends
+        └─ archive     Archive   mail    depends                      (above)
+        12741 $ qless graph archive --depth 0 -o table
+        archive      Archive  mail  depends
+        └─ … 2 more
+        --- stderr
+        note: the graph is cut: it shows 1 job without 2 of their edges; `--depth N` shows more
+    "#]]);
 }
 
 #[test]
 fn several_jobs_and_a_queue_are_a_forest_with_each_job_once() {
     let redis = release();
-    redis.at(1100).run("put mail Alone --jid alone").ok();
-    let shown = |line: &str, expected: expect_test::Expect| {
-        redis.at(12_741).run(line).shows(expected);
-    };
-    shown(
-        "graph archive announce alone -o table",
-        expect![[r#"
+    redis.ok(1100, "put mail Alone --jid alone");
+    redis.session(expect![[r#"
+        12741 $ qless graph archive announce alone -o table
         archive             Archive   mail    depends
         ├─ announce         Announce  mail    depends
         │  └─ c41d77aa…     Deploy    deploy  depends
@@ -152,81 +127,62 @@ fn several_jobs_and_a_queue_are_a_forest_with_each_job_once() {
         │     └─ 77be2d0c…  Test      test    failed 3h ago: upload error  ◄ blocks
         └─ c41d77aa…        Deploy    deploy  depends                      (above)
         alone               Alone     mail    waiting 3h 14m
-    "#]],
-    );
-    shown(
-        &format!("graph {TEST} {DOCS} --down -o table"),
-        expect![[r#"
-            77be2d0c…         Test      test    failed 3h ago: upload error  ◄ blocks
-            needed by
-            └─ c41d77aa…      Deploy    deploy  depends
-               ├─ announce    Announce  mail    depends
-               │  └─ archive  Archive   mail    depends
-               └─ archive     Archive   mail    depends                      (above)
-            5510a4d2…         Docs      docs    running 41s on d-1-77
-            needed by
-            └─ c41d77aa…      Deploy    deploy  depends                      (above)
-        "#]],
-    );
-    shown(
-        "graph --queue mail --up -o table",
-        expect![[r#"
-        archive             Archive   mail    depends
-        ├─ announce         Announce  mail    depends
-        │  └─ c41d77aa…     Deploy    deploy  depends
-        │     ├─ 5510a4d2…  Docs      docs    running 41s on d-1-77
-        │     └─ 77be2d0c…  Test      test    failed 3h ago: upload error  ◄ blocks
-        └─ c41d77aa…        Deploy    deploy  depends                      (above)
-    "#]],
-    );
-    // No index has the failed jobs of a queue.
-    shown(
-        "graph --queue test --down -o table",
-        expect![[r#"
+        12741 $ qless graph 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b --down -o table
         77be2d0c…         Test      test    failed 3h ago: upload error  ◄ blocks
         needed by
         └─ c41d77aa…      Deploy    deploy  depends
            ├─ announce    Announce  mail    depends
            │  └─ archive  Archive   mail    depends
            └─ archive     Archive   mail    depends                      (above)
-    "#]],
-    );
+        5510a4d2…         Docs      docs    running 41s on d-1-77
+        needed by
+        └─ c41d77aa…      Deploy    deploy  depends                      (above)
+        12741 $ qless graph --queue mail --up -o table
+        archive             Archive   mail    depends
+        ├─ announce         Announce  mail    depends
+        │  └─ c41d77aa…     Deploy    deploy  depends
+        │     ├─ 5510a4d2…  Docs      docs    running 41s on d-1-77
+        │     └─ 77be2d0c…  Test      test    failed 3h ago: upload error  ◄ blocks
+        └─ c41d77aa…        Deploy    deploy  depends                      (above)
+    "#]]);
+    // No index has the failed jobs of a queue.
+    redis.session(expect![[r#"
+        12741 $ qless graph --queue test --down -o table
+        77be2d0c…         Test      test    failed 3h ago: upload error  ◄ blocks
+        needed by
+        └─ c41d77aa…      Deploy    deploy  depends
+           ├─ announce    Announce  mail    depends
+           │  └─ archive  Archive   mail    depends
+           └─ archive     Archive   mail    depends                      (above)
+    "#]]);
 }
 
 #[test]
 fn two_jids_that_would_look_alike_are_printed_in_full() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid nightly-report-1").ok();
-    redis
-        .at(1)
-        .run("put q K --jid nightly-report-2 --depends nightly-report-1")
-        .ok();
-    redis
-        .at(2)
-        .run("graph nightly-report-2 -o table")
-        .shows(expect![[r#"
-            nightly-report-2     K  q  depends
-            └─ nightly-report-1  K  q  waiting 1s
-        "#]]);
+    redis.ok(1, "put q K --jid nightly-report-1");
+    redis.session(expect![[r#"
+        1 $ qless put q K --jid nightly-report-2 --depends nightly-report-1 &>/dev/null
+        2 $ qless graph nightly-report-2 -o table
+        nightly-report-2     K  q  depends
+        └─ nightly-report-1  K  q  waiting 1s
+    "#]]);
 }
 
 #[test]
 fn cycles_missing_and_one_sided_dependencies_are_marked() {
     let redis = damaged();
-    redis
-        .at(1010)
-        .run("graph a --up -o table")
-        .shows(expect![[r#"
-            a              K  ci  depends
-            ├─ b           K  ci  depends
-            │  ├─ base     K  ci  waiting 10s
-            │  ├─ c        K  ci  depends
-            │  │  ├─ a     K  ci  depends      (cycle!)
-            │  │  └─ gone  –  –   (missing!)   ◄ blocks
-            │  └─ other    K  ci  waiting      (one-sided!)
-            └─ base        K  ci  waiting      (above)
-        "#]]);
-    redis.at(1010).run("graph a --up").shows(expect![[r#"
+    redis.session(expect![[r#"
+        1010 $ qless graph a --up -o table
+        a              K  ci  depends
+        ├─ b           K  ci  depends
+        │  ├─ base     K  ci  waiting 10s
+        │  ├─ c        K  ci  depends
+        │  │  ├─ a     K  ci  depends      (cycle!)
+        │  │  └─ gone  –  –   (missing!)   ◄ blocks
+        │  └─ other    K  ci  waiting      (one-sided!)
+        └─ base        K  ci  waiting      (above)
+        1010 $ qless graph a --up
         a	b	K	ci	depends		
         a	base	K	ci	waiting	waits since 1970-01-01T00:16:40.000Z	
         b	base	K	ci	waiting	waits since 1970-01-01T00:16:40.000Z	
@@ -235,7 +191,7 @@ fn cycles_missing_and_one_sided_dependencies_are_marked() {
         c	a	K	ci	depends		cycle
         c	gone	–	–	missing		blocks
     "#]]);
-    let doc = redis.at(1010).run("graph a --up -o json").json();
+    let doc = redis.json(1010, "graph a --up -o json");
     let marked = |field: &str| {
         let edges = doc["edges"].as_array().unwrap().iter();
         let edges = edges.filter(|edge| edge[field] == true);
@@ -252,262 +208,224 @@ fn cycles_missing_and_one_sided_dependencies_are_marked() {
             other
         "#]]);
     // All jobs of this queue are on the cycle or below it.
-    redis
-        .at(1010)
-        .run("graph --queue ci --up -o table")
-        .shows(expect![[r#"
-            a              K  ci  depends
-            ├─ b           K  ci  depends
-            │  ├─ base     K  ci  waiting 10s
-            │  ├─ c        K  ci  depends
-            │  │  ├─ a     K  ci  depends      (cycle!)
-            │  │  └─ gone  –  –   (missing!)   ◄ blocks
-            │  └─ other    K  ci  waiting      (one-sided!)
-            └─ base        K  ci  waiting      (above)
-        "#]]);
+    redis.session(expect![[r#"
+        1010 $ qless graph --queue ci --up -o table
+        a              K  ci  depends
+        ├─ b           K  ci  depends
+        │  ├─ base     K  ci  waiting 10s
+        │  ├─ c        K  ci  depends
+        │  │  ├─ a     K  ci  depends      (cycle!)
+        │  │  └─ gone  –  –   (missing!)   ◄ blocks
+        │  └─ other    K  ci  waiting      (one-sided!)
+        └─ base        K  ci  waiting      (above)
+    "#]]);
 }
 
 #[test]
 fn each_state_has_its_sentence() {
     let redis = busy();
-    redis.at(50).run("put later K --jid soon --delay 10m").ok();
+    redis.ok(50, "put later K --jid soon --delay 10m");
     for line in [
         "put late K --jid lost",
         "pop late --worker gone-1",
         "put last K --jid last --depends lost --depends soon --depends runs",
     ] {
-        redis.at(60).run(line).ok();
+        redis.ok(60, line);
     }
-    redis
-        .at(200)
-        .run("graph last --up -o table")
-        .shows(expect![[r#"
-            last     K             last   depends
-            ├─ lost  K             late   stalled: the lock of gone-1 expired 1m 20s ago
-            ├─ runs  Mail::Digest  mail   stalled: the lock of mx-1 expired 1m 21s ago
-            └─ soon  K             later  scheduled in 7m 30s
-        "#]]);
+    redis.session(expect![[r#"
+        200 $ qless graph last --up -o table
+        last     K             last   depends
+        ├─ lost  K             late   stalled: the lock of gone-1 expired 1m 20s ago
+        ├─ runs  Mail::Digest  mail   stalled: the lock of mx-1 expired 1m 21s ago
+        └─ soon  K             later  scheduled in 7m 30s
+    "#]]);
 }
 
 #[test]
 fn in_a_pipe_each_edge_is_a_line() {
     let redis = release();
-    redis
-        .at(12_741)
-        .run(&format!("graph {DEPLOY}"))
-        .shows(expect![[r#"
-            –	archive	Archive	mail	depends		
-            c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	5510a4d2b8c34e6f8a9b0c1d2e3f4a5b	Docs	docs	running	d-1-77, lock until 1970-01-01T03:32:40.000Z	
-            c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	77be2d0c4a1f4e0f9f0d3b6a5c8e7f10	Test	test	failed	upload error: cannot open	blocks
-            announce	c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	Deploy	deploy	depends		
-            archive	c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	Deploy	deploy	depends		
-            archive	announce	Announce	mail	depends		
-        "#]]);
-    redis
-        .at(12_741)
-        .run(&format!("graph {TEST} --up --headers always"))
-        .shows(expect![[r#"
-            DEPENDENT	JID	KLASS	QUEUE	STATE	DETAIL	MARK
-            –	77be2d0c4a1f4e0f9f0d3b6a5c8e7f10	Test	test	failed	upload error: cannot open	
-        "#]]);
+    redis.session(expect![[r#"
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50
+        –	archive	Archive	mail	depends		
+        c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	5510a4d2b8c34e6f8a9b0c1d2e3f4a5b	Docs	docs	running	d-1-77, lock until 1970-01-01T03:32:40.000Z	
+        c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	77be2d0c4a1f4e0f9f0d3b6a5c8e7f10	Test	test	failed	upload error: cannot open	blocks
+        announce	c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	Deploy	deploy	depends		
+        archive	c41d77aa0e3b4f6c9d1f2a5b8c7e6d50	Deploy	deploy	depends		
+        archive	announce	Announce	mail	depends		
+        12741 $ qless graph 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --up --headers always
+        DEPENDENT	JID	KLASS	QUEUE	STATE	DETAIL	MARK
+        –	77be2d0c4a1f4e0f9f0d3b6a5c8e7f10	Test	test	failed	upload error: cannot open	
+    "#]]);
 }
 
 #[test]
 fn the_document_lists_nodes_and_edges() {
     let redis = release();
-    redis
-        .at(12_741)
-        .run(&format!("graph {DEPLOY} --up -o json"))
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --up -o json
+        {
+          "kind": "graph",
+          "v": 1,
+          "complete": true,
+          "omitted_edges": 0,
+          "omitted_jobs": 0,
+          "nodes": [
             {
-              "kind": "graph",
-              "v": 1,
-              "complete": true,
-              "omitted_edges": 0,
-              "omitted_jobs": 0,
-              "nodes": [
-                {
-                  "jid": "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
-                  "klass": "Deploy",
-                  "queue": "deploy",
-                  "state": "depends",
-                  "worker": null,
-                  "expires": null,
-                  "failure": null,
-                  "scheduled_for": null,
-                  "since": "1970-01-01T00:16:41.000Z",
-                  "asked": true,
-                  "blocks": false,
-                  "omitted_dependencies": 0,
-                  "omitted_dependents": 0
-                },
-                {
-                  "jid": "5510a4d2b8c34e6f8a9b0c1d2e3f4a5b",
-                  "klass": "Docs",
-                  "queue": "docs",
-                  "state": "running",
-                  "worker": "d-1-77",
-                  "expires": "1970-01-01T03:32:40.000Z",
-                  "failure": null,
-                  "scheduled_for": null,
-                  "since": "1970-01-01T03:31:40.000Z",
-                  "asked": false,
-                  "blocks": false,
-                  "omitted_dependencies": 0,
-                  "omitted_dependents": 0
-                },
-                {
-                  "jid": "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10",
-                  "klass": "Test",
-                  "queue": "test",
-                  "state": "failed",
-                  "worker": null,
-                  "expires": null,
-                  "failure": {
-                    "group": "upload error",
-                    "message": "cannot open",
-                    "worker": "t-1",
-                    "when": "1970-01-01T00:32:20.000Z"
-                  },
-                  "scheduled_for": null,
-                  "since": "1970-01-01T00:32:20.000Z",
-                  "asked": false,
-                  "blocks": true,
-                  "omitted_dependencies": 0,
-                  "omitted_dependents": 0
-                }
-              ],
-              "edges": [
-                {
-                  "from": "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
-                  "to": "5510a4d2b8c34e6f8a9b0c1d2e3f4a5b",
-                  "one_sided": false,
-                  "closes_cycle": false
-                },
-                {
-                  "from": "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
-                  "to": "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10",
-                  "one_sided": false,
-                  "closes_cycle": false
-                }
-              ]
+              "jid": "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
+              "klass": "Deploy",
+              "queue": "deploy",
+              "state": "depends",
+              "worker": null,
+              "expires": null,
+              "failure": null,
+              "scheduled_for": null,
+              "since": "1970-01-01T00:16:41.000Z",
+              "asked": true,
+              "blocks": false,
+              "omitted_dependencies": 0,
+              "omitted_dependents": 0
+            },
+            {
+              "jid": "5510a4d2b8c34e6f8a9b0c1d2e3f4a5b",
+              "klass": "Docs",
+              "queue": "docs",
+              "state": "running",
+              "worker": "d-1-77",
+              "expires": "1970-01-01T03:32:40.000Z",
+              "failure": null,
+              "scheduled_for": null,
+              "since": "1970-01-01T03:31:40.000Z",
+              "asked": false,
+              "blocks": false,
+              "omitted_dependencies": 0,
+              "omitted_dependents": 0
+            },
+            {
+              "jid": "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10",
+              "klass": "Test",
+              "queue": "test",
+              "state": "failed",
+              "worker": null,
+              "expires": null,
+              "failure": {
+                "group": "upload error",
+                "message": "cannot open",
+                "worker": "t-1",
+                "when": "1970-01-01T00:32:20.000Z"
+              },
+              "scheduled_for": null,
+              "since": "1970-01-01T00:32:20.000Z",
+              "asked": false,
+              "blocks": true,
+              "omitted_dependencies": 0,
+              "omitted_dependents": 0
             }
-        "#]]);
-    redis
-        .at(12_741)
-        .run(&format!("graph {DEPLOY} -o jid"))
-        .shows(expect![[r#"
-            c41d77aa0e3b4f6c9d1f2a5b8c7e6d50
-            5510a4d2b8c34e6f8a9b0c1d2e3f4a5b
-            77be2d0c4a1f4e0f9f0d3b6a5c8e7f10
-            announce
-            archive
-        "#]]);
-    let ndjson = redis
-        .at(12_741)
-        .run(&format!("graph {DEPLOY} -o ndjson"))
-        .ok();
+          ],
+          "edges": [
+            {
+              "from": "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
+              "to": "5510a4d2b8c34e6f8a9b0c1d2e3f4a5b",
+              "one_sided": false,
+              "closes_cycle": false
+            },
+            {
+              "from": "c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
+              "to": "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10",
+              "one_sided": false,
+              "closes_cycle": false
+            }
+          ]
+        }
+        12741 $ qless graph c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 -o jid
+        c41d77aa0e3b4f6c9d1f2a5b8c7e6d50
+        5510a4d2b8c34e6f8a9b0c1d2e3f4a5b
+        77be2d0c4a1f4e0f9f0d3b6a5c8e7f10
+        announce
+        archive
+    "#]]);
+    let ndjson = redis.ok(12_741, &format!("graph {DEPLOY} -o ndjson"));
     assert_eq!(ndjson.lines().count(), 1);
 }
 
 #[test]
 fn unknown_names_are_not_found() {
     let redis = release();
-    redis.at(12_741).run("graph nope").shows(expect![[r#"
+    redis.session(expect![[r#"
+        12741 $ qless graph nope
         --- stderr
         error: job `nope` does not exist
         --- exit 4
+        12741 $ qless graph nope archive --depth 0
+        –	nope	–	–	missing		
+        –	archive	Archive	mail	depends		
+        --- stderr
+        note: the graph is cut: it shows 2 jobs without 2 of their edges; `--depth N` shows more
+        error: job `nope` does not exist
+        --- exit 4
+        12741 $ qless graph --queue mial
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
     "#]]);
-    redis
-        .at(12_741)
-        .run("graph nope archive --depth 0")
-        .shows(expect![[r#"
-            –	nope	–	–	missing		
-            –	archive	Archive	mail	depends		
-            --- stderr
-            note: the graph is cut: it shows 2 jobs without 2 of their edges; `--depth N` shows more
-            error: job `nope` does not exist
-            --- exit 4
-        "#]]);
-    redis
-        .at(12_741)
-        .run("graph --queue mial")
-        .shows(expect![[r#"
-            --- stderr
-            error: queue `mial` does not exist
-            hint: did you mean `mail`?
-            --- exit 4
-        "#]]);
     redis.send(&["DEL", &format!("ql:j:{TEST}")]);
-    redis
-        .at(12_741)
-        .run(&format!("graph {TEST}"))
-        .shows(expect![[r#"
-            --- stderr
-            error: job `77be2d0c4a1f4e0f9f0d3b6a5c8e7f10` does not exist
-            hint: traces are left: a history of 4 entries; these depend on it: `c41d77aa0e3b4f6c9d1f2a5b8c7e6d50`
-            --- exit 4
-        "#]]);
+    redis.session(expect![[r#"
+        12741 $ qless graph 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10
+        --- stderr
+        error: job `77be2d0c4a1f4e0f9f0d3b6a5c8e7f10` does not exist
+        hint: traces are left: a history of 4 entries; these depend on it: `c41d77aa0e3b4f6c9d1f2a5b8c7e6d50`
+        --- exit 4
+    "#]]);
 }
 
 #[test]
 fn a_queue_without_edges_says_so_on_a_terminal() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid alone").ok();
+    redis.ok(1, "put q K --jid alone");
     redis.at(2).run("graph --queue q").shows(expect![[r#""#]]);
     let mut command = redis.at(2).command();
     command.args(words("graph --queue q")).env("TERM", "xterm");
-    expect![[r#"
+    terminal::run(command, 80).stdout().shows(expect![[r#"
         no job of `q` depends on another one or is needed by one
-    "#]]
-    .assert_eq(&terminal::run(command, 80).stdout());
+    "#]]);
 }
 
 #[test]
 fn what_is_left_out_is_counted() {
     let redis = Redis::start();
-    redis.at(1).run("put q Hub --jid hub").ok();
+    redis.ok(1, "put q Hub --jid hub");
     for at in 0..6 {
         let line = format!("put q Leaf --jid leaf{at} --depends hub");
-        redis.at(1).run(&line).ok();
+        redis.ok(1, &line);
     }
-    redis
-        .at(2)
-        .run("graph hub --limit 3 -o table")
-        .shows(expect![[r#"
-            hub          Hub   q  waiting 1s
-            needed by
-            ├─ leaf0     Leaf  q  depends
-            ├─ leaf1     Leaf  q  depends
-            └─ … 4 more
-            --- stderr
-            note: the graph is cut: it shows 3 jobs without 4 of their edges; `--limit N` shows more
-        "#]]);
-    redis
-        .at(2)
-        .run("graph leaf0 hub --depth 0 -o table")
-        .shows(expect![[r#"
-            leaf0   Leaf  q  depends
-            └─ hub  Hub   q  waiting 1s
-            --- stderr
-            note: the graph is cut: it shows 2 jobs without 5 of their edges; `--depth N` shows more
-        "#]]);
-    let doc = redis.at(2).run("graph hub --limit 3 -o json").json();
+    redis.session(expect![[r#"
+        2 $ qless graph hub --limit 3 -o table
+        hub          Hub   q  waiting 1s
+        needed by
+        ├─ leaf0     Leaf  q  depends
+        ├─ leaf1     Leaf  q  depends
+        └─ … 4 more
+        --- stderr
+        note: the graph is cut: it shows 3 jobs without 4 of their edges; `--limit N` shows more
+        2 $ qless graph leaf0 hub --depth 0 -o table
+        leaf0   Leaf  q  depends
+        └─ hub  Hub   q  waiting 1s
+        --- stderr
+        note: the graph is cut: it shows 2 jobs without 5 of their edges; `--depth N` shows more
+    "#]]);
+    let doc = redis.json(2, "graph hub --limit 3 -o json");
     assert_eq!(doc["complete"], false);
     assert_eq!(doc["omitted_edges"], 4);
     assert_eq!(doc["nodes"][0]["omitted_dependents"], 4);
-    redis
-        .at(2)
-        .run("graph --queue q --limit 4")
-        .shows(expect![[r#"
-            –	leaf0	Leaf	q	depends		
-            –	leaf1	Leaf	q	depends		
-            leaf0	hub	Hub	q	waiting	waits since 1970-01-01T00:00:01.000Z	
-            leaf1	hub	Hub	q	waiting	waits since 1970-01-01T00:00:01.000Z	
-            --- stderr
-            note: the graph is cut: it shows 3 jobs; 4 further jobs were not read; `--limit N` shows more
-        "#]]);
-    redis.at(2).run("graph hub --limit 0").shows(expect![[r#"
+    redis.session(expect![[r#"
+        2 $ qless graph --queue q --limit 4
+        –	leaf0	Leaf	q	depends		
+        –	leaf1	Leaf	q	depends		
+        leaf0	hub	Hub	q	waiting	waits since 1970-01-01T00:00:01.000Z	
+        leaf1	hub	Hub	q	waiting	waits since 1970-01-01T00:00:01.000Z	
+        --- stderr
+        note: the graph is cut: it shows 3 jobs; 4 further jobs were not read; `--limit N` shows more
+        2 $ qless graph hub --limit 0
         --- stderr
         error: `--limit` expects a whole number between 1 and 10000, not `0`
         --- exit 2
@@ -517,7 +435,7 @@ fn what_is_left_out_is_counted() {
 #[test]
 fn failure_groups_that_are_not_read_are_counted() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid alone").ok();
+    redis.ok(1, "put q K --jid alone");
     let add = "for i = 1, 103 do redis.call('sadd', 'ql:failures', 'g' .. i)
                redis.call('rpush', 'ql:f:g' .. i, 'j' .. i) end";
     redis.send(&["EVAL", add, "0"]);
@@ -547,12 +465,12 @@ fn layers(redis: &Redis, levels: usize, jobs: usize) {
 fn a_graph_of_100_000_edges_is_cut_after_few_calls() {
     let redis = Redis::start();
     layers(&redis, 11, 100);
-    redis.at(2).run("length q").ok();
+    redis.ok(2, "length q");
     let before = redis.scripts_run();
-    let some = redis.at(2).run("graph j10-0 --limit 300 -o jid").ok();
+    let some = redis.ok(2, "graph j10-0 --limit 300 -o jid");
     assert_eq!(some.lines().count(), 300);
     assert!(redis.scripts_run() - before <= 12);
-    let all = redis.at(2).run("graph j10-0 -o json").json();
+    let all = redis.json(2, "graph j10-0 -o json");
     assert_eq!(all["nodes"].as_array().unwrap().len(), 1001);
     assert_eq!(all["edges"].as_array().unwrap().len(), 4000);
     assert_eq!(all["complete"], false);
@@ -563,7 +481,7 @@ fn a_graph_of_100_000_edges_is_cut_after_few_calls() {
 #[test]
 fn a_job_with_100_000_dependents_is_cut() {
     let redis = Redis::start();
-    redis.at(1).run("put q Hub --jid hub").ok();
+    redis.ok(1, "put q Hub --jid hub");
     let add = "for i = 1, 100000 do redis.call('sadd', KEYS[1], 'leaf' .. i) end";
     redis.send(&["EVAL", add, "1", "ql:j:hub-dependents"]);
     let before = redis.scripts_run();
@@ -600,12 +518,11 @@ fn a_deep_tree_fits_a_narrow_terminal() {
     let text = terminal::run(command, 40).stdout();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.iter().all(|line| width(line) <= 40), "{text}");
-    expect![[r#"
+    lines[..4].join("\n").shows(expect![[r#"
         j1499        K  q  depends
         └─ j1498     K  q  depends
         2  └─ j1497  K  q  depends
-        3  └─ j1496  K  q  depends"#]]
-    .assert_eq(&lines[..4].join("\n"));
+        3  └─ j1496  K  q  depends"#]]);
     expect!["1499└─ j0    K  q  waiting 1s"].assert_eq(lines[1499]);
 }
 
@@ -673,10 +590,7 @@ fn graphviz_and_mermaid_get_their_input() {
 fn damage_is_drawn() {
     let redis = damaged();
     let edges = |form: &str, arrow: &str| {
-        let text = redis
-            .at(1010)
-            .run(&format!("graph a --up --as {form}"))
-            .ok();
+        let text = redis.ok(1010, &format!("graph a --up --as {form}"));
         let edges = text.lines().filter(|line| line.contains(arrow));
         edges
             .map(|line| format!("{}\n", line.trim_start()))
@@ -692,14 +606,12 @@ fn damage_is_drawn() {
           "c" -> "gone"
     "##]]
     .assert_eq(&edges("dot", " -> "));
-    expect![[r#"
+    edges("mermaid", ".->").shows(expect![[r#"
           n1 -.->|one sided| n4
-    "#]]
-    .assert_eq(&edges("mermaid", ".->"));
-    expect![[r#"
+    "#]]);
+    edges("mermaid", "cycle").shows(expect![[r#"
           n3 -->|cycle| n0
-    "#]]
-    .assert_eq(&edges("mermaid", "cycle"));
+    "#]]);
 }
 
 #[test]
@@ -707,9 +619,9 @@ fn a_picture_that_mermaid_would_not_draw_is_noted() {
     let redis = Redis::start();
     layers(&redis, 2, 23);
     let ran = redis.at(2).run("graph --queue q --as mermaid");
-    expect![[r#"
+    ran.stderr().shows(expect![[r#"
         note: by default, Mermaid draws up to 500 edges and 50,000 characters: draw less with `--limit N` or `--depth N`, or set `maxEdges` and `maxTextSize` in Mermaid
-    "#]].assert_eq(&ran.stderr());
+    "#]]);
 }
 
 /// Texts of names that mean something to Graphviz, Mermaid, HTML, Markdown or SVG.
@@ -854,7 +766,7 @@ fn graphviz_prints_hostile_names_as_they_are() {
     let redis = Redis::start();
     random::property(random::more_in_soak(24), hostile_jobs(), |jobs| {
         let boxes = put_hostile(&redis, &jobs);
-        let dot = redis.at(5).run("graph root --full --as dot").ok();
+        let dot = redis.ok(5, "graph root --full --as dot");
         let svg = graphviz(dot.as_bytes()).expect("it was there");
         let texts = svg_texts(&svg).into_iter().map(|text| as_in_svg(&text));
         let texts: Vec<String> = texts.collect();
@@ -970,7 +882,7 @@ fn mermaid_gets_hostile_names_as_entities() {
     let redis = Redis::start();
     random::property(random::more_in_soak(24), hostile_jobs(), |jobs| {
         let expected = put_hostile(&redis, &jobs);
-        let text = redis.at(5).run("graph root --full --as mermaid").ok();
+        let text = redis.ok(5, "graph root --full --as mermaid");
         let (mut boxes, edges) = parse_mermaid(&text);
         prop_assert_eq!(edges, expected.len() - 1);
         for lines in &mut boxes {
@@ -993,7 +905,7 @@ fn a_job_is_drawn_where_it_is_and_a_picture_shows_one_member() {
         for line in ["put q K --jid JOB", "put q K --jid next-JOB --depends JOB"] {
             let jid = &prefix[1..2];
             let line = format!("{} --prefix {prefix}", line.replace("JOB", jid));
-            redis.at(1).run(&line).ok();
+            redis.ok(1, &line);
         }
     }
     let home = ConfigHome::new(&format!(
@@ -1001,20 +913,19 @@ fn a_job_is_drawn_where_it_is_and_a_picture_shows_one_member() {
         redis.url()
     ));
     let qless = home.qless().at(5);
-    qless.run("graph next-b -o table").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless graph next-b -o table
         next-b  K  q  depends
         └─ b    K  q  waiting 4s
-    "#]]);
-    qless.run("graph next-b next-a -o table").shows(expect![[r#"
-            {a}:
-            next-a  K  q  depends
-            └─ a    K  q  waiting 4s
+        $ qless graph next-b next-a -o table
+        {a}:
+        next-a  K  q  depends
+        └─ a    K  q  waiting 4s
 
-            {b}:
-            next-b  K  q  depends
-            └─ b    K  q  waiting 4s
-        "#]]);
-    qless.run("graph --queue q").shows(expect![[r#"
+        {b}:
+        next-b  K  q  depends
+        └─ b    K  q  waiting 4s
+        $ qless graph --queue q
         –	next-a	K	q	depends		
         next-a	a	K	q	waiting	waits since 1970-01-01T00:00:01.000Z	
         –	next-b	K	q	depends		

@@ -6,7 +6,7 @@ use crate::support::redis::Redis;
 
 fn filled() -> Redis {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     for n in 0..4 {
         at(89_000 + n, &format!("put mail K --jid j{n}"));
     }
@@ -53,41 +53,32 @@ fn without_limits_the_problems_of_status_count() {
 fn limits_are_for_each_queue_and_group() {
     let redis = filled();
     let shows = |line: &str| redis.at(90_000).run(line);
-    shows("health --max-failed 0").shows(expect![[r#"
+    redis.session(expect![[r#"
+        90000 $ qless health --max-failed 0
         ✗ a|b: 1 failed job, limit 0
         ✗ timeout: 1 failed job, limit 0
         --- exit 10
-    "#]]);
-    shows("health --max-failed 5").shows(expect![[r#"
+        90000 $ qless health --max-failed 5
         ✓ 2 groups within the limit; the most, timeout: 1 failed job, limit 5
-    "#]]);
-    shows("health --max-waiting 0,5 --max-waiting mail=10").shows(expect![[r#"
+        90000 $ qless health --max-waiting 0,5 --max-waiting mail=10
         ! images: 1 job waits, limit 0
         ✓ mail: 1 job waits, limit 10
         --- exit 10
-    "#]]);
-    shows(
-        "health --max-waiting 'm*=0' --max-head-wait 'images=30m' --max-stalled 0 --max-paused 1h",
-    )
-    .shows(expect![[r#"
+        90000 $ qless health --max-waiting 'm*=0' --max-head-wait 'images=30m' --max-stalled 0 --max-paused 1h
         ✗ mail: 1 job waits, limit 0
         ✓ images: the next job has waited 16m 40s, limit 30m
         ✓ 2 queues within the limit; the most, mail: 0 stalled jobs, limit 0
         --- exit 10
-    "#]]);
-    shows("health --max-head-wait 1500ms -q").shows(expect![[r#"
+        90000 $ qless health --max-head-wait 1500ms -q
         ✗ images: the next job has waited 16m 40s, limit 1.5s
         ✗ mail: the next job has waited 16m 37s, limit 1.5s
         --- exit 10
-    "#]]);
-    shows("health --min-workers 1").shows(expect![[r#"
+        90000 $ qless health --min-workers 1
         ✓ 1 worker is alive, at least 1
-    "#]]);
-    shows("health --min-workers 3,2").shows(expect![[r#"
+        90000 $ qless health --min-workers 3,2
         ✗ 1 worker is alive, at least 2
         --- exit 10
-    "#]]);
-    shows("health --max-waiting mial=5").shows(expect![[r#"
+        90000 $ qless health --max-waiting mial=5
         ! no queue is called mial; is it mail?
         --- exit 10
     "#]]);
@@ -109,21 +100,14 @@ fn limits_are_for_each_queue_and_group() {
 #[test]
 fn nagios_gets_a_line_with_values_and_its_own_codes() {
     let mut redis = filled();
-    redis
-        .at(90_000)
-        .run("health --nagios --max-waiting 0,5 --max-failed 9 --max-head-wait 1d")
-        .shows(expect![[r#"
-            QLESS WARNING - images: 1 job waits, limit 0; mail: 1 job waits, limit 0 | 'images max-waiting'=1;0;5;0 'mail max-waiting'=1;0;5;0 'images max-head-wait'=1000s;86400;86400;0 'mail max-head-wait'=997s;86400;86400;0 'a_b max-failed'=1;9;9;0 'timeout max-failed'=1;9;9;0
-            --- exit 1
-        "#]]);
-    redis
-        .at(90_000)
-        .run("health --nagios --max-waiting 0")
-        .shows(expect![[r#"
-            QLESS CRITICAL - images: 1 job waits, limit 0; mail: 1 job waits, limit 0 | 'images max-waiting'=1;0;0;0 'mail max-waiting'=1;0;0;0
-            --- exit 2
-        "#]]);
-    redis.at(90_000).run("health --nagios").shows(expect![[r#"
+    redis.session(expect![[r#"
+        90000 $ qless health --nagios --max-waiting 0,5 --max-failed 9 --max-head-wait 1d
+        QLESS WARNING - images: 1 job waits, limit 0; mail: 1 job waits, limit 0 | 'images max-waiting'=1;0;5;0 'mail max-waiting'=1;0;5;0 'images max-head-wait'=1000s;86400;86400;0 'mail max-head-wait'=997s;86400;86400;0 'a_b max-failed'=1;9;9;0 'timeout max-failed'=1;9;9;0
+        --- exit 1
+        90000 $ qless health --nagios --max-waiting 0
+        QLESS CRITICAL - images: 1 job waits, limit 0; mail: 1 job waits, limit 0 | 'images max-waiting'=1;0;0;0 'mail max-waiting'=1;0;0;0
+        --- exit 2
+        90000 $ qless health --nagios
         QLESS CRITICAL - a/b: 1 job has failed in the last 1h; timeout: 1 job has failed in the last 1h; images: the oldest job has waited 16m 40s; mail: the oldest job has waited 16m 37s
         --- exit 2
     "#]]);
@@ -169,7 +153,7 @@ fn a_named_queue_is_found_among_many() {
     let redis = Redis::start();
     let fill = "for i = 1, 900 do redis.call('zadd', 'ql:queues', i, 'q' .. i) end";
     redis.send(&["EVAL", fill, "0"]);
-    redis.at(90_000).run("put q450 K --jid a").ok();
+    redis.ok(90_000, "put q450 K --jid a");
     let glob = redis
         .at(90_100)
         .run("health --nagios --max-waiting 'q45*=0'");
@@ -178,13 +162,11 @@ fn a_named_queue_is_found_among_many() {
             .stdout()
             .starts_with("QLESS CRITICAL - q450: 1 job waits")
     );
-    redis
-        .at(90_100)
-        .run("health --max-waiting q450=0")
-        .shows(expect![[r#"
-            ✗ q450: 1 job waits, limit 0
-            --- exit 10
-        "#]]);
+    redis.session(expect![[r#"
+        90100 $ qless health --max-waiting q450=0
+        ✗ q450: 1 job waits, limit 0
+        --- exit 10
+    "#]]);
 }
 
 /// cron mails what a command prints.

@@ -6,39 +6,23 @@ use crate::support::redis::Redis;
 
 fn running() -> Redis {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
-    redis.at(2).run("put mail K --jid b --delay 1h").ok();
-    redis.at(10).run("pop mail --worker w1").ok();
+    redis.ok(1, "put mail K --jid a");
+    redis.ok(2, "put mail K --jid b --delay 1h");
+    redis.ok(10, "pop mail --worker w1");
     redis
 }
 
 #[test]
 fn heartbeat_prints_the_new_expiry_of_the_lock() {
     let redis = running();
-    redis
-        .at(40)
-        .run("heartbeat a --worker w1")
-        .shows(expect![[r#"
-            1970-01-01T00:01:40.000Z
-        "#]]);
-    redis
-        .at(50)
-        .run("heartbeat a --as-holder -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "lock",
-              "v": 1,
-              "jid": "a",
-              "worker": "w1",
-              "expires": "1970-01-01T00:01:50.000Z"
-            }
-        "#]]);
-    redis
-        .at(60)
-        .run("heartbeat a --worker w1 -o raw")
-        .shows(expect![[r#"
-            120
-        "#]]);
+    redis.session(expect![[r#"
+        40 $ qless heartbeat a --worker w1
+        1970-01-01T00:01:40.000Z
+        50 $ qless heartbeat a --as-holder -o json | jq -c
+        {"kind":"lock","v":1,"jid":"a","worker":"w1","expires":"1970-01-01T00:01:50.000Z"}
+        60 $ qless heartbeat a --worker w1 -o raw
+        120
+    "#]]);
 }
 
 #[test]
@@ -56,7 +40,7 @@ fn heartbeat_keeps_data_byte_for_byte() {
         ])
         .ok();
     assert_eq!(
-        redis.at(41).run("get a --data").ok(),
+        redis.ok(41, "get a --data"),
         r#"{"n":9007199254740993,"l":[]}"#
     );
 }
@@ -64,47 +48,33 @@ fn heartbeat_keeps_data_byte_for_byte() {
 #[test]
 fn only_the_holder_extends_a_lock() {
     let redis = running();
-    redis
-        .at(40)
-        .run("heartbeat a --worker w2")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot heartbeat `a`: it is held by `w1`
-            hint: `--as-holder` acts as the worker that holds the job
-            --- exit 5
-        "#]]);
-    redis
-        .at(40)
-        .run("heartbeat b --worker w1")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot heartbeat `b`: its state is `scheduled`, not `running`
-            --- exit 5
-        "#]]);
-    redis
-        .at(40)
-        .run("heartbeat nope --worker w1")
-        .shows(expect![[r#"
-            --- stderr
-            error: job `nope` does not exist
-            --- exit 4
-        "#]]);
-    redis
-        .at(40)
-        .run("heartbeat a --worker w1 -n")
-        .shows(expect![[r#"
-            --- stderr
-            would extend the lock on a
-        "#]]);
+    redis.session(expect![[r#"
+        40 $ qless heartbeat a --worker w2
+        --- stderr
+        error: cannot heartbeat `a`: it is held by `w1`
+        hint: `--as-holder` acts as the worker that holds the job
+        --- exit 5
+        40 $ qless heartbeat b --worker w1
+        --- stderr
+        error: cannot heartbeat `b`: its state is `scheduled`, not `running`
+        --- exit 5
+        40 $ qless heartbeat nope --worker w1
+        --- stderr
+        error: job `nope` does not exist
+        --- exit 4
+        40 $ qless heartbeat a --worker w1 -n
+        --- stderr
+        would extend the lock on a
+    "#]]);
 }
 
 #[test]
 fn the_locks_of_many_jobs_are_extended() {
     let redis = running();
-    redis.at(11).run("put mail K --jid c").ok();
-    redis.at(11).run("put mail K --jid d").ok();
-    redis.at(12).run("pop mail --worker w1").ok();
-    redis.at(13).run("pop mail --worker w2").ok();
+    redis.ok(11, "put mail K --jid c");
+    redis.ok(11, "put mail K --jid d");
+    redis.ok(12, "pop mail --worker w1");
+    redis.ok(13, "pop mail --worker w2");
     redis
         .at(40)
         .input("a\nb\nc\nd\nnope\n")
@@ -119,35 +89,25 @@ fn the_locks_of_many_jobs_are_extended() {
               failed   1  held by `w2`: c
             --- exit 3
         "#]]);
-    redis
-        .at(50)
-        .run("heartbeat a c --as-holder -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"a","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}
-            {"jid":"c","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}
-            {"summary":{"action":"heartbeat","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            2 extended
-        "#]]);
-    redis
-        .at(50)
-        .run("heartbeat a c --worker w1 -o raw")
-        .shows(expect![[r#"
-            110
-            --- stderr
-            1 extended, 1 failed
-              failed   1  held by `w2`: c
-            --- exit 3
-        "#]]);
-    redis
-        .at(50)
-        .run("heartbeat a b --worker w1 --dry-run")
-        .shows(expect![[r#"
-            --- stderr
-            Extend the lock on 1 running job on unix://DIR/s
+    redis.session(expect![[r#"
+        50 $ qless heartbeat a c --as-holder -o ndjson
+        {"jid":"a","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}
+        {"jid":"c","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}
+        {"summary":{"action":"heartbeat","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        2 extended
+        50 $ qless heartbeat a c --worker w1 -o raw
+        110
+        --- stderr
+        1 extended, 1 failed
+          failed   1  held by `w2`: c
+        --- exit 3
+        50 $ qless heartbeat a b --worker w1 --dry-run
+        --- stderr
+        Extend the lock on 1 running job on unix://DIR/s
 
-              mail	running	1	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
-            would extend the lock on 1, 1 skipped
-              skipped  1  scheduled, not running: b
-        "#]]);
+          mail	running	1	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
+        would extend the lock on 1, 1 skipped
+          skipped  1  scheduled, not running: b
+    "#]]);
 }

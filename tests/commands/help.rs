@@ -375,7 +375,7 @@ fn words_of_other_tools_lead_to_the_command_that_does_the_same() {
 #[test]
 fn an_optional_value_without_its_equals_sign_is_told() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
+    redis.ok(1, "put mail K --jid a");
     for (line, hint) in [
         ("put mail K --wait 3s", "--wait=3s"),
         ("put mail K {} --wait 3s", "--wait=3s"),
@@ -398,11 +398,8 @@ fn an_optional_value_without_its_equals_sign_is_told() {
 #[test]
 fn an_error_about_an_argument_in_the_wrong_place_says_where_it_belongs() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a --key ann").ok();
-    redis
-        .at(1)
-        .run("recur put mail K --jid nightly --every 1d")
-        .ok();
+    redis.ok(1, "put mail K --jid a --key ann");
+    redis.ok(1, "recur put mail K --jid nightly --every 1d");
     for (line, code, said) in [
         (
             "jobs billing",

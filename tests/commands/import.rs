@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
+use crate::support::text::Shows;
 
 const HEAD: &str =
     r#"{"kind":"export","v":1,"at":"1970-01-01T00:00:10.000Z","prefix":"ql:","jobs":null}"#;
@@ -41,7 +42,7 @@ fn import(redis: &Redis, lines: &[String], flags: &str) -> RunOutput {
 }
 
 fn jids(redis: &Redis, selector: &str) -> String {
-    let jids = redis.at(100).run(&format!("jobs {selector} -o jid")).ok();
+    let jids = redis.ok(100, &format!("jobs {selector} -o jid"));
     jids.replace('\n', " ")
 }
 
@@ -93,9 +94,9 @@ fn each_job_is_imported_unchanged() {
             6 imported, 1 skipped
               skipped  1  complete: done
         "#]]);
-    let printed = redis.at(100).run("export --all --with recur").ok();
+    let printed = redis.ok(100, "export --all --with recur");
     let before = std::fs::read_to_string(&path).unwrap();
-    expect![[r#"
+    difference(&before, &printed).shows(expect![[r#"
         "held" state "running" -> "waiting"
         "held" state_stored "running" -> "waiting"
         "held" worker "w2" -> null
@@ -111,14 +112,13 @@ fn each_job_is_imported_unchanged() {
         "bad" since "1970-01-01T00:00:06.000Z" -> "1970-01-01T00:01:40.000Z"
         "bad" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"mail"}]
         "done" is not there
-    "#]]
-    .assert_eq(&difference(&before, &printed));
+    "#]]);
     // The count continues from there.
-    let popped = redis.at(200).run("pop mail --worker w -o jid").ok();
+    let popped = redis.ok(200, "pop mail --worker w -o jid");
     assert_eq!(popped, "first");
-    redis.at(201).run("retry bad").ok();
-    redis.at(202).run("pop mail --worker w -o jid").ok();
-    redis.at(203).run("complete bad --worker w").ok();
+    redis.ok(201, "retry bad");
+    redis.ok(202, "pop mail --worker w -o jid");
+    redis.ok(203, "complete bad --worker w");
     assert_eq!(jids(&redis, "--state scheduled"), "last later");
 }
 
@@ -171,7 +171,7 @@ fn names_and_data_of_all_kinds_are_imported() {
         --- stderr
         4 imported
     "#]]);
-    let printed = redis.at(100).run("export --all").ok();
+    let printed = redis.ok(100, "export --all");
     let mut printed: Vec<String> = printed
         .lines()
         .skip(1)
@@ -200,12 +200,12 @@ fn names_and_data_of_all_kinds_are_imported() {
         })
         .collect();
     printed.sort();
-    expect![[r#"
+    printed.concat().shows(expect![[r#"
         "j 1" "" [] null "TmFO" -1.5 0 -1
         "j 2" "K" [] {"b":[],"a":9007199254740993,"n":1.1} 0 5 5
         "j 3" "K" [] [1,2] 0 5 5
         "j\\xff " "av8g" "cf4=" "KRLO\u0000" ["\u001b[31m"] 1 0 5 5 ["WzEwMCwicHV0Iix7InEiOiJx/iJ9XQ=="]
-    "#]].assert_eq(&printed.concat());
+    "#]]);
     for at in 0..4 {
         let data = redis.send(&["HGET", &format!("ql:j:j {at}"), "data"]);
         let wanted = [
@@ -246,14 +246,14 @@ fn dependents_are_imported_after_their_dependencies() {
     "#]]);
     assert_eq!(jids(&redis, "--state waiting"), "z b a");
     assert_eq!(jids(&redis, "--state depends"), "c d");
-    let waits = redis.at(100).run("get d -o json").json();
+    let waits = redis.json(100, "get d -o json");
     assert_eq!(waits["dependencies"], serde_json::json!(["b", "c"]));
 }
 
 #[test]
 fn a_job_with_a_missing_dependency_is_refused() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid here").ok();
+    redis.ok(1, "put q K --jid here");
     let before = redis.dump();
     let lines = [
         job("a", r#","state":"depends","dependencies":["gone"]"#),
@@ -301,8 +301,8 @@ fn an_import_with_a_dependency_cycle_is_refused() {
     "#]]);
     assert!(redis.dump().is_empty());
     // The core itself verifies dependencies on existing jobs.
-    redis.at(1).run("put q K --jid c").ok();
-    redis.at(1).run("put q K --jid y --depends c").ok();
+    redis.ok(1, "put q K --jid c");
+    redis.ok(1, "put q K --jid y --depends c");
     let lines = [job("c", r#","state":"depends","dependencies":["y"]"#)];
     import(&redis, &lines, "--yes --replace").shows(expect![[r#"
         --- stderr
@@ -328,7 +328,7 @@ fn failed_jobs_are_imported_as_requested() {
     ] {
         let redis = Redis::start();
         import(&redis, &failed, &format!("--yes {flags}")).ok();
-        let found = redis.at(100).run("jobs --all -o ndjson").ok();
+        let found = redis.ok(100, "jobs --all -o ndjson");
         let found = found
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -356,7 +356,7 @@ fn failed_jobs_are_imported_as_requested() {
 #[test]
 fn existing_jobs_are_not_overwritten() {
     let redis = Redis::start();
-    redis.at(1).run("put mine K --jid a").ok();
+    redis.ok(1, "put mine K --jid a");
     let before = redis.dump();
     let lines: Vec<String> = ["a", "b"].iter().map(|jid| job(jid, "")).collect();
     import(&redis, &lines, "--yes").shows(expect![[r#"
@@ -412,7 +412,7 @@ fn existing_jobs_are_not_overwritten() {
           skipped  2  it exists already: a, b
     "#]]);
     assert_eq!(jids(&redis, "--queue mine"), "a");
-    redis.at(99).run("pop mine --worker w").ok();
+    redis.ok(99, "pop mine --worker w");
     import(&redis, &lines, "--replace --yes").shows(expect![[r#"
         --- stderr
         2 imported
@@ -443,26 +443,23 @@ fn queues_can_be_renamed_by_an_import() {
         --- stderr
         3 imported
     "#]]);
-    redis.at(100).run("queues").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless queues
         q=2	2	0	0	0	0	1	0s	paused since 1970-01-01T00:01:40.000Z (why)
+        100 $ qless config list --columns key,value
+        backoff-factor	3
+        backoff-initial-delay	0
+        grace-period	10
+        heartbeat	300
+        jobs-failed-history	–
+        jobs-history	604800
+        jobs-history-count	50000
+        max-job-history	100
+        max-pop-scan	1000
+        max-worker-age	86400
+        merge-max	1000
+        q=2-heartbeat	90
     "#]]);
-    redis
-        .at(100)
-        .run("config list --columns key,value")
-        .shows(expect![[r#"
-            backoff-factor	3
-            backoff-initial-delay	0
-            grace-period	10
-            heartbeat	300
-            jobs-failed-history	–
-            jobs-history	604800
-            jobs-history-count	50000
-            max-job-history	100
-            max-pop-scan	1000
-            max-worker-age	86400
-            merge-max	1000
-            q=2-heartbeat	90
-        "#]]);
     let fresh = Redis::start();
     import(&fresh, &lines, "--map-queue p=x --yes").shows(expect![[r#"
         --- stderr
@@ -479,8 +476,8 @@ fn queues_can_be_renamed_by_an_import() {
 #[test]
 fn held_jobs_do_not_run() {
     let redis = Redis::start();
-    redis.at(1).run("put other K --jid x").ok();
-    redis.at(1).run("pause other --reason mine").ok();
+    redis.ok(1, "put other K --jid x");
+    redis.ok(1, "pause other --reason mine");
     let lines = [job("a", ""), job("b", "").replace("\"q\"", "\"other\"")];
     import(&redis, &lines, "--hold --dry-run").shows(expect![[r#"
         --- stderr
@@ -497,7 +494,7 @@ fn held_jobs_do_not_run() {
         2 imported
     "#]]);
     redis.at(100).run("pop q --worker w").exits(4);
-    let queues = redis.at(100).run("queues -o json").json();
+    let queues = redis.json(100, "queues -o json");
     let reasons: Vec<&Value> = queues["items"]
         .as_array()
         .unwrap()
@@ -513,26 +510,22 @@ fn held_jobs_do_not_run() {
 #[test]
 fn options_pauses_and_recurring_jobs_are_imported() {
     let from = Redis::start();
-    from.at(1)
-        .run("config set heartbeat 90 mail-max-concurrency 2")
-        .ok();
-    from.at(1).run("config set mine 1 --force").ok();
-    from.at(2)
-        .run("recur put mail K --jid r --every 5m --backlog 2")
-        .ok();
-    from.at(3)
-        .run("pause mail --until 1970-01-01T05:00:00Z --reason why")
-        .ok();
-    from.at(3).run("put gone K --jid x").ok();
-    from.at(3)
-        .run("pause gone --until 1970-01-01T00:01:00Z")
-        .ok();
+    for (now, line) in [
+        (1, "config set heartbeat 90 mail-max-concurrency 2"),
+        (1, "config set mine 1 --force"),
+        (2, "recur put mail K --jid r --every 5m --backlog 2"),
+        (3, "pause mail --until 1970-01-01T05:00:00Z --reason why"),
+        (3, "put gone K --jid x"),
+        (3, "pause gone --until 1970-01-01T00:01:00Z"),
+    ] {
+        from.ok(now, line);
+    }
     let text = from
         .at(10)
         .run("export --all --with config,recur,paused")
         .ok();
     let redis = Redis::start();
-    redis.at(20).run("config set heartbeat 30").ok();
+    redis.ok(20, "config set heartbeat 30");
     let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
     import("--dry-run").shows(expect![[r#"
         --- stderr
@@ -551,13 +544,12 @@ fn options_pauses_and_recurring_jobs_are_imported() {
         --- stderr
         2 imported
     "#]]);
-    redis.at(100).run("queues mail").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless queues mail
         mail	0	0	0	0	0	1	–	paused since 1970-01-01T00:01:40.000Z, ends 1970-01-01T05:00:00.000Z (why)
-    "#]]);
-    redis.at(100).run("recur list").shows(expect![[r#"
+        100 $ qless recur list
         r	mail	K	5m	1970-01-01T00:00:02.000Z	0	2	1
-    "#]]);
-    redis.at(100).run("config dump").shows(expect![[r#"
+        100 $ qless config dump
         {
           "heartbeat": "90",
           "mail-max-concurrency": "2",
@@ -565,8 +557,8 @@ fn options_pauses_and_recurring_jobs_are_imported() {
         }
     "#]]);
     // A second import keeps existing entries.
-    redis.at(100).run("config set heartbeat 31").ok();
-    redis.at(100).run("recur set r --every 1h").ok();
+    redis.ok(100, "config set heartbeat 31");
+    redis.ok(100, "recur set r --every 1h");
     import("--yes").exits(5);
     import("--yes --if-absent").shows(expect![[r#"
         --- stderr
@@ -577,12 +569,10 @@ fn options_pauses_and_recurring_jobs_are_imported() {
             31
         "#]]);
     import("--yes --replace").ok();
-    redis
-        .at(100)
-        .run("recur list --columns every")
-        .shows(expect![[r#"
-            5m
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless recur list --columns every
+        5m
+    "#]]);
 }
 
 #[test]
@@ -604,7 +594,7 @@ fn maxima_of_throttles_are_imported() {
         + &limit("db", -1, "\"1970-01-01T00:10:00Z\"")
         + &limit("past", 3, "\"1970-01-01T00:01:00Z\"");
     let redis = Redis::start();
-    redis.at(90).run("throttle set db 5").ok();
+    redis.ok(90, "throttle set db 5");
     let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
     import("--dry-run").shows(expect![[r#"
         --- stderr
@@ -625,22 +615,20 @@ fn maxima_of_throttles_are_imported() {
         matches!(ttl, redis::Value::Int(490_000..=500_000)),
         "{ttl:?}"
     );
-    redis
-        .at(101)
-        .run("throttle list --columns throttle,maximum")
-        .shows(expect![[r#"
-            api	1
-            db	none may run
-        "#]]);
+    redis.session(expect![[r#"
+        101 $ qless throttle list --columns throttle,maximum
+        api	1
+        db	none may run
+    "#]]);
     let popped = redis.at(102).run("pop mail --count 5 --worker w -o jid");
     assert_eq!(popped.ok(), "a");
     // Present maxima are kept with `--if-absent`.
-    redis.at(103).run("throttle set api 7").ok();
+    redis.ok(103, "throttle set api 7");
     import("--yes --if-absent").ok();
-    let shown = redis.at(104).run("throttle show api -o json").json();
+    let shown = redis.json(104, "throttle show api -o json");
     assert_eq!(shown["maximum"], 7);
     import("--yes --replace").ok();
-    let shown = redis.at(104).run("throttle show api -o json").json();
+    let shown = redis.json(104, "throttle show api -o json");
     assert_eq!(shown["maximum"], 1);
 }
 
@@ -661,7 +649,7 @@ fn recurring_jobs_continue_to_count() {
         let flags = format!("import - --yes {flags}");
         redis.at(100).input(&text).run(&flags).ok();
     };
-    let clean = || redis.at(100).run("check --fail-on info").ok();
+    let clean = || redis.ok(100, "check --fail-on info");
     let count = |jid: &str| {
         let template = redis.at(100).run(&format!("recur get {jid} -o json"));
         template.json()["count"].clone()
@@ -669,11 +657,11 @@ fn recurring_jobs_continue_to_count() {
     import("");
     clean();
     assert_eq!((count("live"), count("paused")), (1.into(), 1.into()));
-    redis.at(101).run("recur resume paused").ok();
+    redis.ok(101, "recur resume paused");
     clean();
     for jid in ["live", "paused"] {
         let line = format!("pop {jid} --worker w --count 9 -o jid");
-        let popped = redis.at(3700).run(&line).ok();
+        let popped = redis.ok(3700, &line);
         assert_eq!(popped, format!("{jid}-1\n{jid}-2"));
     }
     // A replaced recurring job does not count back.
@@ -704,7 +692,7 @@ fn import_asks_for_confirmation() {
     let mut terminal = Terminal::typed(command, 80, 24);
     let asked = terminal.until(|text| text.contains("Proceed?"));
     let (asked, _) = asked.split_once("Proceed?").unwrap();
-    expect![[r#"
+    asked.replace(&redis.url(), "URL").shows(expect![[r#"
         Import 2 jobs on URL
 
           QUEUE  JOBS
@@ -712,8 +700,7 @@ fn import_asks_for_confirmation() {
 
           hold q
 
-    "#]]
-    .assert_eq(&asked.replace(&redis.url(), "URL"));
+    "#]]);
     assert!(redis.dump().is_empty());
     terminal.types("y\n");
     let ran = terminal.end();
@@ -757,7 +744,7 @@ fn the_whole_file_is_checked_before_any_call() {
             r#"{"kind":"config","v":1,"items":[{"key":"heartbeat","value":"soon"}]}"#,
         )),
     ];
-    expect![[r#"
+    printed.concat().shows(expect![[r#"
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: an empty file is not an export
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
@@ -780,7 +767,7 @@ fn the_whole_file_is_checked_before_any_call() {
         error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1
         error: stdin, line 5, column 71: `every_s` expects a number of more than 0
         error: stdin, line 5, column 1: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
-    "#]].assert_eq(&printed.concat());
+    "#]]);
     assert!(redis.dump().is_empty());
     let (dir, path) = place("f");
     let import = |path: &Path| {
@@ -803,9 +790,9 @@ fn the_whole_file_is_checked_before_any_call() {
 fn a_truncated_export_is_detected() {
     let redis = Redis::start();
     for jid in ["a", "b", "c"] {
-        redis.at(1).run(&format!("put q K --jid {jid}")).ok();
+        redis.ok(1, &format!("put q K --jid {jid}"));
     }
-    let text = redis.at(2).run("export --queue q").ok();
+    let text = redis.ok(2, "export --queue q");
     let fresh = Redis::start();
     // In the middle of a line, and between two.
     let torn = &text[..text.len() - 20];
@@ -828,12 +815,12 @@ fn jobs_saved_by_cancel_can_be_imported() {
     let redis = Redis::start();
     let (_dir, path) = place("c.ndjson");
     let path = path.display().to_string();
-    redis.at(1).run("put q K --jid a --tag eu").ok();
-    redis.at(1).run("put q K --jid b --depends a").ok();
-    redis.at(1).run("put q K --jid c --depends b").ok();
-    let before = redis.at(2).run("export --all").ok();
+    redis.ok(1, "put q K --jid a --tag eu");
+    redis.ok(1, "put q K --jid b --depends a");
+    redis.ok(1, "put q K --jid c --depends b");
+    let before = redis.ok(2, "export --all");
     let cancel = format!("cancel a --dependents cancel --yes --save {path}");
-    redis.at(2).run(&cancel).ok();
+    redis.ok(2, &cancel);
     assert_eq!(jids(&redis, ""), "");
     to(&redis)
         .run(&format!("import {path} --yes"))
@@ -841,22 +828,21 @@ fn jobs_saved_by_cancel_can_be_imported() {
             --- stderr
             3 imported
         "#]]);
-    let after = redis.at(3).run("export --all").ok();
-    expect![[r#"
+    let after = redis.ok(3, "export --all");
+    difference(&before, &after).shows(expect![[r#"
         "a" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
         "a" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"q"}]
         "b" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
         "b" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"q"}]
         "c" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
         "c" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"q"}]
-    "#]]
-    .assert_eq(&difference(&before, &after));
+    "#]]);
     // The same command again continues the same file, which then holds each job twice.
-    redis.at(4).run("priority a --to 7").ok();
-    redis.at(5).run(&cancel).ok();
+    redis.ok(4, "priority a --to 7");
+    redis.ok(5, &cancel);
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 7);
     to(&redis).run(&format!("import {path} --yes")).ok();
-    assert_eq!(redis.at(5).run("get a --field priority").ok(), "7");
+    assert_eq!(redis.ok(5, "get a --field priority"), "7");
     // A line cut by a crash was never followed by a deletion.
     let mut torn = std::fs::read_to_string(&path).unwrap();
     torn.push_str(r#"{"kind":"job","v":1,"jid":"z"#);
@@ -910,12 +896,11 @@ fn the_example_of_the_issue_runs() {
         .output()
         .unwrap();
     let printed = [ran.stdout, ran.stderr].concat();
-    expect![[r#"
+    String::from_utf8_lossy(&printed).shows(expect![[r#"
         77
         {"photo":77}1 cancelled
         1 imported
-    "#]]
-    .assert_eq(&String::from_utf8_lossy(&printed));
+    "#]]);
 }
 
 #[test]
@@ -967,17 +952,15 @@ fn the_example_of_the_specification_runs() {
     };
     let line = "qless --context old export --queue mail --file mail.ndjson \
                 && qless --context new import mail.ndjson --hold";
-    expect![[r#"
+    run(line).shows(expect![[r#"
         error: cannot ask whether to import 2 jobs on new (NEW); nothing was changed
         hint: add `--yes`
         Some(9)
-    "#]]
-    .assert_eq(&run(line));
-    expect![[r#"
+    "#]]);
+    run(&format!("{line} --yes")).shows(expect![[r#"
         2 imported
         Some(0)
-    "#]]
-    .assert_eq(&run(&format!("{line} --yes")));
+    "#]]);
     assert_eq!(jids(&new, "--queue mail"), "a b");
     new.at(100).run("pop mail --worker w").exits(4);
 }
@@ -1016,7 +999,7 @@ fn import_supports_the_flags_of_bulk_verbs() {
     std::fs::write(&path, file(&lines)).unwrap();
     let line = format!("import {} {flags}", path.display());
     to(&redis).run(&line).ok();
-    let history = redis.at(100).run("get j0 -o json").json()["history"].clone();
+    let history = redis.json(100, "get j0 -o json")["history"].clone();
     assert_eq!(history[1]["verb"], "import");
     assert_eq!(history[1]["reason"], "the old host died");
     // An interrupted run may have put jobs that its report does not have.
@@ -1035,11 +1018,11 @@ fn import_supports_the_flags_of_bulk_verbs() {
         "#]]);
     std::fs::write(&report, reported).unwrap();
     // Those that are done are not put again, though they are gone by now.
-    redis.at(101).run("cancel j0 j1 --yes").ok();
+    redis.ok(101, "cancel j0 j1 --yes");
     let again = line.replace("--yes", "--yes --if-absent");
     to(&redis).run(&again).exits(2);
     to(&redis).run(&line).exits(0);
-    redis.at(101).run("cancel j2 j3 --yes").ok();
+    redis.ok(101, "cancel j2 j3 --yes");
     to(&redis)
         .hide(report.to_str().unwrap(), "REPORT")
         .run(&line)
@@ -1158,17 +1141,8 @@ fn an_import_reports_that_the_server_lost_jobs_in_the_middle() {
     }
     redis.send(&["FLUSHALL"]);
     let ran = run.end().exits(3);
-    assert!(
-        ran.stderr().contains("was flushed: up to 1,500 changes"),
-        "{}",
-        ran.stderr()
-    );
-    assert!(
-        ran.stderr()
-            .contains("`--if-absent`, and without `--report`"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("was flushed: up to 1,500 changes");
+    ran.says("`--if-absent`, and without `--report`");
     redis.qless().run(&line).exits(0);
     assert_eq!(jids(&redis, "--all").split_whitespace().count(), 1500);
 }
@@ -1200,14 +1174,11 @@ fn a_job_with_too_many_tags_is_refused_alone() {
 #[test]
 fn an_imported_failure_is_as_old_as_it_was() {
     let redis = Redis::start();
-    redis.at(100).run("put mail K --jid a").ok();
-    redis.at(110).run("pop mail --worker w").ok();
-    redis
-        .at(120)
-        .run("fail a --worker w --group boom --message no")
-        .ok();
+    redis.ok(100, "put mail K --jid a");
+    redis.ok(110, "pop mail --worker w");
+    redis.ok(120, "fail a --worker w --group boom --message no");
     let exported = redis.at(130).run("export --all").stdout();
-    redis.at(130).run("cancel a --yes").ok();
+    redis.ok(130, "cancel a --yes");
     redis.at(1000).input(exported).run("import - --yes").ok();
     let aged = |flag: &str| {
         redis

@@ -6,6 +6,7 @@ use expect_test::expect;
 
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
+use crate::support::text::Shows;
 
 /// Ids that a line holds, and ids that a reader of lines would take for others or for none.
 const FIT: [&str; 7] = [
@@ -59,15 +60,14 @@ fn set(jids: &[&str]) -> BTreeSet<String> {
 fn an_id_that_fits_no_line_is_left_out_and_forges_none() {
     let redis = hostile();
     let listed = redis.at(2).run("jobs -o jid").exits(3);
-    expect![[r#"
+    listed.stderr().shows(expect![[r#"
         error: left out 10 job ids that fit no line: `{"jid":"victim"}`, `{`, `x\nvictim`, …
         hint: `-0` or `-o ndjson` prints all
-    "#]]
-    .assert_eq(&listed.stderr());
+    "#]]);
     let fit = [&FIT[..], &[WITH_NUL]].concat();
     assert_eq!(jids(&planned(&redis, "", listed.bytes())), set(&fit));
     // Also the jobs that a command has changed, one by one.
-    let forged = redis.at(2).run("jobs --queue q -o ndjson").ok();
+    let forged = redis.ok(2, "jobs --queue q -o ndjson");
     let tagged = redis
         .at(3)
         .input(&forged)
@@ -80,11 +80,10 @@ fn an_id_that_fits_no_line_is_left_out_and_forges_none() {
 fn a_nul_ends_every_id() {
     let redis = hostile();
     let listed = redis.at(2).run("jobs -0 -o jid").exits(3);
-    expect![[r#"
+    listed.stderr().shows(expect![[r#"
         error: left out 1 job id with a NUL: `x\x00victim`
         hint: `-o ndjson` prints all
-    "#]]
-    .assert_eq(&listed.stderr());
+    "#]]);
     let without_nul = [&FIT[..], &FIT_NO_LINE].concat();
     assert_eq!(
         jids(&planned(&redis, "-0", listed.bytes())),
@@ -131,11 +130,10 @@ fn a_changed_job_whose_id_is_left_out_is_named() {
     redis.calls([(1.0, vec!["put", "me", "q", "x\nv", "K", "{}", "0"])]);
     let popped = redis.at(2).run("pop q --yes -o jid").exits(3);
     assert_eq!(popped.bytes(), b"");
-    expect![[r#"
+    popped.stderr().shows(expect![[r#"
         error: left out 1 job id that fits no line: `x\nv`
         hint: the command was carried out; next time, `-0` or `-o ndjson` prints all
-    "#]]
-    .assert_eq(&popped.stderr());
+    "#]]);
     // A dry run changes nothing.
     let planned = redis.at(3).run("cancel --dry-run --all -o jid").exits(3);
     assert!(
@@ -159,12 +157,11 @@ fn what_is_left_out_is_also_said_with_quiet_and_does_not_hide_another_failure() 
     std::fs::write(list.path(), lines).unwrap();
     let line = format!("get -o jid @{}", list.path().display());
     let both = redis.at(2).run(&line).exits(4);
-    expect![[r#"
+    both.stderr().shows(expect![[r#"
         error: left out 1 job id that fits no line: `x\nvictim`
         hint: `-0` or `-o ndjson` prints all
         error: job `missing` does not exist
-    "#]]
-    .assert_eq(&both.stderr());
+    "#]]);
     let found = redis.at(2).input(b"x\nvictim\0").run("get -0 -o jid -");
     assert_eq!(found.bytes(), b"x\nvictim\0");
 }

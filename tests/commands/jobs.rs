@@ -7,7 +7,7 @@ use crate::support::redis::Redis;
 /// Two queues with jobs in every state, at the moment 100.
 pub fn busy() -> Redis {
     let redis = Redis::start();
-    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    let api = |now: f64, line: &str| redis.ok(now, &format!("api {line}"));
     api(0.0, "config.set heartbeat 60");
     api(1.0, "put me mail stalls Mail::Welcome {} 0 priority 10");
     api(2.0, "pop mail mx-2 1");
@@ -56,9 +56,7 @@ fn states_narrow_and_repeats_widen() {
     let redis = busy();
     let jids = |line: &str| {
         redis
-            .at(100)
-            .run(&format!("jobs {line} -o jid"))
-            .ok()
+            .ok(100, &format!("jobs {line} -o jid"))
             .replace('\n', " ")
     };
     assert_eq!(
@@ -90,19 +88,14 @@ fn pages_are_cut_from_the_matches() {
     let redis = busy();
     let jids = |line: &str| {
         redis
-            .at(100)
-            .run(&format!("jobs {line} -o jid"))
-            .ok()
+            .ok(100, &format!("jobs {line} -o jid"))
             .replace('\n', " ")
     };
     assert_eq!(jids("--queue mail --state waiting --limit 1"), "waits");
     assert_eq!(jids("--queue mail --state waiting --offset 1"), "waits-2");
     assert_eq!(jids("--limit 3 --offset 1"), "stalls taken waits");
     assert_eq!(jids("--limit 0"), "");
-    let page = redis
-        .at(100)
-        .run("jobs --queue mail --limit 2 --offset 1 -o json")
-        .json();
+    let page = redis.json(100, "jobs --queue mail --limit 2 --offset 1 -o json");
     assert_eq!(
         (
             page["offset"].as_u64(),
@@ -115,8 +108,7 @@ fn pages_are_cut_from_the_matches() {
 #[test]
 fn totals_are_reported_if_an_index_knows_them() {
     let redis = busy();
-    let total =
-        |line: &str| redis.at(100).run(&format!("jobs {line} -o json")).json()["total"].clone();
+    let total = |line: &str| redis.json(100, &format!("jobs {line} -o json"))["total"].clone();
     assert_eq!(total("--limit 1"), 7);
     assert_eq!(total("--tag eu --limit 1"), 2);
     assert_eq!(
@@ -191,7 +183,8 @@ fn the_list_document_has_the_specified_fields() {
 #[test]
 fn counts_are_numbers_per_state() {
     let redis = busy();
-    redis.at(100).run("jobs --count").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless jobs --count
         running	1
         stalled	2
         waiting	2
@@ -199,46 +192,13 @@ fn counts_are_numbers_per_state() {
         depends	1
         failed	1
         complete	1
-    "#]]);
-    redis
-        .at(100)
-        .run("jobs --count --queue images -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "counts",
-              "v": 1,
-              "waiting": 0,
-              "running": 0,
-              "stalled": 0,
-              "scheduled": 0,
-              "depends": 0,
-              "complete": 0,
-              "failed": 1
-            }
-        "#]]);
-    redis
-        .at(100)
-        .run("jobs --count --tag eu -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "counts",
-              "v": 1,
-              "waiting": 2,
-              "running": 0,
-              "stalled": 0,
-              "scheduled": 0,
-              "depends": 0,
-              "complete": 0,
-              "failed": 0
-            }
-        "#]]);
-    redis
-        .at(100)
-        .run("jobs --count --state waiting,failed -o ndjson")
-        .shows(expect![[r#"
-            {"kind":"counts","v":1,"waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"complete":0,"failed":1}
-        "#]]);
-    redis.at(100).run("jobs --count -o jid").shows(expect![[r#"
+        100 $ qless jobs --count --queue images -o json | jq -c
+        {"kind":"counts","v":1,"waiting":0,"running":0,"stalled":0,"scheduled":0,"depends":0,"complete":0,"failed":1}
+        100 $ qless jobs --count --tag eu -o json | jq -c
+        {"kind":"counts","v":1,"waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"complete":0,"failed":0}
+        100 $ qless jobs --count --state waiting,failed -o ndjson
+        {"kind":"counts","v":1,"waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"complete":0,"failed":1}
+        100 $ qless jobs --count -o jid
         --- stderr
         error: `-o jid` is only for commands whose result is jobs
         --- exit 2
@@ -248,44 +208,32 @@ fn counts_are_numbers_per_state() {
 #[test]
 fn unknown_names_are_refused_with_the_nearest_known_ones() {
     let redis = busy();
-    redis.at(100).run("jobs --queue mial").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless jobs --queue mial
         --- stderr
         error: queue `mial` does not exist
         hint: did you mean `mail`?
         --- exit 4
-    "#]]);
-    redis
-        .at(100)
-        .run("jobs --queue mial --state waiting")
-        .shows(expect![[r#"
-            --- stderr
-            error: queue `mial` does not exist
-            hint: did you mean `mail`?
-            --- exit 4
-        "#]]);
-    redis.at(100).run("jobs --group bom").shows(expect![[r#"
+        100 $ qless jobs --queue mial --state waiting
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
+        100 $ qless jobs --group bom
         --- stderr
         error: group `bom` does not exist
         hint: did you mean `boom`?
         --- exit 4
+        100 $ qless jobs --group bom -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"not_found","exit":4,"message":"group `bom` does not exist","hint":"did you mean `boom`?","jid":null}
+        --- exit 4
+        100 $ qless jobs --state asleep
+        --- stderr
+        error: `--state` expects one of `running`, `stalled`, `waiting`, `scheduled`, `depends`, `throttled`, `failed`, `complete`, not `asleep`
+        --- exit 2
+        100 $ qless jobs --queue 'x*'
     "#]]);
-    redis
-        .at(100)
-        .run("jobs --group bom -o json")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"not_found","exit":4,"message":"group `bom` does not exist","hint":"did you mean `boom`?","jid":null}
-            --- exit 4
-        "#]]);
-    redis
-        .at(100)
-        .run("jobs --state asleep")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--state` expects one of `running`, `stalled`, `waiting`, `scheduled`, `depends`, `throttled`, `failed`, `complete`, not `asleep`
-            --- exit 2
-        "#]]);
-    redis.at(100).run("jobs --queue 'x*'").shows(expect![[""]]);
 }
 
 #[test]
@@ -296,7 +244,7 @@ fn only_tables_have_an_order() {
             let line = format!("{line} --reverse -o {format}");
             let refused = redis.at(0).run(&line).exits(2);
             let only = "is only for tables";
-            assert!(refused.stderr().contains(only), "{}", refused.stderr());
+            refused.says(only);
         }
     }
     redis.at(0).run("jobs --sort jid -o jid").exits(2);
@@ -305,61 +253,42 @@ fn only_tables_have_an_order() {
 #[test]
 fn columns_order_and_headers_follow_the_flags() {
     let redis = busy();
-    redis
-        .at(100)
-        .run("jobs --columns jid,state,pri,tags --sort jid --reverse --headers always --limit 3")
-        .shows(expect![[r#"
-            JID	STATE	PRI	TAGS
-            waits-2	waiting	0	eu
-            waits	waiting	0	eu, vip
-            taken	stalled	0	–
-        "#]]);
-    redis
-        .at(100)
-        .run("jobs --columns jid,nope")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--columns`: no column is called `nope`
-            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, lane, throttles, group, data, detail
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless jobs --columns jid,state,pri,tags --sort jid --reverse --headers always --limit 3
+        JID	STATE	PRI	TAGS
+        waits-2	waiting	0	eu
+        waits	waiting	0	eu, vip
+        taken	stalled	0	–
+        100 $ qless jobs --columns jid,nope
+        --- stderr
+        error: `--columns`: no column is called `nope`
+        hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, lane, throttles, group, data, detail
+        --- exit 2
+    "#]]);
 }
 
 #[test]
 fn times_follow_the_time_format_flag() {
     let redis = busy();
-    redis
-        .at(100)
-        .run("jobs --queue mail --state running,scheduled --time-format relative")
-        .shows(expect![[r#"
-            runs	Mail::Digest	running	mail	0	5/5	41s	mx-1, lock 19s
-            later	Mail::Welcome	scheduled	mail	0	5/5	28s	in 2h 4m
-        "#]]);
-    redis
-        .at(100)
-        .run("jobs --queue mail --state running,scheduled --time-format unix")
-        .shows(expect![[r#"
-            runs	Mail::Digest	running	mail	0	5/5	59	mx-1, lock until 119
-            later	Mail::Welcome	scheduled	mail	0	5/5	72	7572
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless jobs --queue mail --state running,scheduled --time-format relative
+        runs	Mail::Digest	running	mail	0	5/5	41s	mx-1, lock 19s
+        later	Mail::Welcome	scheduled	mail	0	5/5	28s	in 2h 4m
+        100 $ qless jobs --queue mail --state running,scheduled --time-format unix
+        runs	Mail::Digest	running	mail	0	5/5	59	mx-1, lock until 119
+        later	Mail::Welcome	scheduled	mail	0	5/5	72	7572
+    "#]]);
 }
 
 #[test]
 fn raw_prints_the_reply_of_jobs_if_there_is_one() {
     let redis = busy();
-    redis
-        .at(100)
-        .run("jobs --queue mail --state running -o raw")
-        .shows(expect![[r#"
-            runs
-        "#]]);
-    redis
-        .at(100)
-        .run("jobs --state complete -o raw")
-        .shows(expect![[r#"
-            done
-        "#]]);
-    redis.at(100).run("jobs -o raw").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless jobs --queue mail --state running -o raw
+        runs
+        100 $ qless jobs --state complete -o raw
+        done
+        100 $ qless jobs -o raw
         --- stderr
         error: the core's own `jobs` takes one state of one queue, or `complete`
         hint: give both: `--state running --queue Q`; other states are stalled, scheduled, depends and throttled
@@ -376,10 +305,7 @@ fn long_lists_are_read_in_slices_with_few_calls() {
         (f64::from(n), words.map(str::to_owned).to_vec())
     }));
     redis.send(&["CONFIG", "RESETSTAT"]);
-    let jids = redis
-        .at(5000)
-        .run("jobs --queue q --state waiting -o jid")
-        .ok();
+    let jids = redis.ok(5000, "jobs --queue q --state waiting -o jid");
     let calls = redis.scripts_run();
     let wanted: Vec<String> = (0..1203).map(|n| format!("j{n:04}")).collect();
     assert_eq!(jids, wanted.join("\n"));
@@ -387,9 +313,10 @@ fn long_lists_are_read_in_slices_with_few_calls() {
     redis.send(&["CONFIG", "RESETSTAT"]);
     assert_eq!(
         redis
-            .at(5000)
-            .run("jobs --queue q --state waiting,stalled --limit 5 -o jid")
-            .ok()
+            .ok(
+                5000,
+                "jobs --queue q --state waiting,stalled --limit 5 -o jid"
+            )
             .lines()
             .count(),
         5
@@ -419,7 +346,7 @@ fn pages_are_whole_numbers() {
             let ran = redis.at(0).run(&format!("jobs --{flag} {wrong}")).exits(2);
             let printed =
                 format!("`--{flag}` expects a whole number between 0 and 9007199254740992");
-            assert!(ran.stderr().contains(&printed), "{}", ran.stderr());
+            ran.says(&printed);
         }
     }
 }

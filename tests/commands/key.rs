@@ -1,22 +1,9 @@
 //! `qless key`, lanes in `get` and `explain`, and the selector `--key`.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
 use crate::support::redis::Redis;
-use crate::support::terminal;
-use crate::support::text::words;
-
-/// Runs a command on a terminal of 100 columns, and compares all that it writes.
-#[track_caller]
-fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
-    let mut command = redis.at(now).command();
-    command
-        .args(words(line))
-        .env("TERM", "xterm")
-        .env("NO_COLOR", "1")
-        .env("QLESS_PAGER", "cat");
-    expected.assert_eq(&terminal::run(command, 100).stdout());
-}
+use crate::support::text::Shows;
 
 /// Three jobs of customer 7, one of customer 8, and one of all queues.
 fn lanes() -> Redis {
@@ -28,7 +15,7 @@ fn lanes() -> Redis {
         (13, "put orders Sync --jid d --key customer-8"),
         (14, "put mail Send --jid e --key /customer-7"),
     ] {
-        redis.at(now).run(line).ok();
+        redis.ok(now, line);
     }
     redis
 }
@@ -36,46 +23,31 @@ fn lanes() -> Redis {
 #[test]
 fn the_jobs_of_a_lane_are_listed_in_order() {
     let redis = lanes();
-    redis.at(20).run("key orders customer-7").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless key orders customer-7
         a	Sync	waiting	orders	0	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
         b	Sync	depends	orders	0	5/5	1970-01-01T00:00:11.000Z	on 1 job
         c	Sync	depends	orders	0	5/5	1970-01-01T00:00:12.000Z	on 1 job
-    "#]]);
-    redis
-        .at(20)
-        .run("key orders customer-7 -o jid")
-        .shows(expect![[r#"
+        20 $ qless key orders customer-7 -o jid
         a
         b
         c
-    "#]]);
-    redis.at(20).run("key orders customer-7 -o raw").shows(expect![[r#"
+        20 $ qless key orders customer-7 -o raw
         {"key":"orders\/customer-7","jobs":[{"jid":"a","state":"waiting","queue":"orders"},{"jid":"b","state":"depends","queue":"orders"},{"jid":"c","state":"depends","queue":"orders"}]}
-    "#]]);
-    redis
-        .at(20)
-        .run("key anything /customer-7 -o jid")
-        .shows(expect![[r#"
+        20 $ qless key anything /customer-7 -o jid
         e
     "#]]);
-    on_terminal(
-        &redis,
-        20.0,
-        "key orders nobody",
-        expect![[r#"
+    redis
+        .on_terminal(20.0, "key orders nobody")
+        .shows(expect![[r#"
         lane orders/nobody has no jobs
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
 fn a_job_shows_its_lane() {
     let redis = lanes();
-    on_terminal(
-        &redis,
-        20.0,
-        "get c",
-        expect![[r#"
+    redis.on_terminal(20.0, "get c").shows(expect![[r#"
         jid         c
         klass       Sync
         queue       orders
@@ -93,14 +65,13 @@ fn a_job_shows_its_lane() {
         history (1)
           1970-01-01 00:00:12  put  in orders
         hint: qless key orders customer-7
-    "#]],
-    );
-    let job = redis.at(20).run("get c -o json").json();
+    "#]]);
+    let job = redis.json(20, "get c -o json");
     assert_eq!(
         (&job["key"], &job["hold"]),
         (&"orders/customer-7".into(), &true.into())
     );
-    let columns = redis.at(20).run("jobs --columns jid,lane").ok();
+    let columns = redis.ok(20, "jobs --columns jid,lane");
     assert!(columns.contains("a\torders/customer-7"), "{columns}");
     assert!(columns.contains("e\t/customer-7"), "{columns}");
 }
@@ -108,11 +79,11 @@ fn a_job_shows_its_lane() {
 #[test]
 fn a_failed_job_that_left_its_lane_has_no_job_before_it() {
     let redis = Redis::start();
-    redis.at(10).run("put a K --jid x1 --key k").ok();
-    redis.at(11).run("put a K --jid x2 --key k").ok();
-    redis.at(12).run("pop a").ok();
-    redis.at(13).run("fail x1 --group g --message m").ok();
-    let explain = redis.at(20).run("explain x1 -o json").json();
+    redis.ok(10, "put a K --jid x1 --key k");
+    redis.ok(11, "put a K --jid x2 --key k");
+    redis.ok(12, "pop a");
+    redis.ok(13, "fail x1 --group g --message m");
+    let explain = redis.json(20, "explain x1 -o json");
     let reasons = explain["reasons"].as_array().unwrap();
     let codes: Vec<&serde_json::Value> = reasons.iter().map(|reason| &reason["code"]).collect();
     assert_eq!(codes, ["failed"]);
@@ -121,19 +92,14 @@ fn a_failed_job_that_left_its_lane_has_no_job_before_it() {
 #[test]
 fn explain_names_the_job_before_it_in_its_lane() {
     let redis = lanes();
-    on_terminal(
-        &redis,
-        20.0,
-        "explain c",
-        expect![[r#"
+    redis.on_terminal(20.0, "explain c").shows(expect![[r#"
         Sync in orders depends on other jobs and cannot run now
 
           ✗ 2 jobs come before it in lane orders/customer-7  b (orders, depends)
               qless key orders customer-7
           ✗ 1 job must be complete first  a (orders, waiting)
               qless explain a
-    "#]],
-    );
+    "#]]);
     redis.at(20).run("explain b -o json").shows(expect![[r#"
         {
           "kind": "explain",
@@ -200,7 +166,7 @@ fn jobs_are_selected_by_key() {
     let redis = lanes();
     let found = |line: &str| {
         let line = format!("jobs {line} -o jid");
-        redis.at(30).run(&line).ok().replace('\n', " ")
+        redis.ok(30, &line).replace('\n', " ")
     };
     assert_eq!(found("--key customer-7"), "a b c");
     assert_eq!(found("--key /customer-7"), "e");
@@ -208,16 +174,13 @@ fn jobs_are_selected_by_key() {
     assert_eq!(found("--key customer-7 --key customer-8"), "a b c d");
     assert_eq!(found("--key customer-7 --state waiting"), "a");
     assert_eq!(found("--key customer-7 --queue mail"), "");
-    redis.at(21).run("move b --to later").ok();
+    redis.ok(21, "move b --to later");
     assert_eq!(found("--key customer-7 --queue later"), "b");
-    redis.at(22).run("pop orders --worker w").ok();
-    redis
-        .at(23)
-        .run("fail a --as-holder --group g --message m")
-        .ok();
+    redis.ok(22, "pop orders --worker w");
+    redis.ok(23, "fail a --as-holder --group g --message m");
     assert_eq!(found("--key customer-7"), "b c");
     assert_eq!(found("--key customer-7 --state failed"), "a");
-    redis.at(24).run("cancel --key customer-7 --yes").ok();
+    redis.ok(24, "cancel --key customer-7 --yes");
     assert_eq!(found("--key customer-7"), "");
     let mut rest: Vec<String> = found("--all").split(' ').map(str::to_owned).collect();
     rest.sort();

@@ -6,42 +6,35 @@ use crate::support::redis::Redis;
 
 fn queues() -> Redis {
     let redis = Redis::start();
-    redis.at(10).run("put mail K --jid a").ok();
-    redis.at(20).run("put images K --jid b").ok();
-    redis.at(30).run("put later K --jid c --delay 1h").ok();
+    redis.ok(10, "put mail K --jid a");
+    redis.ok(20, "put images K --jid b");
+    redis.ok(30, "put later K --jid c --delay 1h");
     redis
 }
 
 #[test]
 fn the_lag_of_each_queue_is_listed() {
     let redis = queues();
-    redis.at(100).run("lag").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless lag
         images	1m 20s	b	no worker has taken it yet
         later	0s	–	–
         mail	1m 30s	a	no worker has taken it yet
-    "#]]);
-    redis
-        .at(100)
-        .run("lag --sort lag --reverse -o table")
-        .shows(expect![[r#"
-            QUEUE   LAG     JOB  WHY
-            mail    1m 30s  a    no worker has taken it yet
-            images  1m 20s  b    no worker has taken it yet
-            later   0s      –    –
-        "#]]);
-    redis.at(100).run("lag mail later").shows(expect![[r#"
+        100 $ qless lag --sort lag --reverse -o table
+        QUEUE   LAG     JOB  WHY
+        mail    1m 30s  a    no worker has taken it yet
+        images  1m 20s  b    no worker has taken it yet
+        later   0s      –    –
+        100 $ qless lag mail later
         mail	1m 30s	a	no worker has taken it yet
         later	0s	–	–
-    "#]]);
-    redis.at(100).run("lag 'ma*' -o raw").shows(expect![[r#"
+        100 $ qless lag 'ma*' -o raw
         {"mail":90}
-    "#]]);
-    redis.at(100).run("lag nope").shows(expect![[r#"
+        100 $ qless lag nope
         --- stderr
         error: queue `nope` does not exist
         --- exit 4
-    "#]]);
-    redis.at(100).run("lag --read-only mail").shows(expect![[r#"
+        100 $ qless lag --read-only mail
         mail	1m 30s	a	no worker has taken it yet
     "#]]);
 }
@@ -100,14 +93,9 @@ fn k17_the_json_of_lag_equals_what_the_core_measures() {
     redis.at(3640).run("lag later -o ndjson").shows(expect![[r#"
         {"queue":"later","lag_s":10,"jid":"c","why":"waiting","held_by":null}
     "#]]);
-    Redis::start().at(1).run("lag -o json").shows(expect![[r#"
-        {
-          "kind": "lag",
-          "v": 1,
-          "total": 0,
-          "offset": 0,
-          "items": []
-        }
+    Redis::start().session(expect![[r#"
+        1 $ qless lag -o json | jq -c
+        {"kind":"lag","v":1,"total":0,"offset":0,"items":[]}
     "#]]);
 }
 
@@ -143,7 +131,7 @@ fn k17_the_states_of_queues_are_those_that_their_jobs_have() {
     ] {
         redis.at(10).run(line);
     }
-    let queue = &redis.at(20).run("queues mail -o json").json()["items"][0].clone();
+    let queue = &redis.json(20, "queues mail -o json")["items"][0].clone();
     for (state, jobs) in [
         ("waiting", 0),
         ("running", 3),
@@ -153,14 +141,14 @@ fn k17_the_states_of_queues_are_those_that_their_jobs_have() {
     ] {
         assert_eq!(queue[state], jobs, "{state}: {queue}");
         let count = format!("jobs --queue mail --state {state} --count -o json");
-        assert_eq!(redis.at(20).run(&count).json()[state], jobs, "{state}");
+        assert_eq!(redis.json(20, &count)[state], jobs, "{state}");
     }
 }
 
 #[test]
 fn jobs_that_are_held_count_from_when_they_were_due() {
     let redis = Redis::start();
-    redis.at(1).run("throttle set s3 -1").ok();
+    redis.ok(1, "throttle set s3 -1");
     for line in [
         "put export K --jid a --throttle s3",
         "put later K --jid b --throttle s3 --delay 20s",
@@ -169,37 +157,32 @@ fn jobs_that_are_held_count_from_when_they_were_due() {
         "put paused K --jid e",
         "put dead K --jid f",
     ] {
-        redis.at(10).run(line).ok();
+        redis.ok(10, line);
     }
-    redis.at(11).run("pop lanes dead --count 2 --worker w").ok();
-    redis.at(12).run("pause paused").ok();
+    redis.ok(11, "pop lanes dead --count 2 --worker w");
+    redis.ok(12, "pause paused");
     redis.at(500).run("pop export").exits(4);
     redis.at(500).run("pop later").exits(4);
-    redis.at(502).run("lag").shows(expect![[r#"
+    redis.session(expect![[r#"
+        502 $ qless lag
         dead	7m 11s	f	its lock expired
         export	8m 12s	a	throttle s3 has no free slot
         lanes	8m 12s	d	behind other jobs in lane lanes/k
         later	2s	b	throttle s3 has no free slot
         paused	8m 12s	e	the queue is paused
+        502 $ qless jobs --state throttled
+        a	K	throttled	export	0	5/5	1970-01-01T00:00:10.000Z	needs s3
+        b	K	throttled	later	0	5/5	1970-01-01T00:08:20.000Z	needs s3
     "#]]);
-    redis
-        .at(502)
-        .run("jobs --state throttled")
-        .shows(expect![[r#"
-            a	K	throttled	export	0	5/5	1970-01-01T00:00:10.000Z	needs s3
-            b	K	throttled	later	0	5/5	1970-01-01T00:08:20.000Z	needs s3
-        "#]]);
     // A worker does not begin with a queue whose jobs are held.
     let raw = redis.at(502).run("lag export -o raw").stdout();
     assert_eq!(raw, "{\"export\":0}\n");
-    redis.at(503).run("throttle set s3 0").ok();
-    redis
-        .at(504)
-        .run("jobs --queue export --queue later")
-        .shows(expect![[r#"
-            a	K	waiting	export	0	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
-            b	K	waiting	later	0	5/5	1970-01-01T00:08:20.000Z	waits since 1970-01-01T00:08:20.000Z
-        "#]]);
+    redis.ok(503, "throttle set s3 0");
+    redis.session(expect![[r#"
+        504 $ qless jobs --queue export --queue later
+        a	K	waiting	export	0	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
+        b	K	waiting	later	0	5/5	1970-01-01T00:08:20.000Z	waits since 1970-01-01T00:08:20.000Z
+    "#]]);
 }
 
 /// The place of `large` does not say when: its score is rounded to some 20 minutes.
@@ -214,31 +197,28 @@ fn released_jobs_wait_since_their_release() {
         "put lanes K --jid d --key k",
         "put later K --jid e --delay 20s",
     ] {
-        redis.at(10).run(line).ok();
+        redis.ok(10, line);
     }
-    redis.at(20).run("pop q lanes --worker w --count 2").ok();
-    redis.at(30.25).run("complete first --worker w").ok();
-    redis.at(40).run("complete c --worker w").ok();
+    redis.ok(20, "pop q lanes --worker w --count 2");
+    redis.ok(30.25, "complete first --worker w");
+    redis.ok(40, "complete c --worker w");
     // A call that asks for jobs queues the due ones.
-    redis.at(50).run("pop later --count 1 --worker w").ok();
-    redis
-        .at(100)
-        .run("jobs --state waiting")
-        .shows(expect![[r#"
-            d	K	waiting	lanes	0	5/5	1970-01-01T00:00:40.000Z	waits since 1970-01-01T00:00:40.000Z
-            large	K	waiting	q	1000000000	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
-            next	K	waiting	q	0	5/5	1970-01-01T00:00:30.250Z	waits since 1970-01-01T00:00:30.250Z
-        "#]]);
-    redis.at(100).run("lag").shows(expect![[r#"
-            lanes	1m	d	no worker has taken it yet
-            later	0s	–	–
-            q	1m 30s	large	no worker has taken it yet
-        "#]]);
-    let queues = redis.at(100).run("queues q lanes -o json").json();
+    redis.ok(50, "pop later --count 1 --worker w");
+    redis.session(expect![[r#"
+        100 $ qless jobs --state waiting
+        d	K	waiting	lanes	0	5/5	1970-01-01T00:00:40.000Z	waits since 1970-01-01T00:00:40.000Z
+        large	K	waiting	q	1000000000	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
+        next	K	waiting	q	0	5/5	1970-01-01T00:00:30.250Z	waits since 1970-01-01T00:00:30.250Z
+        100 $ qless lag
+        lanes	1m	d	no worker has taken it yet
+        later	0s	–	–
+        q	1m 30s	large	no worker has taken it yet
+    "#]]);
+    let queues = redis.json(100, "queues q lanes -o json");
     assert_eq!(queues["items"][0]["head_wait_s"], 90, "{queues}");
     assert_eq!(queues["items"][1]["head_wait_s"], 60, "{queues}");
     // A note in the history ends no wait.
-    redis.at(110).run("priority d --to 7").ok();
+    redis.ok(110, "priority d --to 7");
     redis.at(110).run("jobs --queue lanes").shows(expect![[r#"
             d	K	waiting	lanes	7	5/5	1970-01-01T00:00:40.000Z	waits since 1970-01-01T00:00:40.000Z
         "#]]);
@@ -247,44 +227,39 @@ fn released_jobs_wait_since_their_release() {
 #[test]
 fn a_queue_that_runs_as_many_jobs_as_it_may_says_so() {
     let redis = Redis::start();
-    redis.at(10).run("config set mail-max-concurrency 1").ok();
-    redis.at(10).run("put mail K --jid first").ok();
-    redis.at(20).run("put mail K --jid second").ok();
-    redis.at(20).run("recur put mail K --every 1h --jid r").ok();
-    redis.at(20).run("config set mail-heartbeat 3600").ok();
-    redis.at(21).run("pop mail --worker w").ok();
+    redis.ok(10, "config set mail-max-concurrency 1");
+    redis.ok(10, "put mail K --jid first");
+    redis.ok(20, "put mail K --jid second");
+    redis.ok(20, "recur put mail K --every 1h --jid r");
+    redis.ok(20, "config set mail-heartbeat 3600");
+    redis.ok(21, "pop mail --worker w");
     redis.at(100).run("lag").shows(expect![[r#"
         mail	1m 20s	second	the queue runs as many jobs as its max-concurrency allows
     "#]]);
-    let item = &redis.at(100).run("lag -o json").json()["items"][0];
+    let item = &redis.json(100, "lag -o json")["items"][0];
     assert_eq!(item["why"], "limited");
-    let status = redis.at(100).run("status").ok();
+    let status = redis.ok(100, "status");
     assert!(status.contains("max-concurrency"), "{status}");
-    redis
-        .at(100)
-        .run("config unset mail-max-concurrency --yes")
-        .ok();
-    let item = &redis.at(100).run("lag -o json").json()["items"][0];
+    redis.ok(100, "config unset mail-max-concurrency --yes");
+    let item = &redis.json(100, "lag -o json")["items"][0];
     assert_eq!(item["why"], "waiting");
 }
 
 #[test]
 fn a_recurring_job_that_no_pop_has_put_counts() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("recur put nightly K --every 1h --jid r")
-        .ok();
-    redis.at(100).run("lag").shows(expect![[r#"
-            nightly	1m 30s	r	a recurring job is due, and no pop has put its job
-        "#]]);
-    let item = &redis.at(100).run("lag -o json").json()["items"][0];
+    redis.session(expect![[r#"
+        10 $ qless recur put nightly K --every 1h --jid r &>/dev/null
+        100 $ qless lag
+        nightly	1m 30s	r	a recurring job is due, and no pop has put its job
+    "#]]);
+    let item = &redis.json(100, "lag -o json")["items"][0];
     assert_eq!(item["why"], "recurring");
     redis.at(100).run("lag --older-than 30s").exits(10);
-    redis.at(100).run("recur pause r").ok();
+    redis.ok(100, "recur pause r");
     redis.at(100).run("lag --older-than 30s").exits(0);
-    redis.at(100).run("recur resume r").ok();
-    redis.at(101).run("pop nightly --worker w").ok();
+    redis.ok(100, "recur resume r");
+    redis.ok(101, "pop nightly --worker w");
     redis.at(102).run("lag").shows(expect![[r#"
             nightly	0s	–	–
         "#]]);

@@ -7,7 +7,7 @@ use crate::support::redis::Redis;
 #[test]
 fn log_appends_an_entry_to_the_history() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
+    redis.ok(1, "put mail K --jid a");
     redis
         .at(2)
         .args([
@@ -18,17 +18,11 @@ fn log_appends_an_entry_to_the_history() {
             r#"{"rack":9007199254740993,"l":[]}"#,
         ])
         .shows(expect![[r#""#]]);
-    redis.at(3).run("log a again -o json").shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "log",
-              "targets": [
-                "a"
-              ]
-            }
-        "#]]);
-    let job = redis.at(4).run("get a -o json").ok();
+    redis.session(expect![[r#"
+        3 $ qless log a again -o json | jq -c
+        {"kind":"done","v":1,"action":"log","targets":["a"]}
+    "#]]);
+    let job = redis.ok(4, "get a -o json");
     let start = job.find("\"history\"").unwrap();
     expect![[r#"
         "history": [
@@ -55,30 +49,28 @@ fn log_appends_an_entry_to_the_history() {
 #[test]
 fn entries_reserved_for_the_core_are_refused() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
-    redis.at(2).run("log a popped").shows(expect![[r#"
+    redis.ok(1, "put mail K --jid a");
+    redis.session(expect![[r#"
+        2 $ qless log a popped
         --- stderr
         error: `MESSAGE` cannot be `popped`: the core writes that itself
         --- exit 2
-    "#]]);
-    redis.at(2).run("log a ''").shows(expect![[r#"
+        2 $ qless log a ''
         --- stderr
         error: `MESSAGE` is empty
         --- exit 2
-    "#]]);
-    redis.at(2).run("log a x --data '[1]'").shows(expect![[r#"
+        2 $ qless log a x --data '[1]'
         --- stderr
         error: `--data` expects a JSON object
         hint: name the value: `--data '{"value":7}'`
         --- exit 2
-    "#]]);
-    redis.at(2).run("log a x --data '{'").exits(2);
-    redis.at(2).run("log nope x").shows(expect![[r#"
+        2 $ qless log a x --data '{' &>/dev/null
+        --- exit 2
+        2 $ qless log nope x
         --- stderr
         error: job `nope` does not exist
         --- exit 4
-    "#]]);
-    redis.at(2).run("log a x -n").shows(expect![[r#"
+        2 $ qless log a x -n
         --- stderr
         would append to the history of a
     "#]]);
@@ -88,38 +80,30 @@ fn entries_reserved_for_the_core_are_refused() {
 fn a_note_does_not_change_since_when_a_job_is_in_its_state() {
     let redis = Redis::start();
     for jid in ["fails", "ends", "runs"] {
-        redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+        redis.ok(1, &format!("put mail K --jid {jid}"));
     }
-    redis.at(2).run("pop mail --count 3 --worker w").ok();
-    redis
-        .at(3)
-        .run("fail fails --worker w --group g --message m")
-        .ok();
-    redis.at(3).run("complete ends --worker w").ok();
-    redis.at(4).run("put mail K --jid waits").ok();
-    redis.at(4).run("put mail K --jid later --delay 1h").ok();
-    redis
-        .at(4)
-        .run("put mail K --jid blocked --depends runs")
-        .ok();
+    redis.ok(2, "pop mail --count 3 --worker w");
+    for (now, line) in [
+        (3, "fail fails --worker w --group g --message m"),
+        (3, "complete ends --worker w"),
+        (4, "put mail K --jid waits"),
+        (4, "put mail K --jid later --delay 1h"),
+        (4, "put mail K --jid blocked --depends runs"),
+    ] {
+        redis.ok(now, line);
+    }
     let states = "--state running,failed,scheduled,depends,complete,waiting";
     let old = |now: u32| {
         let line = format!("jobs {states} --older-than 30s -o jid");
-        let mut jids: Vec<String> = redis
-            .at(now)
-            .run(&line)
-            .ok()
-            .lines()
-            .map(str::to_owned)
-            .collect();
+        let mut jids: Vec<String> = redis.ok(now, &line).lines().map(str::to_owned).collect();
         jids.sort();
         jids
     };
     let all = old(40);
     assert_eq!(all, ["blocked", "ends", "fails", "later", "runs", "waits"]);
     for jid in &all {
-        redis.at(41).run(&format!("log {jid} note")).ok();
-        redis.at(41).run(&format!("tag {jid} --add x")).ok();
+        redis.ok(41, &format!("log {jid} note"));
+        redis.ok(41, &format!("tag {jid} --add x"));
     }
     assert_eq!(old(42), all);
 }
@@ -127,7 +111,7 @@ fn a_note_does_not_change_since_when_a_job_is_in_its_state() {
 #[test]
 fn data_has_no_field_that_an_entry_has_anyway() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
+    redis.ok(1, "put mail K --jid a");
     redis
         .at(2)
         .args(["log", "a", "note", "--data", r#"{"x":1,"when":5}"#])

@@ -23,7 +23,7 @@ const FILL: &str = "
 fn any_number_of_names_is_asked_for_in_slices() {
     let redis = Redis::start();
     redis.send(&["EVAL", FILL, "0", "1000000"]);
-    let run = |line: &str| redis.at(1_000_060).run(line).ok();
+    let run = |line: &str| redis.ok(1_000_060, line);
     let names: String = (1..=10_001).map(|n| format!(" q-{n}")).collect();
     let paused = || redis.send(&["SCARD", "ql:paused_queues"]);
 
@@ -64,7 +64,7 @@ fn many_jobs_with_many_tags_are_put_and_cancelled_in_several_calls() {
     assert_eq!(redis.send(&["ZCARD", "ql:t:t999"]), redis::Value::Int(60));
     let jids: String = (0..60).map(|n| format!(" j{n}")).collect();
     let line = format!("cancel{jids} --dependents cancel -y -o jid");
-    let cancelled = redis.at(101).run(&line).ok();
+    let cancelled = redis.ok(101, &line);
     assert_eq!(cancelled.lines().count(), 60);
     assert_eq!(redis.send(&["ZCARD", "ql:tags"]), redis::Value::Int(0));
 }

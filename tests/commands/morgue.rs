@@ -14,220 +14,144 @@ fn dead() -> Redis {
         (3, "mail", "c"),
         (4, "images", "e"),
     ] {
-        redis
-            .at(now)
-            .run(&format!("put {queue} K --jid {jid} --retries 0"))
-            .ok();
-        redis.at(now).run(&format!("pop {queue} --worker w1")).ok();
-        redis.at(now).run(&format!("retry {jid} --worker w1")).ok();
+        redis.ok(now, &format!("put {queue} K --jid {jid} --retries 0"));
+        redis.ok(now, &format!("pop {queue} --worker w1"));
+        redis.ok(now, &format!("retry {jid} --worker w1"));
     }
-    redis.at(5).run("put mail K --jid d").ok();
-    redis.at(5).run("pop mail --worker w1").ok();
-    redis
-        .at(5)
-        .run("fail d --group boom --message m --worker w1")
-        .ok();
+    redis.ok(5, "put mail K --jid d");
+    redis.ok(5, "pop mail --worker w1");
+    redis.ok(5, "fail d --group boom --message m --worker w1");
     for (now, jid, more) in [(6, "y", "--delay 1h"), (7, "z", ""), (8, "x", "")] {
-        redis.at(now).run(&format!("put mail K --jid {jid}")).ok();
-        redis.at(now).run("pop mail --worker w1").ok();
-        redis
-            .at(now)
-            .run(&format!("retry {jid} --worker w1 {more}"))
-            .ok();
+        redis.ok(now, &format!("put mail K --jid {jid}"));
+        redis.ok(now, "pop mail --worker w1");
+        redis.ok(now, &format!("retry {jid} --worker w1 {more}"));
         if jid == "z" {
-            redis.at(now).run("pop mail --worker w1").ok();
+            redis.ok(now, "pop mail --worker w1");
         }
     }
-    redis.at(9).run("put mail K --jid w").ok();
+    redis.ok(9, "put mail K --jid w");
     redis
 }
 
 #[test]
 fn the_dead_jobs_of_a_queue_are_listed() {
     let redis = dead();
-    redis.at(20).run("morgue mail ls").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless morgue mail ls
         c	K	failed	mail	0	0/0	1970-01-01T00:00:03.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
         a	K	failed	mail	0	0/0	1970-01-01T00:00:02.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
         b	K	failed	mail	0	0/0	1970-01-01T00:00:01.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
-    "#]]);
-    redis
-        .at(20)
-        .run("morgue mail ls --sort jid --columns jid,age -o table")
-        .shows(expect![[r#"
-            JID  AGE
-            a    18s
-            b    19s
-            c    17s
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail ls --group boom -o jid")
-        .shows(expect![[r#"
-            d
-        "#]]);
-    redis.at(20).run("put quiet K").ok();
-    redis
-        .at(20)
-        .run("morgue quiet ls -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "jobs",
-              "v": 1,
-              "total": 0,
-              "offset": 0,
-              "items": [],
-              "missing": []
-            }
-        "#]]);
-    redis.at(20).run("morgue nope ls").shows(expect![[r#"
+        20 $ qless morgue mail ls --sort jid --columns jid,age -o table
+        JID  AGE
+        a    18s
+        b    19s
+        c    17s
+        20 $ qless morgue mail ls --group boom -o jid
+        d
+        20 $ qless put quiet K &>/dev/null
+        20 $ qless morgue quiet ls -o json | jq -c
+        {"kind":"jobs","v":1,"total":0,"offset":0,"items":[],"missing":[]}
+        20 $ qless morgue nope ls
         --- stderr
         error: queue `nope` does not exist
         --- exit 4
+        20 $ qless morgue mail --group bom ls
+        --- stderr
+        error: group `bom` does not exist
+        hint: did you mean `boom`?
+        --- exit 4
     "#]]);
-    redis
-        .at(20)
-        .run("morgue mail --group bom ls")
-        .shows(expect![[r#"
-            --- stderr
-            error: group `bom` does not exist
-            hint: did you mean `boom`?
-            --- exit 4
-        "#]]);
 }
 
 #[test]
 fn dead_jobs_are_in_the_morgue_whatever_their_group() {
     let redis = dead();
     for (now, jid) in [(10, "g"), (11, "h"), (12, "i")] {
-        redis
-            .at(now)
-            .run(&format!("put mail K --jid {jid} --retries 0 --priority 9"))
-            .ok();
-        redis.at(now).run("pop mail --worker w1").ok();
+        redis.ok(
+            now,
+            &format!("put mail K --jid {jid} --retries 0 --priority 9"),
+        );
+        redis.ok(now, "pop mail --worker w1");
         // The holder of `i` fails it: no retry was used up.
         let line = match jid {
             "i" => "fail i --group upstream --message m --worker w1".to_owned(),
             _ => format!("retry {jid} --worker w1 --fail-group upstream --fail-message m"),
         };
-        redis.at(now).run(&line).ok();
+        redis.ok(now, &line);
     }
-    redis
-        .at(20)
-        .run("morgue mail ls --columns jid,remaining,detail")
-        .shows(expect![[r#"
-            c	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
-            a	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
-            b	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
-            h	0/0	upstream: m
-            g	0/0	upstream: m
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail ls --group upstream -o jid")
-        .shows(expect![[r#"
-            i
-            h
-            g
-        "#]]);
-    redis.at(20).run("morgue mail requeue i").exits(5);
-    redis.at(20).run("morgue mail requeue g").ok();
-    redis
-        .at(20)
-        .run("morgue mail delete --all --yes -o jid")
-        .shows(expect![[r#"
-            b
-            a
-            c
-            h
-            --- stderr
-            4 cancelled
-        "#]]);
-    redis
-        .at(21)
-        .run("morgue mail ls -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "jobs",
-              "v": 1,
-              "total": 0,
-              "offset": 0,
-              "items": [],
-              "missing": []
-            }
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless morgue mail ls --columns jid,remaining,detail
+        c	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+        a	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+        b	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+        h	0/0	upstream: m
+        g	0/0	upstream: m
+        20 $ qless morgue mail ls --group upstream -o jid
+        i
+        h
+        g
+        20 $ qless morgue mail requeue i &>/dev/null
+        --- exit 5
+        20 $ qless morgue mail requeue g &>/dev/null
+        20 $ qless morgue mail delete --all --yes -o jid
+        b
+        a
+        c
+        h
+        --- stderr
+        4 cancelled
+        21 $ qless morgue mail ls -o json | jq -c
+        {"kind":"jobs","v":1,"total":0,"offset":0,"items":[],"missing":[]}
+    "#]]);
     redis.must_be_clean();
 }
 
 #[test]
 fn used_up_retries_are_shown_as_0_and_in_documents_as_on_the_wire() {
     let redis = dead();
-    let text = redis.at(20).run("get a").ok();
+    let text = redis.ok(20, "get a");
     assert!(text.contains("0 of 0 remaining"), "{text}");
-    assert_eq!(redis.at(20).run("get a -o json").json()["remaining"], -1);
-    redis.at(20).run("put one K --jid o --retries 0").ok();
-    redis.at(20).run("pop one --worker w1").ok();
-    redis
-        .at(21)
-        .run("retry o --worker w1 -o table")
-        .shows(expect![[r#"
-            JID  REMAINING
-            o    0, failed
-        "#]]);
+    assert_eq!(redis.json(20, "get a -o json")["remaining"], -1);
+    redis.ok(20, "put one K --jid o --retries 0");
+    redis.ok(20, "pop one --worker w1");
+    redis.session(expect![[r#"
+        21 $ qless retry o --worker w1 -o table
+        JID  REMAINING
+        o    0, failed
+    "#]]);
 }
 
 #[test]
 fn k10_dead_jobs_are_requeued_one_by_one_or_all() {
     let redis = dead();
-    redis
-        .at(20)
-        .run("morgue mail requeue a")
-        .shows(expect![[""]]);
-    redis
-        .at(20)
-        .run("jobs --queue mail --state waiting --columns jid,remaining")
-        .shows(expect![[r#"
-            x	4/5
-            w	5/5
-            a	0/0
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail requeue --all")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to retry 2 failed jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail requeue --all -n")
-        .shows(expect![[r#"
-            --- stderr
-            Retry 2 failed jobs on unix://DIR/s
+    redis.session(expect![[r#"
+        20 $ qless morgue mail requeue a
+        20 $ qless jobs --queue mail --state waiting --columns jid,remaining
+        x	4/5
+        w	5/5
+        a	0/0
+        20 $ qless morgue mail requeue --all
+        --- stderr
+        error: cannot ask whether to retry 2 failed jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        20 $ qless morgue mail requeue --all -n
+        --- stderr
+        Retry 2 failed jobs on unix://DIR/s
 
-              mail	failed	2	1970-01-01T00:00:01.000Z	1970-01-01T00:00:03.000Z
+          mail	failed	2	1970-01-01T00:00:01.000Z	1970-01-01T00:00:03.000Z
 
-              each goes back to its own queue with 0 fresh retries
-            would retry 2
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail requeue --all --yes -o jid")
-        .shows(expect![[r#"
-            b
-            c
-            --- stderr
-            2 retried
-        "#]]);
-    redis
-        .at(21)
-        .run("morgue mail requeue --all --yes")
-        .shows(expect![[r#"
-            --- stderr
-            no jobs to retry
-        "#]]);
-    redis.at(21).run("failed").shows(expect![[r#"
+          each goes back to its own queue with 0 fresh retries
+        would retry 2
+        20 $ qless morgue mail requeue --all --yes -o jid
+        b
+        c
+        --- stderr
+        2 retried
+        21 $ qless morgue mail requeue --all --yes
+        --- stderr
+        no jobs to retry
+        21 $ qless failed
         boom	1	1970-01-01T00:00:05.000Z	mail	m
         failed-retries-images	1	1970-01-01T00:00:04.000Z	images	Job exhausted retries in queue "images"
     "#]]);
@@ -239,44 +163,36 @@ fn k10_the_payloads_of_a_requeued_job_join_the_job_that_waits_in_its_lane() {
     let redis = Redis::start();
     let put = |now: u32, jid: &str, data: &str| {
         let line = format!("put mail K {data} --jid {jid} --key c --merge --retries 0");
-        redis.at(now).run(&line).ok();
+        redis.ok(now, &line);
     };
     put(1, "a", "1");
-    redis.at(2).run("pop mail --worker w1").ok();
-    redis.at(3).run("retry a --worker w1").ok();
+    redis.ok(2, "pop mail --worker w1");
+    redis.ok(3, "retry a --worker w1");
     put(4, "b", "2");
     let requeued = redis.at(5).run("morgue mail requeue --all --yes -o json");
     assert_eq!(requeued.json()["done"], 1);
-    assert_eq!(redis.at(6).run("get b --data").ok(), "[1,2]");
-    assert_eq!(redis.at(6).run("failed").ok(), "");
+    assert_eq!(redis.ok(6, "get b --data"), "[1,2]");
+    assert_eq!(redis.ok(6, "failed"), "");
     assert_eq!(redis.at(6).run("get a").code(), 4);
 }
 
 #[test]
 fn k10_dead_jobs_are_deleted_one_by_one_or_all() {
     let redis = dead();
-    redis.at(20).run("morgue mail delete a").shows(expect![[r#"
-            a
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail --group boom delete --all --yes")
-        .shows(expect![[r#"
-            d
-            --- stderr
-            1 cancelled
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail delete --all --yes -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":null}
-            {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":null}
-            {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            2 cancelled
-        "#]]);
-    redis.at(21).run("failed").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless morgue mail delete a
+        a
+        20 $ qless morgue mail --group boom delete --all --yes
+        d
+        --- stderr
+        1 cancelled
+        20 $ qless morgue mail delete --all --yes -o ndjson
+        {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":null}
+        {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":null}
+        {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        2 cancelled
+        21 $ qless failed
         failed-retries-images	1	1970-01-01T00:00:04.000Z	images	Job exhausted retries in queue "images"
     "#]]);
     redis.must_be_clean();
@@ -285,44 +201,32 @@ fn k10_dead_jobs_are_deleted_one_by_one_or_all() {
 #[test]
 fn dead_jobs_with_dependents_are_deleted_only_if_these_are_dealt_with() {
     let redis = dead();
-    redis.at(20).run("put mail K --jid n --depends a").ok();
-    redis
-        .at(20)
-        .run("morgue mail delete a")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot cancel `a`: `n` waits for it
-            hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
-            --- exit 5
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail delete a --dependents release --yes")
-        .shows(expect![[r#"
-            a
-        "#]]);
-    redis
-        .at(21)
-        .run("jobs --queue mail --state waiting -o jid")
-        .shows(expect![[r#"
-            x
-            w
-            n
-        "#]]);
+    redis.ok(20, "put mail K --jid n --depends a");
+    redis.session(expect![[r#"
+        20 $ qless morgue mail delete a
+        --- stderr
+        error: cannot cancel `a`: `n` waits for it
+        hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
+        --- exit 5
+        20 $ qless morgue mail delete a --dependents release --yes
+        a
+        21 $ qless jobs --queue mail --state waiting -o jid
+        x
+        w
+        n
+    "#]]);
 }
 
 #[test]
 fn the_morgue_of_a_forgotten_queue_is_still_there() {
     let redis = dead();
-    redis.at(20).run("forget queue images --yes").ok();
-    redis
-        .at(20)
-        .run("morgue images requeue --all --yes -o jid")
-        .shows(expect![[r#"
-            e
-            --- stderr
-            1 retried
-        "#]]);
+    redis.ok(20, "forget queue images --yes");
+    redis.session(expect![[r#"
+        20 $ qless morgue images requeue --all --yes -o jid
+        e
+        --- stderr
+        1 retried
+    "#]]);
 }
 
 #[test]
@@ -370,111 +274,81 @@ fn only_jobs_of_this_morgue_are_taken() {
 #[test]
 fn k11_only_retrying_jobs_are_buried() {
     let redis = dead();
-    redis
-        .at(20)
-        .run("morgue mail bury --retrying")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to bury 2 jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail bury --retrying --yes -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"x","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":"failed"}
-            {"jid":"y","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"scheduled","state_after":"failed"}
-            {"summary":{"action":"bury","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            2 buried
-        "#]]);
-    redis
-        .at(21)
-        .run("morgue mail ls --columns jid,remaining,detail")
-        .shows(expect![[r#"
-            y	4/5	failed-retries-mail: buried while it was retrying
-            x	4/5	failed-retries-mail: buried while it was retrying
-            c	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
-            a	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
-            b	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
-        "#]]);
-    redis
-        .at(21)
-        .run("jobs --queue mail --columns jid,state")
-        .shows(expect![[r#"
-            z	running
-            w	waiting
-            d	failed
-            b	failed
-            a	failed
-            c	failed
-            x	failed
-            y	failed
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless morgue mail bury --retrying
+        --- stderr
+        error: cannot ask whether to bury 2 jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        20 $ qless morgue mail bury --retrying --yes -o ndjson
+        {"jid":"x","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":"failed"}
+        {"jid":"y","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"scheduled","state_after":"failed"}
+        {"summary":{"action":"bury","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        2 buried
+        21 $ qless morgue mail ls --columns jid,remaining,detail
+        y	4/5	failed-retries-mail: buried while it was retrying
+        x	4/5	failed-retries-mail: buried while it was retrying
+        c	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+        a	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+        b	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+        21 $ qless jobs --queue mail --columns jid,state
+        z	running
+        w	waiting
+        d	failed
+        b	failed
+        a	failed
+        c	failed
+        x	failed
+        y	failed
+    "#]]);
     redis.must_be_clean();
 }
 
 #[test]
 fn k11_all_scheduled_jobs_are_promoted() {
     let redis = dead();
-    redis.at(20).run("put mail K --jid v --delay 2h").ok();
-    redis
-        .at(20)
-        .run("promote --queue mail --yes -o jid")
-        .shows(expect![[r#"
-            y
-            v
-            --- stderr
-            2 promoted
-        "#]]);
-    redis
-        .at(21)
-        .run("jobs --queue mail --state waiting --columns jid,remaining")
-        .shows(expect![[r#"
-            x	4/5
-            w	5/5
-            y	4/5
-            v	5/5
-        "#]]);
+    redis.ok(20, "put mail K --jid v --delay 2h");
+    redis.session(expect![[r#"
+        20 $ qless promote --queue mail --yes -o jid
+        y
+        v
+        --- stderr
+        2 promoted
+        21 $ qless jobs --queue mail --state waiting --columns jid,remaining
+        x	4/5
+        w	5/5
+        y	4/5
+        v	5/5
+    "#]]);
 }
 
 #[test]
 fn k11_only_retrying_jobs_are_dropped() {
     let redis = dead();
-    redis
-        .at(20)
-        .run("morgue mail drop --retrying -n")
-        .shows(expect![[r#"
-            x
-            y
-            --- stderr
-            Cancel 2 jobs on unix://DIR/s
+    redis.session(expect![[r#"
+        20 $ qless morgue mail drop --retrying -n
+        x
+        y
+        --- stderr
+        Cancel 2 jobs on unix://DIR/s
 
-              mail	scheduled	1	1970-01-01T00:00:06.000Z	1970-01-01T00:00:06.000Z
-              mail	waiting	1	1970-01-01T00:00:08.000Z	1970-01-01T00:00:08.000Z
-            would cancel 2
-        "#]]);
-    redis
-        .at(20)
-        .run("morgue mail drop --retrying --yes")
-        .shows(expect![[r#"
-            x
-            y
-            --- stderr
-            2 cancelled
-        "#]]);
-    redis
-        .at(21)
-        .run("jobs --queue mail --columns jid,state")
-        .shows(expect![[r#"
-            z	running
-            w	waiting
-            d	failed
-            b	failed
-            a	failed
-            c	failed
-        "#]]);
+          mail	scheduled	1	1970-01-01T00:00:06.000Z	1970-01-01T00:00:06.000Z
+          mail	waiting	1	1970-01-01T00:00:08.000Z	1970-01-01T00:00:08.000Z
+        would cancel 2
+        20 $ qless morgue mail drop --retrying --yes
+        x
+        y
+        --- stderr
+        2 cancelled
+        21 $ qless jobs --queue mail --columns jid,state
+        z	running
+        w	waiting
+        d	failed
+        b	failed
+        a	failed
+        c	failed
+    "#]]);
     redis.must_be_clean();
 }
 
@@ -497,14 +371,13 @@ fn actions_refuse_what_they_do_not_take() {
         let ran = redis.at(20).run(&format!("morgue mail {line}")).exits(2);
         assert!(ran.stderr().starts_with("error: "), "{line}");
     }
-    redis.at(20).run("morgue mail bury a").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless morgue mail bury a
         --- stderr
         error: `bury` does not take jids
         --- exit 2
+        20 $ qless morgue mail ls --read-only &>/dev/null
+        20 $ qless morgue mail delete a --read-only &>/dev/null
+        --- exit 9
     "#]]);
-    redis.at(20).run("morgue mail ls --read-only").ok();
-    redis
-        .at(20)
-        .run("morgue mail delete a --read-only")
-        .exits(9);
 }

@@ -8,14 +8,11 @@ use crate::support::redis::Redis;
 /// A job in each of `mail` and `images`, and a failed one.
 fn queues() -> Redis {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
-    redis.at(2).run("put images K --jid b").ok();
-    redis.at(3).run("put images K --jid f --priority 5").ok();
-    redis.at(4).run("pop images --worker w").ok();
-    redis
-        .at(5)
-        .run("fail f --group boom --message m --worker w")
-        .ok();
+    redis.ok(1, "put mail K --jid a");
+    redis.ok(2, "put images K --jid b");
+    redis.ok(3, "put images K --jid f --priority 5");
+    redis.ok(4, "pop images --worker w");
+    redis.ok(5, "fail f --group boom --message m --worker w");
     redis
 }
 
@@ -54,7 +51,7 @@ fn plans_name_a_new_queue_with_the_nearest_known_one() {
         "recur put mial K --every 1h --jid r",
     ] {
         let ran = redis.at(9).run(&format!("{line} --dry-run")).exits(0);
-        assert!(ran.stderr().contains(" is new"), "{line}: {}", ran.stderr());
+        ran.says(" is new");
         let known = line.replace("mial", "mail").replace("image", "images");
         let known = known.replace("elsewhere", "mail");
         let ran = redis.at(9).run(&format!("{known} --dry-run")).exits(0);
@@ -64,33 +61,26 @@ fn plans_name_a_new_queue_with_the_nearest_known_one() {
             ran.stderr()
         );
     }
-    redis.at(9).run("put mial K --jid x -n").shows(expect![[r#"
-            --- stderr
-            note: queue `mial` is new; did you mean `mail`?
-            would put a job in mial, waiting
-        "#]]);
-    redis
-        .at(9)
-        .run("retry --group boom --to image -n")
-        .shows(expect![[r#"
-            --- stderr
-            Retry 1 failed job on unix://DIR/s
+    redis.session(expect![[r#"
+        9 $ qless put mial K --jid x -n
+        --- stderr
+        note: queue `mial` is new; did you mean `mail`?
+        would put a job in mial, waiting
+        9 $ qless retry --group boom --to image -n
+        --- stderr
+        Retry 1 failed job on unix://DIR/s
 
-              images	failed	1	1970-01-01T00:00:05.000Z	1970-01-01T00:00:05.000Z
+          images	failed	1	1970-01-01T00:00:05.000Z	1970-01-01T00:00:05.000Z
 
-              all go to `image` with 5 fresh retries
-              queue `image` is new; did you mean `images`?
-            would retry 1
-        "#]]);
-    redis.at(9).run("pop mail --worker w").ok();
-    redis
-        .at(9)
-        .run("complete a --worker w --next mial -n")
-        .shows(expect![[r#"
-            --- stderr
-            note: queue `mial` is new; did you mean `mail`?
-            would advance a to mial
-        "#]]);
+          all go to `image` with 5 fresh retries
+          queue `image` is new; did you mean `images`?
+        would retry 1
+        9 $ qless pop mail --worker w &>/dev/null
+        9 $ qless complete a --worker w --next mial -n
+        --- stderr
+        note: queue `mial` is new; did you mean `mail`?
+        would advance a to mial
+    "#]]);
     let lines = "{\"queue\":\"mial\",\"klass\":\"K\"}\n{\"queue\":\"mail\",\"klass\":\"K\"}\n";
     redis
         .at(9)
@@ -106,18 +96,16 @@ fn plans_name_a_new_queue_with_the_nearest_known_one() {
 #[test]
 fn existing_queue_refuses_a_new_one() {
     let redis = queues();
-    redis.at(6).run("pop mail --worker w").ok();
-    redis.at(7).run("recur put mail K --every 1h --jid r").ok();
+    redis.ok(6, "pop mail --worker w");
+    redis.ok(7, "recur put mail K --every 1h --jid r");
     let before = redis.dump();
-    redis
-        .at(9)
-        .run("put mial K --existing-queue")
-        .shows(expect![[r#"
-            --- stderr
-            error: queue `mial` does not exist
-            hint: did you mean `mail`?
-            --- exit 4
-        "#]]);
+    redis.session(expect![[r#"
+        9 $ qless put mial K --existing-queue
+        --- stderr
+        error: queue `mial` does not exist
+        hint: did you mean `mail`?
+        --- exit 4
+    "#]]);
     for line in [
         "move b --to mial",
         "move b f --to mial",
@@ -135,13 +123,10 @@ fn existing_queue_refuses_a_new_one() {
         run.run(&format!("{line} --existing-queue")).exits(4);
     }
     assert_eq!(redis.dump(), before);
-    redis.at(9).run("put mail K --existing-queue").ok();
+    redis.ok(9, "put mail K --existing-queue");
     // A queue with nothing but a template or a pause exists.
-    redis
-        .at(9)
-        .run("recur put nightly K --every 1h --jid n --offset 1h")
-        .ok();
-    redis.at(9).run("put nightly K --existing-queue").ok();
+    redis.ok(9, "recur put nightly K --every 1h --jid n --offset 1h");
+    redis.ok(9, "put nightly K --existing-queue");
 }
 
 #[test]

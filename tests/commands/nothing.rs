@@ -33,14 +33,10 @@ fn a_cut_jid_names_the_jobs_that_begin_so() {
         "tag 0b6e5c",
     ] {
         let ran = redis.at(2).run(line).exits(4);
-        assert!(
-            ran.stderr().contains("did you mean `0b6e5c0d9a4f`?"),
-            "{line}: {}",
-            ran.stderr()
-        );
+        ran.says("did you mean `0b6e5c0d9a4f`?");
     }
     for n in 0..9 {
-        redis.at(3).run(&format!("put q K --jid 0b6e-{n}")).ok();
+        redis.ok(3, &format!("put q K --jid 0b6e-{n}"));
     }
     assert_eq!(hint("0b6e").matches('`').count(), 10);
     assert!(hint("0b6e").ends_with(", …\n"), "{}", hint("0b6e"));

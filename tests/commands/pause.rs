@@ -8,114 +8,88 @@ use crate::support::text::words;
 
 fn queues() -> Redis {
     let redis = Redis::start();
-    redis.at(1).run("put images K --jid a").ok();
-    redis.at(2).run("put images K --jid b").ok();
-    redis.at(3).run("put mail K --jid c").ok();
-    redis.at(10).run("pop images --worker w").ok();
+    redis.ok(1, "put images K --jid a");
+    redis.ok(2, "put images K --jid b");
+    redis.ok(3, "put mail K --jid c");
+    redis.ok(10, "pop images --worker w");
     redis
 }
 
 #[test]
 fn a_paused_queue_gives_no_jobs() {
     let redis = queues();
-    redis.at(20).run("pause images").shows(expect![[r#""#]]);
-    redis.at(21).run("pop images --worker w").exits(4);
-    redis
-        .at(22)
-        .run("queues images --columns queue,waiting,running,state")
-        .shows(expect![[r#"
-            images	1	1	paused since 1970-01-01T00:00:20.000Z
-        "#]]);
-    redis
-        .at(23)
-        .run("pause images mail -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "pause",
-              "targets": [
-                "images",
-                "mail"
-              ]
-            }
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless pause images
+        21 $ qless pop images --worker w &>/dev/null
+        --- exit 4
+        22 $ qless queues images --columns queue,waiting,running,state
+        images	1	1	paused since 1970-01-01T00:00:20.000Z
+        23 $ qless pause images mail -o json | jq -c
+        {"kind":"done","v":1,"action":"pause","targets":["images","mail"]}
+    "#]]);
 }
 
 #[test]
 fn a_pause_has_an_end_and_a_reason() {
     let redis = queues();
-    redis
-        .at(20)
-        .run("pause images --for 2h --reason 'disk swap'")
-        .ok();
-    let doc = redis.at(30).run("queues images -o json").json();
+    redis.ok(20, "pause images --for 2h --reason 'disk swap'");
+    let doc = redis.json(30, "queues images -o json");
     let queue = &doc["items"][0];
     assert_eq!(queue["paused"], true);
     assert_eq!(queue["paused_since"], "1970-01-01T00:00:20.000Z");
     assert_eq!(queue["paused_until"], "1970-01-01T02:00:20.000Z");
     assert_eq!(queue["paused_reason"], "disk swap");
-    let doc = redis.at(7221).run("queues images -o json").json();
+    let doc = redis.json(7221, "queues images -o json");
     assert_eq!(doc["items"][0]["paused"], false);
-    assert_eq!(
-        redis.at(7222).run("pop images --worker w2 -o jid").ok(),
-        "b"
-    );
-    redis
-        .at(8000)
-        .run("pause images --until 1970-01-01T00:00:00Z")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--until` expects a time in the future
-            --- exit 2
-        "#]]);
-    redis
-        .at(8000)
-        .run("pause images --until 03:00 --for 5m")
-        .exits(2);
-    redis.at(8000).run("pause images --until +5m").ok();
+    redis.session(expect![[r#"
+        7222 $ qless pop images --worker w2 -o jid
+        b
+        8000 $ qless pause images --until 1970-01-01T00:00:00Z
+        --- stderr
+        error: `--until` expects a time in the future
+        --- exit 2
+        8000 $ qless pause images --until 03:00 --for 5m &>/dev/null
+        --- exit 2
+    "#]]);
+    redis.ok(8000, "pause images --until +5m");
 }
 
 #[test]
 fn running_jobs_are_stopped_if_requested() {
     let redis = queues();
-    redis.at(20).run("pause images --stop-running").ok();
-    redis
-        .at(21)
-        .run("jobs --queue images --columns jid,state,remaining")
-        .shows(expect![[r#"
-            a	stalled	5/5
-            b	waiting	5/5
-        "#]]);
+    redis.ok(20, "pause images --stop-running");
+    redis.session(expect![[r#"
+        21 $ qless jobs --queue images --columns jid,state,remaining
+        a	stalled	5/5
+        b	waiting	5/5
+    "#]]);
     redis.at(22).run("complete a --worker w").exits(5);
 }
 
 #[test]
 fn pausing_an_unknown_queue_is_not_found() {
     let redis = queues();
-    redis.at(20).run("pause imges").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless pause imges
         --- stderr
         error: queue `imges` does not exist
         hint: did you mean `images`?
         --- exit 4
-    "#]]);
-    redis.at(20).run("pause images imges").exits(4);
-    assert_eq!(redis.at(21).run("queues images --columns state").ok(), "");
-    redis.at(20).run("pause later --force").ok();
-    redis
-        .at(21)
-        .run("queues later --columns queue,state")
-        .shows(expect![[r#"
-            later	paused since 1970-01-01T00:00:20.000Z
-        "#]]);
-    redis.at(20).run("pause").shows(expect![[r#"
+        20 $ qless pause images imges &>/dev/null
+        --- exit 4
+        21 $ qless queues images --columns state
+
+        20 $ qless pause later --force &>/dev/null
+        21 $ qless queues later --columns queue,state
+        later	paused since 1970-01-01T00:00:20.000Z
+        20 $ qless pause
         --- stderr
         error: `QUEUE` is missing
         hint: usage: `qless pause <QUEUE>...`
         --- exit 2
-    "#]]);
-    redis.at(20).run("pause images --all").exits(2);
-    redis.at(20).run("pause images -o jid").shows(expect![[r#"
+        20 $ qless pause images --all &>/dev/null
+        --- exit 2
+        20 $ qless pause images -o jid
         --- stderr
         error: `-o jid` is only for commands whose result is jobs
         --- exit 2
@@ -125,30 +99,19 @@ fn pausing_an_unknown_queue_is_not_found() {
 #[test]
 fn all_queues_are_paused_and_unpaused() {
     let redis = queues();
-    redis.at(20).run("pause --all -o ndjson").shows(expect![[r#"
-            {"kind":"done","v":1,"action":"pause","targets":["images","mail"]}
-        "#]]);
-    redis.at(21).run("pause --all -n").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless pause --all -o ndjson
+        {"kind":"done","v":1,"action":"pause","targets":["images","mail"]}
+        21 $ qless pause --all -n
         --- stderr
         would pause images, mail
+        22 $ qless queues --columns queue,state
+        images	paused since 1970-01-01T00:00:20.000Z
+        mail	paused since 1970-01-01T00:00:20.000Z
+        23 $ qless unpause --all -o ndjson
+        {"kind":"done","v":1,"action":"unpause","targets":["images","mail"]}
     "#]]);
-    redis
-        .at(22)
-        .run("queues --columns queue,state")
-        .shows(expect![[r#"
-            images	paused since 1970-01-01T00:00:20.000Z
-            mail	paused since 1970-01-01T00:00:20.000Z
-        "#]]);
-    redis
-        .at(23)
-        .run("unpause --all -o ndjson")
-        .shows(expect![[r#"
-            {"kind":"done","v":1,"action":"unpause","targets":["images","mail"]}
-        "#]]);
-    assert_eq!(
-        redis.at(24).run("pop images mail --count 2 -o jid").ok(),
-        "b\nc"
-    );
+    assert_eq!(redis.ok(24, "pop images mail --count 2 -o jid"), "b\nc");
 }
 
 #[test]

@@ -39,9 +39,9 @@ fn stdin_and_files_are_not_read_and_patterns_match_nothing_else() {
         let ran = redis.at(2).input(list).run(line);
         assert_eq!(ran.ok(), shown, "{line}");
     }
-    redis.at(2).run("stats -- [").ok();
-    redis.at(2).run("pause -- *").ok();
-    let paused = redis.at(2).run("queues -o ndjson").ok();
+    redis.ok(2, "stats -- [");
+    redis.ok(2, "pause -- *");
+    let paused = redis.ok(2, "queues -o ndjson");
     let paused = paused
         .lines()
         .filter(|line| line.contains(r#""paused":true"#));

@@ -14,12 +14,10 @@ use crate::support::text::words;
 fn waiting() -> Redis {
     let redis = Redis::start();
     for (now, queue, jid) in [(1, "mail", "a"), (2, "mail", "b"), (3, "images", "c")] {
-        redis
-            .at(now)
-            .run(&format!(
-                "put {queue} K --jid {jid} --arg n:=9007199254740993"
-            ))
-            .ok();
+        redis.ok(
+            now,
+            &format!("put {queue} K --jid {jid} --arg n:=9007199254740993"),
+        );
     }
     redis
 }
@@ -27,13 +25,11 @@ fn waiting() -> Redis {
 #[test]
 fn jobs_are_popped_in_the_order_of_the_queues() {
     let redis = waiting();
-    redis
-        .at(10)
-        .run("pop images mail --count 2 --worker w1")
-        .shows(expect![[r#"
-            c	K	running	images	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
-            a	K	running	mail	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless pop images mail --count 2 --worker w1
+        c	K	running	images	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
+        a	K	running	mail	0	5/5	1970-01-01T00:00:10.000Z	w1, lock until 1970-01-01T00:01:10.000Z
+    "#]]);
     redis
         .at(11)
         .env("QLESS_WORKER", "w2")
@@ -101,8 +97,8 @@ fn a_script_of_another_session_cannot_complete_the_job() {
 #[test]
 fn the_document_of_pop_equals_that_of_get() {
     let redis = waiting();
-    let popped = redis.at(10).run("pop mail --worker w -o json").json();
-    let mut job = redis.at(10).run("get a -o json").json();
+    let popped = redis.json(10, "pop mail --worker w -o json");
+    let mut job = redis.json(10, "get a -o json");
     let fields = job.as_object_mut().unwrap();
     fields.remove("kind");
     fields.remove("v");
@@ -114,10 +110,7 @@ fn the_document_of_pop_equals_that_of_get() {
 #[test]
 fn raw_prints_the_reply_of_pop() {
     let redis = waiting();
-    let raw = redis
-        .at(10)
-        .run("pop mail --worker w --count 5 -o raw")
-        .ok();
+    let raw = redis.ok(10, "pop mail --worker w --count 5 -o raw");
     let jobs: serde_json::Value = serde_json::from_str(&raw).unwrap();
     assert_eq!(jobs[0]["jid"], "a");
     assert_eq!(jobs[1]["data"], r#"{"n":9007199254740993}"#);
@@ -127,15 +120,9 @@ fn raw_prints_the_reply_of_pop() {
 fn many_jobs_are_popped_in_several_calls() {
     let redis = Redis::start();
     redis.calls((0..1100).map(|n| (1.0, words(&format!("put me q j{n:04} K {{}} 0")))));
-    let jids = redis
-        .at(10)
-        .run("pop q --worker w --count 1050 -o jid")
-        .ok();
+    let jids = redis.ok(10, "pop q --worker w --count 1050 -o jid");
     assert_eq!(jids.lines().count(), 1050);
-    let jids = redis
-        .at(10)
-        .run("pop q --worker w --count 1050 -o jid")
-        .ok();
+    let jids = redis.ok(10, "pop q --worker w --count 1050 -o jid");
     assert_eq!(jids.lines().count(), 50);
 }
 
@@ -213,13 +200,13 @@ fn a_dry_run_pops_nothing() {
             --- stderr
             would pop 1
         "#]]);
-    assert_eq!(redis.at(10).run("get a --field state").ok(), "waiting");
+    assert_eq!(redis.ok(10, "get a --field state"), "waiting");
 }
 
 #[test]
 fn a_dry_run_is_what_the_pop_then_does() {
     let redis = waiting();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(10, "pause mail");
     redis.at(11).run("pop mail -n").exits(4);
     at(12, "unpause mail");
@@ -257,22 +244,20 @@ fn a_terminal_shows_that_a_queue_does_not_exist() {
 #[test]
 fn an_invalid_pop_name_or_count_is_refused() {
     let redis = waiting();
-    redis.at(10).run("pop ''").shows(expect![[r#"
+    redis.session(expect![[r#"
+        10 $ qless pop ''
         --- stderr
         error: `QUEUE` is empty
         --- exit 2
-    "#]]);
-    redis.at(10).run("pop mail --worker ''").shows(expect![[r#"
-            --- stderr
-            error: `--worker` is empty
-            --- exit 2
-        "#]]);
-    redis.at(10).run("pop mail --count 0").shows(expect![[r#"
+        10 $ qless pop mail --worker ''
+        --- stderr
+        error: `--worker` is empty
+        --- exit 2
+        10 $ qless pop mail --count 0
         --- stderr
         error: `--count` expects a whole number between 1 and 9007199254740992, not `0`
         --- exit 2
-    "#]]);
-    redis.at(10).run("pop").shows(expect![[r#"
+        10 $ qless pop
         --- stderr
         error: `QUEUE` is missing
         hint: usage: `qless pop <QUEUE>...`
@@ -283,12 +268,12 @@ fn an_invalid_pop_name_or_count_is_refused() {
 #[test]
 fn the_worker_name_may_come_from_the_environment() {
     let redis = Redis::start();
-    redis.at(0).run("api put w q j K {} 0").ok();
+    redis.ok(0, "api put w q j K {} 0");
     let at = redis.at(0).env("QLESS_WORKER", "a\nb");
     for line in ["pop q", "complete j", "heartbeat j"] {
         let ran = at.run(line).exits(2);
         let printed = "error: `QLESS_WORKER` holds a control character, U+000A\n";
         assert_eq!(ran.stderr(), printed);
     }
-    assert_eq!(redis.at(0).run("workers").ok(), "");
+    assert_eq!(redis.ok(0, "workers"), "");
 }

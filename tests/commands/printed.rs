@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use expect_test::expect;
 use proc_macro2::{TokenStream, TokenTree};
+use serde_json::json;
 
 use crate::support::proxy::{Cut, proxy};
 use crate::support::qless::{Qless, RunOutput};
@@ -572,7 +573,7 @@ fn a_queue_that_an_import_paused_is_unpaused_alone() {
             .at(2)
             .args(["cancel", "--yes", "--save", file, "job"])
             .ok();
-        redis.at(3).run("pause other").ok();
+        redis.ok(3, "pause other");
         let mut command = redis.at(4).command();
         command.args(["import", "--hold", "--yes", file]);
         let ran = terminal::run(command, 2000);
@@ -643,7 +644,7 @@ fn the_maximum_of_a_line_is_set_for_its_throttle() {
     for name in NAMES.into_iter().filter(|name| !name.contains('\n')) {
         let redis = Redis::start();
         let throttles = [format!("{name}=5")];
-        let line = serde_json::json!({"queue": "q", "klass": "K", "throttles": throttles});
+        let line = json!({"queue": "q", "klass": "K", "throttles": throttles});
         redis
             .at(1)
             .input(line.to_string())
@@ -668,9 +669,9 @@ fn documents_hold_the_exact_words() {
         (2.0, vec!["put", "me", "other", "bystander", "K", "{}", "0"]),
         (2.0, vec!["pause", "other"]),
     ]);
-    let found = redis.at(3).run("explain -o json -- --queue=other").json();
+    let found = redis.json(3, "explain -o json -- --queue=other");
     let fix = &found["reasons"][0]["fix"];
-    assert_eq!(*fix, serde_json::json!(["qless", "unpause", "--", "--all"]));
+    assert_eq!(*fix, json!(["qless", "unpause", "--", "--all"]));
     let words = fix.as_array().unwrap().iter().skip(1);
     redis
         .at(4)
@@ -690,10 +691,7 @@ fn documents_hold_the_exact_words() {
         .args(words.map(std::ffi::OsStr::from_bytes))
         .json();
     let reason = &found["reasons"][0];
-    assert_eq!(
-        reason["fix"],
-        serde_json::json!(["qless", "promote", "\\xff"])
-    );
+    assert_eq!(reason["fix"], json!(["qless", "promote", "\\xff"]));
     assert_eq!(reason["fix_bytes"][2], "/w==");
 }
 
@@ -757,17 +755,17 @@ fn a_name_that_no_argument_can_hold_is_in_no_command() {
     redis.send(&["FLUSHALL"]);
     redis.calls([(1.0, words("put me q a K {} 0", ""))]);
     redis.send(&["HSET", "ql:j:a", "queue", ""]);
-    let found = redis.at(100).run("explain -o json a").ok();
+    let found = redis.ok(100, "explain -o json a");
     assert!(!found.contains("--queue=\""), "{found}");
 }
 
 #[test]
 fn a_printed_command_goes_where_the_typed_one_went() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid same").ok();
-    redis.at(2).run("pop mail --worker w").ok();
-    redis.at(2).run("put mail K --jid next").ok();
-    redis.at(2).run("pause mail").ok();
+    redis.ok(1, "put mail K --jid same");
+    redis.ok(2, "pop mail --worker w");
+    redis.ok(2, "put mail K --jid next");
+    redis.ok(2, "pause mail");
     redis.send(&["SET", "wrong:queues", "x"]);
     redis.send(&["CONFIG", "SET", "requirepass", "geheim-4711"]);
     let port = proxy(redis.socket(), Cut::Before(usize::MAX));

@@ -94,55 +94,39 @@ fn scheduled_jobs_are_promoted_and_the_others_skipped() {
 #[test]
 fn a_selector_for_promote_means_scheduled_jobs() {
     let redis = mixed();
-    redis.at(20).run("promote --queue mail").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless promote --queue mail
         --- stderr
         error: cannot ask whether to promote 1 scheduled job on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
-    "#]]);
-    redis
-        .at(20)
-        .run("promote --queue mail --dry-run")
-        .shows(expect![[r#"
-            --- stderr
-            Promote 1 scheduled job on unix://DIR/s
+        20 $ qless promote --queue mail --dry-run
+        --- stderr
+        Promote 1 scheduled job on unix://DIR/s
 
-              mail	scheduled	1	1970-01-01T00:00:12.000Z	1970-01-01T00:00:12.000Z
-            would promote 1
-        "#]]);
-    redis
-        .at(20)
-        .run("promote --queue mail --yes -o jid")
-        .shows(expect![[r#"
-            s
-            --- stderr
-            1 promoted
-        "#]]);
-    redis
-        .at(20)
-        .run("promote --queue mail --yes")
-        .shows(expect![[r#"
-            --- stderr
-            no jobs to promote
-        "#]]);
+          mail	scheduled	1	1970-01-01T00:00:12.000Z	1970-01-01T00:00:12.000Z
+        would promote 1
+        20 $ qless promote --queue mail --yes -o jid
+        s
+        --- stderr
+        1 promoted
+        20 $ qless promote --queue mail --yes
+        --- stderr
+        no jobs to promote
+    "#]]);
 }
 
 #[test]
 fn promote_spreads_many_jobs_over_time() {
     let redis = Redis::start();
     for jid in ["a", "b", "c", "d"] {
-        redis
-            .at(1)
-            .run(&format!("put mail K --jid {jid} --delay 1h"))
-            .ok();
+        redis.ok(1, &format!("put mail K --jid {jid} --delay 1h"));
     }
-    redis
-        .at(10)
-        .run("promote --queue mail --spread 2m --yes")
-        .shows(expect![[r#"
-            --- stderr
-            4 promoted
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless promote --queue mail --spread 2m --yes
+        --- stderr
+        4 promoted
+    "#]]);
     redis
         .at(11)
         .run(&format!("{COLUMNS} --queue mail"))

@@ -15,19 +15,15 @@ fn data(redis: &Redis, jid: &str) -> String {
 #[test]
 fn stdout_is_exactly_the_jid() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("put mail Mail::Welcome --jid j1")
-        .shows(expect![[r#"
-            j1
-        "#]]);
-    let jid = redis.at(10).run("put mail Mail::Welcome").ok();
+    redis.session(expect![[r#"
+        10 $ qless put mail Mail::Welcome --jid j1
+        j1
+    "#]]);
+    let jid = redis.ok(10, "put mail Mail::Welcome");
     assert_eq!(jid.len(), 32);
     assert!(jid.bytes().all(|digit| digit.is_ascii_hexdigit()));
     let ids: Vec<String> = redis
-        .at(11)
-        .run("jobs --queue mail -o jid")
-        .ok()
+        .ok(11, "jobs --queue mail -o jid")
         .lines()
         .map(str::to_string)
         .collect();
@@ -112,43 +108,36 @@ fn data_is_sent_unchanged() {
     let arg = format!("@{}", file.display());
     redis.at(0).args(["put", "q", "K", &arg, "--jid", "e"]).ok();
     assert_eq!(data(&redis, "e"), text);
-    redis.at(0).run("put q K --jid f").ok();
+    redis.ok(0, "put q K --jid f");
     assert_eq!(data(&redis, "f"), "{}");
 }
 
 #[test]
 fn data_is_built_from_pairs() {
     let redis = Redis::start();
-    redis
-        .at(0)
-        .run("put q K --jid a --arg user:=42 --arg locale=de --arg opts.fast:=true --arg opts.by=")
-        .ok();
+    redis.ok(
+        0,
+        "put q K --jid a --arg user:=42 --arg locale=de --arg opts.fast:=true --arg opts.by=",
+    );
     assert_eq!(
         data(&redis, "a"),
         r#"{"user":42,"locale":"de","opts":{"fast":true,"by":""}}"#
     );
-    redis.at(0).run("put q K --arg user").shows(expect![[r#"
-            --- stderr
-            error: `--arg` expects `key=text` or `key:=json`, not `user`: there is no `=`
-            --- exit 2
-        "#]]);
-    redis
-        .at(0)
-        .run("put q K --arg user:=x")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--arg` expects `key=text` or `key:=json`, not `user:=x`: no JSON after `:=`, line 1, column 1: expected value at `x`
-            --- exit 2
-        "#]]);
-    redis
-        .at(0)
-        .run("put q K {} --arg user=x")
-        .shows(expect![[r#"
-            --- stderr
-            error: `DATA` cannot be used with `--arg`
-            hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        0 $ qless put q K --arg user
+        --- stderr
+        error: `--arg` expects `key=text` or `key:=json`, not `user`: there is no `=`
+        --- exit 2
+        0 $ qless put q K --arg user:=x
+        --- stderr
+        error: `--arg` expects `key=text` or `key:=json`, not `user:=x`: no JSON after `:=`, line 1, column 1: expected value at `x`
+        --- exit 2
+        0 $ qless put q K {} --arg user=x
+        --- stderr
+        error: `DATA` cannot be used with `--arg`
+        hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -218,38 +207,30 @@ fn invalid_json_is_refused_with_line_and_column() {
             hint: quote it for the shell, or build it from pairs: `--arg user:=42`
             --- exit 2
         "#]]);
-    redis
-        .at(0)
-        .run("put q K @/nowhere/data.json")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot read `/nowhere/data.json`: no such file or directory
-            --- exit 2
-        "#]]);
-    assert_eq!(redis.at(0).run("queues").ok(), "");
+    redis.session(expect![[r#"
+        0 $ qless put q K @/nowhere/data.json
+        --- stderr
+        error: cannot read `/nowhere/data.json`: no such file or directory
+        --- exit 2
+    "#]]);
+    assert_eq!(redis.ok(0, "queues"), "");
 }
 
 #[test]
 fn too_much_data_is_refused() {
     let redis = Redis::start();
-    redis
-        .at(0)
-        .run("put q K '[1,2]' --max-data 4")
-        .shows(expect![[r#"
-            --- stderr
-            error: data is 5 bytes long, the maximum is 4
-            hint: `--max-data` raises the limit
-            --- exit 2
-        "#]]);
-    redis
-        .at(0)
-        .run("put q K --arg a=bcd --max-data 4")
-        .shows(expect![[r#"
-            --- stderr
-            error: data is 11 bytes long, the maximum is 4
-            hint: `--max-data` raises the limit
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        0 $ qless put q K '[1,2]' --max-data 4
+        --- stderr
+        error: data is 5 bytes long, the maximum is 4
+        hint: `--max-data` raises the limit
+        --- exit 2
+        0 $ qless put q K --arg a=bcd --max-data 4
+        --- stderr
+        error: data is 11 bytes long, the maximum is 4
+        hint: `--max-data` raises the limit
+        --- exit 2
+    "#]]);
     redis
         .at(0)
         .input("[1,2]")
@@ -260,14 +241,12 @@ fn too_much_data_is_refused() {
             hint: `--max-data` raises the limit
             --- exit 2
         "#]]);
-    redis
-        .at(0)
-        .run("put q K --max-data lots")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--max-data` expects a number of bytes up to 500MiB, such as `65536` or `16MiB`, not `lots`
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        0 $ qless put q K --max-data lots
+        --- stderr
+        error: `--max-data` expects a number of bytes up to 500MiB, such as `65536` or `16MiB`, not `lots`
+        --- exit 2
+    "#]]);
     redis.at(0).run("put q K --max-data 501MiB").exits(2);
     // A file that has no blocks on the disk.
     let dir = tempfile::tempdir().unwrap();
@@ -384,138 +363,91 @@ fn invalid_names_are_refused_before_any_call() {
 #[test]
 fn putting_an_existing_jid_is_a_conflict() {
     let redis = Redis::start();
-    redis.at(10).run("put mail K --jid j1").ok();
-    redis.at(20).run("put other K2 --jid j1").shows(expect![[r#"
-            --- stderr
-            error: cannot put `j1`: a job of this id exists already
-            hint: `--if-absent` leaves it as it is, `--replace` puts it again
-            --- exit 5
-        "#]]);
-    redis
-        .at(20)
-        .run("put other K2 --jid j1 -o json")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot put `j1`: a job of this id exists already","hint":"`--if-absent` leaves it as it is, `--replace` puts it again","jid":"j1"}
-            --- exit 5
-        "#]]);
-    redis
-        .at(20)
-        .run("put other K2 --jid j1 --if-absent -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "put",
-              "v": 1,
-              "jid": "j1",
-              "queue": "mail",
-              "state": "waiting",
-              "created": false,
-              "new": false
-            }
-        "#]]);
-    assert_eq!(
-        redis.at(20).run("put other K2 --jid j1 --if-absent").ok(),
-        "j1"
-    );
-    assert_eq!(redis.at(20).run("get j1 --field klass").ok(), "K");
-    assert_eq!(
-        redis.at(20).run("put other K2 --jid j1 --replace").ok(),
-        "j1"
-    );
-    assert_eq!(redis.at(20).run("get j1 --field queue").ok(), "other");
+    redis.ok(10, "put mail K --jid j1");
+    redis.session(expect![[r#"
+        20 $ qless put other K2 --jid j1
+        --- stderr
+        error: cannot put `j1`: a job of this id exists already
+        hint: `--if-absent` leaves it as it is, `--replace` puts it again
+        --- exit 5
+        20 $ qless put other K2 --jid j1 -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot put `j1`: a job of this id exists already","hint":"`--if-absent` leaves it as it is, `--replace` puts it again","jid":"j1"}
+        --- exit 5
+        20 $ qless put other K2 --jid j1 --if-absent -o json | jq -c
+        {"kind":"put","v":1,"jid":"j1","queue":"mail","state":"waiting","created":false,"new":false}
+        20 $ qless put other K2 --jid j1 --if-absent
+        j1
+        20 $ qless get j1 --field klass
+        K
+        20 $ qless put other K2 --jid j1 --replace
+        j1
+    "#]]);
+    assert_eq!(redis.ok(20, "get j1 --field queue"), "other");
 }
 
 #[test]
 fn a_replaced_job_is_taken_from_its_worker() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("put mail K --jid j1 --tag eu --priority 3")
-        .ok();
-    redis.at(11).run("pop mail --worker w").ok();
-    redis.at(12).run("put mail K --jid j1 --replace").ok();
-    redis
-        .at(13)
-        .run("jobs --queue mail --columns jid,state,pri")
-        .shows(expect![[r#"
-            j1	waiting	3
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless put mail K --jid j1 --tag eu --priority 3 &>/dev/null
+        11 $ qless pop mail --worker w &>/dev/null
+        12 $ qless put mail K --jid j1 --replace &>/dev/null
+        13 $ qless jobs --queue mail --columns jid,state,pri
+        j1	waiting	3
+    "#]]);
     redis.at(13).run("heartbeat j1 --worker w").exits(5);
 }
 
 #[test]
 fn dependencies_of_a_new_job_must_exist() {
     let redis = Redis::start();
-    redis.at(10).run("put mail K --jid a").ok();
-    redis
-        .at(10)
-        .run("put mail K --jid b --depends a,c")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot put `b`: `a,c` does not exist
-            hint: name each job by a `--depends` of its own
-            --- exit 4
-        "#]]);
-    redis
-        .at(10)
-        .run("put mail K --jid b --depends a --depends nope")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot put `b`: `nope` does not exist
-            hint: `--allow-missing` ignores dependencies that do not exist
-            --- exit 4
-        "#]]);
-    redis.at(10).run("get b").exits(4);
-    redis
-        .at(10)
-        .run("put mail K --jid b --depends a --depends nope --allow-missing -o ndjson")
-        .shows(expect![[r#"
-            {"kind":"put","v":1,"jid":"b","queue":"mail","state":"depends","created":true,"new":true}
-            --- stderr
-            note: `nope` is complete or missing: not a dependency
-        "#]]);
-    redis
-        .at(10)
-        .run("put mail K --jid c --depends c")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot put `c`: it would wait for itself: c → c
-            --- exit 5
-        "#]]);
-    redis
-        .at(10)
-        .run("put mail K --jid a --replace --depends b")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot put `a`: it would wait for itself: a → b → a
-            --- exit 5
-        "#]]);
-    redis.at(11).run("pop mail --worker w").ok();
-    redis.at(12).run("complete a --worker w").ok();
-    redis
-        .at(13)
-        .run("put mail K --jid d --depends a")
-        .shows(expect![[r#"
-            d
-            --- stderr
-            note: `a` is complete already: not a dependency
-        "#]]);
-    assert_eq!(redis.at(13).run("get d --field state").ok(), "waiting");
+    redis.ok(10, "put mail K --jid a");
+    redis.session(expect![[r#"
+        10 $ qless put mail K --jid b --depends a,c
+        --- stderr
+        error: cannot put `b`: `a,c` does not exist
+        hint: name each job by a `--depends` of its own
+        --- exit 4
+        10 $ qless put mail K --jid b --depends a --depends nope
+        --- stderr
+        error: cannot put `b`: `nope` does not exist
+        hint: `--allow-missing` ignores dependencies that do not exist
+        --- exit 4
+        10 $ qless get b &>/dev/null
+        --- exit 4
+        10 $ qless put mail K --jid b --depends a --depends nope --allow-missing -o ndjson
+        {"kind":"put","v":1,"jid":"b","queue":"mail","state":"depends","created":true,"new":true}
+        --- stderr
+        note: `nope` is complete or missing: not a dependency
+        10 $ qless put mail K --jid c --depends c
+        --- stderr
+        error: cannot put `c`: it would wait for itself: c → c
+        --- exit 5
+        10 $ qless put mail K --jid a --replace --depends b
+        --- stderr
+        error: cannot put `a`: it would wait for itself: a → b → a
+        --- exit 5
+        11 $ qless pop mail --worker w &>/dev/null
+        12 $ qless complete a --worker w &>/dev/null
+        13 $ qless put mail K --jid d --depends a
+        d
+        --- stderr
+        note: `a` is complete already: not a dependency
+    "#]]);
+    assert_eq!(redis.ok(13, "get d --field state"), "waiting");
 }
 
 #[test]
 fn a_due_time_is_absolute_or_relative() {
     let redis = Redis::start();
-    redis.at(86_400).run("put q K --jid a --at 06:00").ok();
-    redis
-        .at(86_400)
-        .run("put q K --jid b --at 1970-01-02T05:00:00+01:00")
-        .ok();
-    redis.at(86_400).run("put q K --jid c --at +10m").ok();
-    redis.at(86_400).run("put q K --jid d --at now").ok();
-    redis.at(86_400).run("put q K --jid e --delay 1h30m").ok();
+    redis.ok(86_400, "put q K --jid a --at 06:00");
+    redis.ok(86_400, "put q K --jid b --at 1970-01-02T05:00:00+01:00");
+    redis.ok(86_400, "put q K --jid c --at +10m");
+    redis.ok(86_400, "put q K --jid d --at now");
+    redis.ok(86_400, "put q K --jid e --delay 1h30m");
     let due = |jid: &str| {
-        let job = redis.at(86_401).run(&format!("get {jid} -o json")).json();
+        let job = redis.json(86_401, &format!("get {jid} -o json"));
         job["scheduled_for"].as_str().map(str::to_string)
     };
     assert_eq!(due("a").as_deref(), Some("1970-01-02T06:00:00.000Z"));
@@ -528,70 +460,50 @@ fn a_due_time_is_absolute_or_relative() {
 #[test]
 fn a_dry_run_of_put_changes_nothing() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("put mail K --jid j1 --delay 5s -n")
-        .shows(expect![[r#"
-            --- stderr
-            note: queue `mail` is new
-            would put a job in mail, scheduled
-        "#]]);
-    redis
-        .at(10)
-        .run("put mail K --jid j1 --delay 5s -n -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "put",
-              "v": 1,
-              "jid": "j1",
-              "queue": "mail",
-              "state": "scheduled",
-              "created": true,
-              "new": true,
-              "dry_run": true
-            }
-            --- stderr
-            note: queue `mail` is new
-            would put a job in mail, scheduled
-        "#]]);
-    redis.at(10).run("put mail K --depends nope -n").exits(4);
-    assert_eq!(redis.at(10).run("queues").ok(), "");
-    redis.at(10).run("put mail K --jid j1").ok();
-    redis.at(10).run("put mail K --jid j1 -n").exits(5);
-    redis
-        .at(10)
-        .run("put mail K --jid j1 -n --replace")
-        .exits(0);
-    redis
-        .at(10)
-        .run("put mail K --jid j2 --depends j1 -n")
-        .shows(expect![[r#"
-            --- stderr
-            would put a job in mail, depends
-        "#]]);
+    redis.session(expect![[r#"
+        10 $ qless put mail K --jid j1 --delay 5s -n
+        --- stderr
+        note: queue `mail` is new
+        would put a job in mail, scheduled
+        10 $ qless put mail K --jid j1 --delay 5s -n -o json | jq -c
+        {"kind":"put","v":1,"jid":"j1","queue":"mail","state":"scheduled","created":true,"new":true,"dry_run":true}
+        --- stderr
+        note: queue `mail` is new
+        would put a job in mail, scheduled
+        10 $ qless put mail K --depends nope -n &>/dev/null
+        --- exit 4
+        10 $ qless queues
+        10 $ qless put mail K --jid j1 &>/dev/null
+        10 $ qless put mail K --jid j1 -n &>/dev/null
+        --- exit 5
+        10 $ qless put mail K --jid j1 -n --replace &>/dev/null
+        10 $ qless put mail K --jid j2 --depends j1 -n
+        --- stderr
+        would put a job in mail, depends
+    "#]]);
 }
 
 #[test]
 fn a_dry_run_that_would_leave_the_job_alone_is_one() {
     let redis = Redis::start();
-    redis.at(10).run("put mail K --jid j1").ok();
+    redis.ok(10, "put mail K --jid j1");
     let line = "put mail K --jid j1 --if-absent -n";
     redis.at(11).run(line).shows(expect![[r#"
         --- stderr
         would leave the job as it is
     "#]]);
-    let document = redis.at(11).run(&format!("{line} -o json")).json();
+    let document = redis.json(11, &format!("{line} -o json"));
     assert_eq!(document["dry_run"], true);
 }
 
 #[test]
 fn a_dry_run_knows_what_only_the_core_knows() {
     let redis = Redis::start();
-    redis.at(10).run("throttle set full -1").ok();
+    redis.ok(10, "throttle set full -1");
     let defaults = r#"{"key":"{data.c}","dup":"skip"}"#;
     redis.at(10).args(["defaults", "q", defaults]).ok();
-    redis.at(10).run("put q K --jid a --arg c=1").ok();
-    redis.at(10).run("put r K --jid b --depends a").ok();
+    redis.ok(10, "put q K --jid a --arg c=1");
+    redis.ok(10, "put r K --jid b --depends a");
     let before = redis.dump();
     let said = |line: &str| {
         let ran = redis.at(11).run(&format!("{line} -n"));
@@ -640,30 +552,26 @@ fn put_accepts_names_of_any_bytes() {
           "new": true
         }
     "#]]);
-    redis
-        .at(10)
-        .run("jobs --columns jid,queue,state")
-        .shows(expect![[r#"
-            j\xfe	q\xff	waiting
-        "#]]);
-    let jobs = redis.at(10).run("jobs -o json").json();
+    redis.session(expect![[r#"
+        10 $ qless jobs --columns jid,queue,state
+        j\xfe	q\xff	waiting
+    "#]]);
+    let jobs = redis.json(10, "jobs -o json");
     assert_eq!(jobs["items"][0]["tags_bytes"][0], "dP0=");
 }
 
 #[test]
 fn a_delay_beyond_the_calendar_is_refused() {
     let redis = Redis::start();
-    redis
-        .at(0)
-        .run("put mail K --delay 100000000y")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--delay` expects at most 1000 years, not `100000000y`
-            --- exit 2
-        "#]]);
-    assert_eq!(redis.at(0).run("queues").ok(), "");
-    redis.at(0).run("put mail K --jid j --delay 1000y").ok();
-    let printed = redis.at(0).run("get j -o json").json();
+    redis.session(expect![[r#"
+        0 $ qless put mail K --delay 100000000y
+        --- stderr
+        error: `--delay` expects at most 1000 years, not `100000000y`
+        --- exit 2
+    "#]]);
+    assert_eq!(redis.ok(0, "queues"), "");
+    redis.ok(0, "put mail K --jid j --delay 1000y");
+    let printed = redis.json(0, "get j -o json");
     assert_eq!(printed["scheduled_for"], "2970-01-08T00:00:00.000Z");
 }
 
@@ -733,23 +641,18 @@ fn commands_that_bring_work_warn_once_of_a_server_that_evicts_jobs() {
 #[test]
 fn if_absent_puts_again_what_lost_its_hash() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --arg n:=1 --jid a").ok();
+    redis.ok(1, "put mail K --arg n:=1 --jid a");
     let from = |at: f64| {
         let line = redis.at(at).input("{\"jid\":\"b\"}\n");
         line.run("put mail K --if-absent --from -").exits(0)
     };
     from(1.0);
     redis.send(&["DEL", "ql:j:a", "ql:j:b"]);
-    redis
-        .at(2)
-        .run("put mail K --arg n:=2 --jid a --if-absent")
-        .ok();
+    redis.ok(2, "put mail K --arg n:=2 --jid a --if-absent");
     assert_eq!(from(3.0).stderr(), "1 put\n");
-    assert_eq!(redis.at(3).run("get a --data").ok(), "{\"n\":2}");
-    redis
-        .at(3)
-        .run("pop mail --count 2 -o jid")
-        .shows(expect![[r#"
+    assert_eq!(redis.ok(3, "get a --data"), "{\"n\":2}");
+    redis.session(expect![[r#"
+        3 $ qless pop mail --count 2 -o jid
         a
         b
     "#]]);

@@ -95,14 +95,12 @@ fn each_line_becomes_a_job() {
         qless.run("get a --data").stdout(),
         r#"{"n": 9007199254740993, "l": [], "e":"caf\u00e9"}"#
     );
-    qless
-        .run("jobs --queue * --columns jid,queue,klass,state,pri,tags")
-        .shows(expect![[r#"
-            a	mail	Mail::Welcome	waiting	1	all
-            b	q	K	scheduled	-3	eu, vip
-            c	q	K	depends	1	all
-        "#]]);
-    qless.run("get b c").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless jobs --queue * --columns jid,queue,klass,state,pri,tags
+        a	mail	Mail::Welcome	waiting	1	all
+        b	q	K	scheduled	-3	eu, vip
+        c	q	K	depends	1	all
+        $ qless get b c
         jid	b
         klass	K
         queue	q
@@ -172,19 +170,14 @@ fn byte_order_marks_and_other_line_ends_are_accepted() {
 fn standard_input_is_read_too() {
     let workspace = Workspace::new();
     let qless = workspace.qless().input(night(3));
-    qless
-        .run("put --from - --jid-from content")
-        .shows(expect![[r#"
-            --- stderr
-            3 put
-        "#]]);
-    qless
-        .run("put --from - --jid-from content")
-        .shows(expect![[r#"
-            --- stderr
-            0 put, 3 already there
-        "#]]);
-    qless.run("put --from - --data -").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless put --from - --jid-from content
+        --- stderr
+        3 put
+        $ qless put --from - --jid-from content
+        --- stderr
+        0 put, 3 already there
+        $ qless put --from - --data -
         --- stderr
         error: data is not JSON: line 2, column 1: trailing characters at `{`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
@@ -320,14 +313,12 @@ fn contradicting_flags_are_usage_errors() {
         let line = format!("put {more}").replace("FILE", path.to_str().unwrap());
         workspace.qless().run(&line).exits(2);
     }
-    workspace
-        .qless()
-        .run("put --from /nonexistent/jobs")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot read `/nonexistent/jobs`: no such file or directory
-            --- exit 2
-        "#]]);
+    workspace.qless().session(expect![[r#"
+        $ qless put --from /nonexistent/jobs
+        --- stderr
+        error: cannot read `/nonexistent/jobs`: no such file or directory
+        --- exit 2
+    "#]]);
     workspace
         .qless()
         .args(["put", "--from", workspace.dir.path().to_str().unwrap()])
@@ -411,13 +402,11 @@ fn an_existing_job_is_a_failure_unless_a_flag_allows_it() {
             0 put, 2 already there
         "#]]);
     workspace.put(lines, "q2 K --replace -v -o json").exits(0);
-    workspace
-        .qless()
-        .run("jobs --queue q2 -o jid")
-        .shows(expect![[r#"
-            b
-            a
-        "#]]);
+    workspace.qless().session(expect![[r#"
+        $ qless jobs --queue q2 -o jid
+        b
+        a
+    "#]]);
 }
 
 #[test]
@@ -509,18 +498,16 @@ fn a_chain_of_ten_thousand_lines_is_put_in_dependency_order() {
         --- stderr
         10000 put
     "#]]);
-    workspace
-        .qless()
-        .run("jobs --queue q --count")
-        .shows(expect![[r#"
-            running	0
-            stalled	0
-            waiting	1
-            scheduled	0
-            depends	9999
-            failed	0
-            complete	0
-        "#]]);
+    workspace.qless().session(expect![[r#"
+        $ qless jobs --queue q --count
+        running	0
+        stalled	0
+        waiting	1
+        scheduled	0
+        depends	9999
+        failed	0
+        complete	0
+    "#]]);
 }
 
 #[test]
@@ -739,7 +726,7 @@ fn jobs_are_popped_in_the_order_of_their_lines() {
         let workspace = Workspace::new();
         workspace.put(night(450), more).ok();
         let pop = "pop uploads --count 450 -o ndjson";
-        let popped = workspace.redis.at(1001).run(pop).ok();
+        let popped = workspace.redis.ok(1001, pop);
         let photos = popped.lines().map(|line| {
             let job: serde_json::Value = serde_json::from_str(line).unwrap();
             job["data"]["photo"].as_u64().unwrap()
@@ -911,7 +898,7 @@ fn flags_of_a_file_need_it_also_beside_positional_data() {
 #[test]
 fn a_report_has_the_outcome_of_each_line() {
     let workspace = Workspace::new();
-    workspace.redis.at(1000).run("put mail K --jid old").ok();
+    workspace.redis.ok(1000, "put mail K --jid old");
     let path = workspace.file(
         "lines",
         "{\"queue\":\"mail\",\"klass\":\"K\",\"jid\":\"a\"}\n\n\
@@ -952,7 +939,7 @@ fn a_report_has_the_outcome_of_each_line() {
         4 b failed missing_dependency -"#]]
     .assert_eq(&first);
     // What failed is tried again, and nothing else.
-    workspace.redis.at(1000).run("put mail K --jid none").ok();
+    workspace.redis.ok(1000, "put mail K --jid none");
     workspace.qless().run(&line).exits(3);
     let second = outcomes();
     expect![[r#"
@@ -1041,7 +1028,7 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
         assert!((1..1_500).contains(&missing), "{missing}");
         let ran = workspace.qless().run(&line).exits(0);
         let expected = format!("{missing} put, {} done before", 1_500 - missing);
-        assert!(ran.stderr().contains(&expected), "{}", ran.stderr());
+        ran.says(&expected);
         assert_eq!(photos(&workspace.redis), each_once(1_500));
         // What was cancelled since stays so.
         workspace
@@ -1083,7 +1070,7 @@ fn jobs_that_may_have_ended_and_been_deleted_count_as_done_after_a_restart() {
         );
         workspace.qless().run(&line).exits(0);
         workspace.redis.send(&["FLUSHDB"]);
-        workspace.redis.at(1001).run("put other K").ok();
+        workspace.redis.ok(1001, "put other K");
         for expected in ["2 put", "0 put, 2 done before"] {
             let ran = workspace.qless().run(&line).exits(0);
             assert!(
@@ -1106,7 +1093,7 @@ fn a_job_of_the_second_in_which_the_oldest_kept_one_ended_may_have_ended() {
     let (_, line) = journaled(&workspace, 40);
     workspace.redis.at(1000.3).run(&line).exits(0);
     for _ in 0..40 {
-        let jid = workspace.redis.at(1000.6).run("pop uploads -o jid").ok();
+        let jid = workspace.redis.ok(1000.6, "pop uploads -o jid");
         let complete = format!("complete {}", jid.trim());
         workspace.redis.at(1000.9).run(&complete).exits(0);
     }
@@ -1145,21 +1132,16 @@ fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
     );
     let ran = workspace.qless().run(&line).exits(3);
     let why = "evicted keys, because its memory was full: up to 9,000 changes that it had acknowledged may be lost";
-    assert!(ran.stderr().contains(why), "{}", ran.stderr());
+    ran.says(why);
     set("maxmemory", "0");
     // The set of the queue, which counts them, may still be whole.
     let left = redis.send(&["KEYS", "ql:j:*"]);
     let left = left.into_sequence().unwrap().len();
     assert!(left < 9_000);
     let ran = workspace.qless().run(&line).exits(0);
-    assert!(
-        ran.stderr()
-            .contains("that were put are missing, and are put again"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("that were put are missing, and are put again");
     let queues = "may be in no queue: `qless check --repair` puts them back";
-    assert!(ran.stderr().contains(queues), "{}", ran.stderr());
+    ran.says(queues);
     // The queue of some jobs is gone; the jobs are all there.
     workspace.qless().run("check --repair --yes -q");
     assert_eq!(photos(&workspace.redis), each_once(9_000));
@@ -1233,11 +1215,7 @@ fn a_job_replaced_before_a_crash_is_not_replaced_again() {
     let more = format!("q K --replace --journal {}", journal.display());
     let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\"}\n";
     for jid in ["a", "b"] {
-        workspace
-            .redis
-            .at(1)
-            .run(&format!("put old K --jid {jid}"))
-            .ok();
+        workspace.redis.ok(1, &format!("put old K --jid {jid}"));
     }
     workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
@@ -1245,11 +1223,7 @@ fn a_job_replaced_before_a_crash_is_not_replaced_again() {
     "#]]);
     cut(&journal, 4);
     // One job was popped since: it stays with its worker.
-    workspace
-        .redis
-        .at(1001)
-        .run("pop q --count 1 --worker w")
-        .ok();
+    workspace.redis.ok(1001, "pop q --count 1 --worker w");
     let before = workspace
         .qless()
         .run("jobs --queue q --columns jid,state")
@@ -1267,20 +1241,18 @@ fn a_job_replaced_before_a_crash_is_not_replaced_again() {
     );
     // A job that was not replaced yet is replaced.
     workspace.redis.send(&["FLUSHALL"]);
-    workspace.redis.at(1).run("put old K --jid a").ok();
+    workspace.redis.ok(1, "put old K --jid a");
     cut(&journal, 4);
     workspace.put(lines, &more).shows(expect![[r#"
         --- stderr
         3 put
     "#]]);
-    workspace
-        .qless()
-        .run("jobs --queue q -o jid")
-        .shows(expect![[r#"
-            a
-            b
-            c
-        "#]]);
+    workspace.qless().session(expect![[r#"
+        $ qless jobs --queue q -o jid
+        a
+        b
+        c
+    "#]]);
 }
 
 #[test]
@@ -1386,11 +1358,7 @@ fn too_many_tags_are_found_before_the_first_line_is_put() {
     let tags: Vec<String> = (0..1001).map(|n| format!("\"t{n}\"")).collect();
     let lines = format!("{{}}\n{{\"tags\":[{}]}}\n", tags.join(","));
     let ran = workspace.put(&lines, "q K").exits(2);
-    let error = ran.stderr();
-    assert!(
-        error.contains("line 2, column 9: `tags` holds more than 1000 tags"),
-        "{error}"
-    );
+    ran.says("line 2, column 9: `tags` holds more than 1000 tags");
     assert_eq!(workspace.jobs(), 0);
 }
 
@@ -1414,7 +1382,7 @@ fn an_error_of_the_server_warns_that_new_jids_would_be_put_again() {
     let ran = qless.clone().run(&line).exits(6);
     let warning = " jobs were put: the same command would put them again; with `--jid-from` or \
                    `--journal` it goes on\n";
-    assert!(ran.stderr().contains("is a replica"), "{}", ran.stderr());
+    ran.says("is a replica");
     assert!(ran.stderr().ends_with(warning), "{}", ran.stderr());
     // Nothing was put, or nothing would be put again.
     let ran = qless.run(&format!("{line} --jid-from content")).exits(6);

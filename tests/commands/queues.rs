@@ -8,51 +8,43 @@ use crate::support::redis::Redis;
 #[test]
 fn queues_are_counted_by_state() {
     let redis = busy();
-    redis.at(100).run("api pause images").ok();
-    redis
-        .at(100)
-        .run("queues --headers always")
-        .shows(expect![[r#"
-            QUEUE	WAITING	RUNNING	STALLED	SCHEDULED	DEPENDS	RECURRING	NEXT WAITS	STATE
-            images	0	0	0	0	0	0	–	paused
-            mail	2	1	2	1	1	0	38s	
-        "#]]);
-    redis.at(100).run("queues mail -o json").shows(expect![[r#"
+    redis.ok(100, "api pause images");
+    redis.session(expect![[r#"
+        100 $ qless queues --headers always
+        QUEUE	WAITING	RUNNING	STALLED	SCHEDULED	DEPENDS	RECURRING	NEXT WAITS	STATE
+        images	0	0	0	0	0	0	–	paused
+        mail	2	1	2	1	1	0	38s	
+        100 $ qless queues mail -o json
+        {
+          "kind": "queues",
+          "v": 1,
+          "total": 1,
+          "offset": 0,
+          "items": [
             {
-              "kind": "queues",
-              "v": 1,
-              "total": 1,
-              "offset": 0,
-              "items": [
-                {
-                  "name": "mail",
-                  "waiting": 2,
-                  "running": 1,
-                  "stalled": 2,
-                  "scheduled": 1,
-                  "depends": 1,
-                  "recurring": 0,
-                  "paused": false,
-                  "paused_since": null,
-                  "paused_until": null,
-                  "paused_reason": null,
-                  "paused_by": null,
-                  "head_wait_s": 38
-                }
-              ]
+              "name": "mail",
+              "waiting": 2,
+              "running": 1,
+              "stalled": 2,
+              "scheduled": 1,
+              "depends": 1,
+              "recurring": 0,
+              "paused": false,
+              "paused_since": null,
+              "paused_until": null,
+              "paused_reason": null,
+              "paused_by": null,
+              "head_wait_s": 38
             }
-        "#]]);
+          ]
+        }
+    "#]]);
 }
 
 #[test]
 fn queues_accepts_globs() {
     let redis = busy();
-    let names = |line: &str| {
-        redis
-            .at(100)
-            .run(&format!("queues {line} --columns queue"))
-            .ok()
-    };
+    let names = |line: &str| redis.ok(100, &format!("queues {line} --columns queue"));
     assert_eq!(names("'*a*'"), "images\nmail");
     assert_eq!(names("mail images"), "mail\nimages");
     assert_eq!(names("'nothing*'"), "");
@@ -68,29 +60,23 @@ fn queues_accepts_globs() {
 fn listing_queues_changes_nothing() {
     let redis = busy();
     let before = redis.dump();
-    redis.at(10_000).run("queues").ok();
-    redis.at(10_000).run("jobs").ok();
-    redis.at(10_000).run("workers").ok();
-    redis.at(10_000).run("failed").ok();
-    redis.at(10_000).run("get later").ok();
+    redis.ok(10_000, "queues");
+    redis.ok(10_000, "jobs");
+    redis.ok(10_000, "workers");
+    redis.ok(10_000, "failed");
+    redis.ok(10_000, "get later");
     assert_eq!(redis.dump(), before);
 }
 
 #[test]
 fn no_queues_give_an_empty_list() {
     let redis = Redis::start();
-    redis.at(0).run("queues").shows(expect![[""]]);
-    redis.at(0).run("queues -o json").shows(expect![[r#"
-        {
-          "kind": "queues",
-          "v": 1,
-          "total": 0,
-          "offset": 0,
-          "items": []
-        }
-    "#]]);
-    redis.at(0).run("queues -o ndjson").shows(expect![[""]]);
-    redis.at(0).run("queues -o jid").shows(expect![[r#"
+    redis.session(expect![[r#"
+        0 $ qless queues
+        0 $ qless queues -o json | jq -c
+        {"kind":"queues","v":1,"total":0,"offset":0,"items":[]}
+        0 $ qless queues -o ndjson
+        0 $ qless queues -o jid
         --- stderr
         error: `-o jid` is only for commands whose result is jobs
         --- exit 2
@@ -109,7 +95,7 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
     let redis = Redis::start();
     for (queue, jid) in [("q", "a"), ("p", "b"), ("r", "c")] {
         let line = format!("put {queue} K --jid {jid}");
-        redis.at(100).run(&line).ok();
+        redis.ok(100, &line);
     }
     redis.send(&["DEL", "ql:q:q-work"]);
     redis.send(&["SET", "ql:q:q-work", "x"]);
@@ -199,10 +185,10 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
 #[test]
 fn the_document_says_who_paused_a_queue_and_why() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K").ok();
+    redis.ok(1, "put mail K");
     let ann = redis.at(2).env("USER", "ann");
     ann.run("pause mail --reason 'disk swap'").ok();
-    let queue = &redis.at(3).run("queues -o json").json()["items"][0];
+    let queue = &redis.json(3, "queues -o json")["items"][0];
     assert_eq!(queue["paused_reason"], "disk swap");
     let host = qless::internals::host_name();
     assert_eq!(queue["paused_by"], format!("ann@{host}"));

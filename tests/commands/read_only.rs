@@ -9,18 +9,16 @@ use crate::support::redis::Redis;
 #[test]
 fn read_only_refuses_writes_before_connecting() {
     let nowhere = Qless::bare().env("QLESS_REDIS_URL", "unix:///nowhere/at/all");
-    nowhere.run("put q K --read-only").shows(expect![[r#"
+    nowhere.session(expect![[r#"
+        $ qless put q K --read-only
         --- stderr
         error: `qless put` may change something, and `--read-only` was given
         --- exit 9
+        $ qless put q K --read-only -o json
+        --- stderr
+        {"kind":"error","v":1,"code":"not_confirmed","exit":9,"message":"`qless put` may change something, and `--read-only` was given","hint":null,"jid":null}
+        --- exit 9
     "#]]);
-    nowhere
-        .run("put q K --read-only -o json")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"not_confirmed","exit":9,"message":"`qless put` may change something, and `--read-only` was given","hint":null,"jid":null}
-            --- exit 9
-        "#]]);
     let looking = nowhere.env("QLESS_READ_ONLY", "1");
     for line in [
         "pop q",
@@ -67,7 +65,7 @@ fn read_only_allows_reads_and_the_server_enforces_it() {
         "length mail",
         "peek mail",
     ] {
-        redis.at(10_000).run(&format!("{line} --read-only")).ok();
+        redis.ok(10_000, &format!("{line} --read-only"));
     }
     // A put that only tells what it would do is a read, also of a call that is typed.
     let dry = ["api", "guard.put", r#"{"dry":true}"#];

@@ -7,7 +7,7 @@ use crate::support::terminal;
 
 fn templates() -> Redis {
     let redis = Redis::start();
-    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    let api = |now: f64, line: &str| redis.ok(now, &format!("api {line}"));
     api(0.0, "recur web warm Warm {} interval 300 60");
     api(
         0.0,
@@ -19,64 +19,19 @@ fn templates() -> Redis {
 #[test]
 fn templates_are_listed_by_queue() {
     let redis = templates();
-    redis
-        .at(100)
-        .run("recur list --headers always --time-format relative")
-        .shows(expect![[r#"
-            JID	QUEUE	KLASS	EVERY	NEXT	SPAWNED	BACKLOG	OWED
-            nightly	reports	Nightly	1d	in 3h 12m	0	1	0
-            warm	web	Warm	5m	due 40s ago	0	all	1
-        "#]]);
-    redis
-        .at(100)
-        .run("recur list reports -o json")
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless recur list --headers always --time-format relative
+        JID	QUEUE	KLASS	EVERY	NEXT	SPAWNED	BACKLOG	OWED
+        nightly	reports	Nightly	1d	in 3h 12m	0	1	0
+        warm	web	Warm	5m	due 40s ago	0	all	1
+        100 $ qless recur list reports -o json
+        {
+          "kind": "recurring-jobs",
+          "v": 1,
+          "total": 1,
+          "offset": 0,
+          "items": [
             {
-              "kind": "recurring-jobs",
-              "v": 1,
-              "total": 1,
-              "offset": 0,
-              "items": [
-                {
-                  "jid": "nightly",
-                  "klass": "Nightly",
-                  "queue": "reports",
-                  "every_s": 86400,
-                  "next": "1970-01-01T03:13:40.000Z",
-                  "backlog": 1,
-                  "count": 0,
-                  "priority": 5,
-                  "retries": 0,
-                  "tags": [
-                    "a"
-                  ],
-                  "data": {"n":1.10}
-                }
-              ]
-            }
-        "#]]);
-    redis.at(100).run("recur list -o jid").shows(expect![[r#"
-        nightly
-        warm
-    "#]]);
-    redis.at(100).run("recur list reprts").shows(expect![[r#"
-        --- stderr
-        error: queue `reprts` does not exist
-        hint: did you mean `reports`?
-        --- exit 4
-    "#]]);
-}
-
-#[test]
-fn recur_show_prints_one_document() {
-    let redis = templates();
-    redis
-        .at(100)
-        .run("recur get nightly -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "recurring",
-              "v": 1,
               "jid": "nightly",
               "klass": "Nightly",
               "queue": "reports",
@@ -91,8 +46,26 @@ fn recur_show_prints_one_document() {
               ],
               "data": {"n":1.10}
             }
-        "#]]);
-    redis.at(100).run("recur get nightly").shows(expect![[r#"
+          ]
+        }
+        100 $ qless recur list -o jid
+        nightly
+        warm
+        100 $ qless recur list reprts
+        --- stderr
+        error: queue `reprts` does not exist
+        hint: did you mean `reports`?
+        --- exit 4
+    "#]]);
+}
+
+#[test]
+fn recur_show_prints_one_document() {
+    let redis = templates();
+    redis.session(expect![[r#"
+        100 $ qless recur get nightly -o json | jq -c
+        {"kind":"recurring","v":1,"jid":"nightly","klass":"Nightly","queue":"reports","every_s":86400,"next":"1970-01-01T03:13:40.000Z","backlog":1,"count":0,"priority":5,"retries":0,"tags":["a"],"data":{"n":1.10}}
+        100 $ qless recur get nightly
         jid	nightly
         klass	Nightly
         queue	reports
@@ -106,7 +79,7 @@ fn recur_show_prints_one_document() {
         tags	a
         data	{"n":1.10}
     "#]]);
-    let list = redis.at(100).run("recur get nightly warm -o json").json();
+    let list = redis.json(100, "recur get nightly warm -o json");
     assert_eq!(
         (list["kind"].as_str(), list["total"].as_u64()),
         (Some("recurring-jobs"), Some(2))
@@ -116,20 +89,17 @@ fn recur_show_prints_one_document() {
 #[test]
 fn an_unknown_template_is_not_found() {
     let redis = templates();
-    redis.at(100).run("recur get nope").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless recur get nope
         --- stderr
         error: recurring job `nope` does not exist
         --- exit 4
+        100 $ qless recur get warm nope also -o jid
+        warm
+        --- stderr
+        error: recurring jobs do not exist: `nope`, `also`
+        --- exit 4
     "#]]);
-    redis
-        .at(100)
-        .run("recur get warm nope also -o jid")
-        .shows(expect![[r#"
-            warm
-            --- stderr
-            error: recurring jobs do not exist: `nope`, `also`
-            --- exit 4
-        "#]]);
 }
 
 #[test]
@@ -143,77 +113,35 @@ fn raw_prints_the_reply_of_recur() {
 #[test]
 fn a_template_is_put() {
     let redis = Redis::start();
-    let line =
-        "recur put reports Nightly --every 1d --at 03:00 --jid nightly --tag a --arg n:=1.10";
-    redis.at(100).run(line).shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless recur put reports Nightly --every 1d --at 03:00 --jid nightly --tag a --arg n:=1.10
         nightly
         --- stderr
         next runs: 1970-01-01T03:00:00.000Z, 1970-01-02T03:00:00.000Z, 1970-01-03T03:00:00.000Z
-    "#]]);
-    redis
-        .at(100)
-        .run("recur get nightly -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "recurring",
-              "v": 1,
-              "jid": "nightly",
-              "klass": "Nightly",
-              "queue": "reports",
-              "every_s": 86400,
-              "next": "1970-01-01T03:00:00.000Z",
-              "backlog": 0,
-              "count": 0,
-              "priority": 0,
-              "retries": 5,
-              "tags": [
-                "a"
-              ],
-              "data": {"n":1.10}
-            }
-        "#]]);
-    redis.at(100).run(line).shows(expect![[r#"
+        100 $ qless recur get nightly -o json | jq -c
+        {"kind":"recurring","v":1,"jid":"nightly","klass":"Nightly","queue":"reports","every_s":86400,"next":"1970-01-01T03:00:00.000Z","backlog":0,"count":0,"priority":0,"retries":5,"tags":["a"],"data":{"n":1.10}}
+        100 $ qless recur put reports Nightly --every 1d --at 03:00 --jid nightly --tag a --arg n:=1.10
         --- stderr
         error: cannot put `nightly`: a recurring job of this id exists already
         hint: `--if-absent` leaves it as it is, `--replace` replaces it
         --- exit 5
-    "#]]);
-    redis
-        .at(100)
-        .run(&format!("{line} --if-absent -o json"))
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "recur put",
-              "targets": [
-                "nightly"
-              ]
-            }
-        "#]]);
-    redis
-        .at(100)
-        .run(&format!("{line} --replace --offset 5m"))
-        .exits(2);
-    redis
-        .at(100)
-        .run("recur put web Warm --every 5m --offset 60s --jid nightly --replace --backlog 2")
-        .shows(expect![[r#"
-            nightly
-        "#]]);
-    redis.at(100).run("recur list").shows(expect![[r#"
+        100 $ qless recur put reports Nightly --every 1d --at 03:00 --jid nightly --tag a --arg n:=1.10 --if-absent -o json | jq -c
+        {"kind":"done","v":1,"action":"recur put","targets":["nightly"]}
+        100 $ qless recur put reports Nightly --every 1d --at 03:00 --jid nightly --tag a --arg n:=1.10 --replace --offset 5m &>/dev/null
+        --- exit 2
+        100 $ qless recur put web Warm --every 5m --offset 60s --jid nightly --replace --backlog 2
+        nightly
+        100 $ qless recur list
         nightly	web	Warm	5m	1970-01-01T00:02:40.000Z	0	2	0
     "#]]);
-    let fresh = redis.at(100).run("recur put web Warm --every 90s").ok();
+    let fresh = redis.ok(100, "recur put web Warm --every 90s");
     assert_eq!(fresh.len(), 32);
-    redis
-        .at(100)
-        .run("recur put web Warm --every 5m -n")
-        .shows(expect![[r#"
-            --- stderr
-            would put a recurring job in web, every 5m
-            next runs: 1970-01-01T00:01:40.000Z, 1970-01-01T00:06:40.000Z, 1970-01-01T00:11:40.000Z
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless recur put web Warm --every 5m -n
+        --- stderr
+        would put a recurring job in web, every 5m
+        next runs: 1970-01-01T00:01:40.000Z, 1970-01-01T00:06:40.000Z, 1970-01-01T00:11:40.000Z
+    "#]]);
 }
 
 /// Its jobs never get the jid of an earlier one.
@@ -251,195 +179,114 @@ fn a_paused_template_is_replaced_and_stays_paused() {
 #[test]
 fn an_invalid_template_is_refused() {
     let redis = Redis::start();
-    redis.at(0).run("recur put web Warm").shows(expect![[r#"
+    redis.session(expect![[r#"
+        0 $ qless recur put web Warm
         --- stderr
         error: `--every` or `--at` is missing
         hint: `--at 03:00` means daily, `--at :30` hourly, `--at 'mon 03:00'` weekly
         --- exit 2
+        0 $ qless recur put web Warm --every 0
+        --- stderr
+        error: `--every` expects at least 1ms, not `0`
+        --- exit 2
+        0 $ qless recur put web Warm --every -5 &>/dev/null
+        --- exit 2
+        0 $ qless recur put web Warm --every 5m '{' &>/dev/null
+        --- exit 2
+        0 $ qless recur put '' Warm --every 5m &>/dev/null
+        --- exit 2
+        0 $ qless recur put web Warm --every 5m --jid a-history &>/dev/null
+        --- exit 2
     "#]]);
-    redis
-        .at(0)
-        .run("recur put web Warm --every 0")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--every` expects at least 1ms, not `0`
-            --- exit 2
-        "#]]);
-    redis.at(0).run("recur put web Warm --every -5").exits(2);
-    redis
-        .at(0)
-        .run("recur put web Warm --every 5m '{'")
-        .exits(2);
-    redis.at(0).run("recur put '' Warm --every 5m").exits(2);
-    redis
-        .at(0)
-        .run("recur put web Warm --every 5m --jid a-history")
-        .exits(2);
-    assert_eq!(redis.at(0).run("recur list").ok(), "");
+    assert_eq!(redis.ok(0, "recur list"), "");
 }
 
 #[test]
 fn a_template_is_changed() {
     let redis = templates();
-    redis
-        .at(100)
-        .run("recur set nightly --every 12h --priority -5 --queue late --klass N --retries 1")
-        .shows(expect![[r#""#]]);
-    redis
-        .at(100)
-        .run("recur set nightly --backlog 3 --data '[1]' -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "recur set",
-              "targets": [
-                "nightly"
-              ],
-              "next_runs": [
-                "1969-12-31T15:13:40.000Z",
-                "1970-01-01T03:13:40.000Z",
-                "1970-01-01T15:13:40.000Z"
-              ]
-            }
-        "#]]);
-    redis
-        .at(100)
-        .run("recur get nightly -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "recurring",
-              "v": 1,
-              "jid": "nightly",
-              "klass": "N",
-              "queue": "late",
-              "every_s": 43200,
-              "next": "1969-12-31T15:13:40.000Z",
-              "backlog": 3,
-              "count": 0,
-              "priority": -5,
-              "retries": 1,
-              "tags": [
-                "a"
-              ],
-              "data": [1]
-            }
-        "#]]);
-    redis.at(100).run("recur set nightly").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless recur set nightly --every 12h --priority -5 --queue late --klass N --retries 1
+        100 $ qless recur set nightly --backlog 3 --data '[1]' -o json | jq -c
+        {"kind":"done","v":1,"action":"recur set","targets":["nightly"],"next_runs":["1969-12-31T15:13:40.000Z","1970-01-01T03:13:40.000Z","1970-01-01T15:13:40.000Z"]}
+        100 $ qless recur get nightly -o json | jq -c
+        {"kind":"recurring","v":1,"jid":"nightly","klass":"N","queue":"late","every_s":43200,"next":"1969-12-31T15:13:40.000Z","backlog":3,"count":0,"priority":-5,"retries":1,"tags":["a"],"data":[1]}
+        100 $ qless recur set nightly
         --- stderr
         error: no change is given
         hint: `qless recur set --help` lists what can be changed
         --- exit 2
+        100 $ qless recur set nope --priority 1
+        --- stderr
+        error: recurring job `nope` does not exist
+        --- exit 4
+        100 $ qless recur set nightly --every 0 &>/dev/null
+        --- exit 2
+        100 $ qless recur set nightly --priority 9 -n
+        --- stderr
+        would change nightly
     "#]]);
-    redis
-        .at(100)
-        .run("recur set nope --priority 1")
-        .shows(expect![[r#"
-            --- stderr
-            error: recurring job `nope` does not exist
-            --- exit 4
-        "#]]);
-    redis.at(100).run("recur set nightly --every 0").exits(2);
-    redis
-        .at(100)
-        .run("recur set nightly --priority 9 -n")
-        .shows(expect![[r#"
-            --- stderr
-            would change nightly
-        "#]]);
 }
 
 #[test]
 fn a_template_is_tagged() {
     let redis = templates();
-    redis
-        .at(100)
-        .run("recur tag nightly --add b --remove a")
-        .shows(expect![[r#"
-            nightly	b
-        "#]]);
-    redis
-        .at(100)
-        .run("recur tag nightly --add c -o raw")
-        .shows(expect![[r#"
-            ["b","c"]
-        "#]]);
-    redis.at(100).run("recur tag nightly").exits(2);
-    redis
-        .at(100)
-        .run("recur tag nope --add c")
-        .shows(expect![[r#"
-            --- stderr
-            error: recurring job `nope` does not exist
-            --- exit 4
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless recur tag nightly --add b --remove a
+        nightly	b
+        100 $ qless recur tag nightly --add c -o raw
+        ["b","c"]
+        100 $ qless recur tag nightly &>/dev/null
+        --- exit 2
+        100 $ qless recur tag nope --add c
+        --- stderr
+        error: recurring job `nope` does not exist
+        --- exit 4
+    "#]]);
 }
 
 #[test]
 fn recur_run_puts_a_copy_immediately() {
     let redis = templates();
-    let jid = redis.at(100).run("recur run nightly").ok();
-    let job = redis.at(101).run(&format!("get {jid} -o json")).json();
+    let jid = redis.ok(100, "recur run nightly");
+    let job = redis.json(101, &format!("get {jid} -o json"));
     assert_eq!(job["queue"], "reports");
     assert_eq!(job["klass"], "Nightly");
     assert_eq!(job["spawned_from"], "nightly");
     assert_eq!(job["priority"], 5);
     assert_eq!(job["tags"], serde_json::json!(["a"]));
-    assert_eq!(
-        redis.at(101).run(&format!("get {jid} --data")).ok(),
-        r#"{"n":1.10}"#
-    );
+    assert_eq!(redis.ok(101, &format!("get {jid} --data")), r#"{"n":1.10}"#);
     redis.at(101).run("recur run nope").shows(expect![[r#"
         --- stderr
         error: recurring job `nope` does not exist
         --- exit 4
     "#]]);
     redis.at(101).run("recur run nightly -n").exits(0);
-    assert_eq!(redis.at(101).run("jobs --queue reports -o jid").ok(), jid);
+    assert_eq!(redis.ok(101, "jobs --queue reports -o jid"), jid);
 }
 
 #[test]
 fn recur_run_prints_the_job_that_took_the_put() {
     let redis = Redis::start();
-    let run = |now: u32, jid: &str| {
-        redis
-            .at(now)
-            .run(&format!("recur run {jid} -o json"))
-            .json()
-    };
-    let jobs = |queue: &str| {
-        redis
-            .at(90)
-            .run(&format!("jobs --queue {queue} -o jid"))
-            .ok()
-    };
-    redis
-        .at(10)
-        .run("recur put r K --every 1h --no-overlap --jid no")
-        .ok();
-    assert_eq!(redis.at(11).run("pop r --worker w -o jid").ok(), "no-1");
-    assert_eq!(redis.at(12).run("recur run no").ok(), "no-1");
-    redis.at(13).run("recur run no -o json").shows(expect![[r#"
-        {
-          "kind": "put",
-          "v": 1,
-          "jid": "no-1",
-          "queue": "r",
-          "state": "running",
-          "created": false,
-          "new": false
-        }
-    "#]]);
-    redis.at(14).run("recur run no -n").shows(expect![[r#"
+    let run = |now: u32, jid: &str| redis.json(now, &format!("recur run {jid} -o json"));
+    let jobs = |queue: &str| redis.ok(90, &format!("jobs --queue {queue} -o jid"));
+    redis.session(expect![[r#"
+        10 $ qless recur put r K --every 1h --no-overlap --jid no &>/dev/null
+        11 $ qless pop r --worker w -o jid
+        no-1
+        12 $ qless recur run no
+        no-1
+        13 $ qless recur run no -o json | jq -c
+        {"kind":"put","v":1,"jid":"no-1","queue":"r","state":"running","created":false,"new":false}
+        14 $ qless recur run no -n
         --- stderr
         would put nothing: no-1 is in r, running
     "#]]);
     assert_eq!(jobs("r"), "no-1");
 
-    redis
-        .at(20)
-        .run("recur put m K --every 1h --offset 1h --key k --merge --jid merging")
-        .ok();
+    redis.ok(
+        20,
+        "recur put m K --every 1h --offset 1h --key k --merge --jid merging",
+    );
     let first = run(21, "merging");
     assert_eq!(
         (&first["created"], &first["new"]),
@@ -462,10 +309,10 @@ fn recur_run_prints_the_job_that_took_the_put() {
     );
     assert_eq!(jobs("m"), first["jid"].as_str().unwrap());
 
-    redis
-        .at(30)
-        .run("recur put p K --every 1h --offset 1h --key k --dup replace --jid replacing")
-        .ok();
+    redis.ok(
+        30,
+        "recur put p K --every 1h --offset 1h --key k --dup replace --jid replacing",
+    );
     let first = run(31, "replacing");
     let second = run(32, "replacing");
     assert_eq!(
@@ -474,10 +321,10 @@ fn recur_run_prints_the_job_that_took_the_put() {
     );
 
     // Behind another job, it is a new one.
-    redis
-        .at(40)
-        .run("recur put b K --every 1h --offset 1h --key k --jid behind")
-        .ok();
+    redis.ok(
+        40,
+        "recur put b K --every 1h --offset 1h --key k --jid behind",
+    );
     let first = run(41, "behind");
     let second = run(42, "behind");
     assert_eq!(second["queued_behind"], first["jid"]);
@@ -490,33 +337,28 @@ fn recur_run_prints_the_job_that_took_the_put() {
 #[test]
 fn no_overlap_replaces_an_older_uniqueness() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("recur put q K --every 1h --jid rm --backoff fixed:5")
-        .ok();
-    redis
-        .at(11)
-        .run("recur set rm --key z --unique=start --ttl 3m")
-        .ok();
-    redis.at(12).run("recur set rm --no-overlap").ok();
+    for (now, line) in [
+        (10, "recur put q K --every 1h --jid rm --backoff fixed:5"),
+        (11, "recur set rm --key z --unique=start --ttl 3m"),
+    ] {
+        redis.ok(now, line);
+    }
+    redis.ok(12, "recur set rm --no-overlap");
     assert_eq!(
-        redis.at(13).run("recur get rm -o json").json()["options"],
+        redis.json(13, "recur get rm -o json")["options"],
         serde_json::json!({"key": "rm", "dup": "skip", "backoff": "fixed:5"})
     );
-    assert_eq!(redis.at(14).run("pop q --worker w -o jid").ok(), "rm-1");
+    assert_eq!(redis.ok(14, "pop q --worker w -o jid"), "rm-1");
     // The first job runs, so no second one is put.
-    assert_eq!(redis.at(8_000).run("recur run rm").ok(), "rm-1");
+    assert_eq!(redis.ok(8_000, "recur run rm"), "rm-1");
     // After its end, no window holds the next one back.
-    redis.at(8_001).run("complete rm-1 --worker w").ok();
-    let job = redis.at(8_002).run("recur run rm -o json").json();
+    redis.ok(8_001, "complete rm-1 --worker w");
+    let job = redis.json(8_002, "recur run rm -o json");
     assert_eq!(job["new"], true);
     // A `ttl` that is given with it stays.
-    redis
-        .at(8_003)
-        .run("recur set rm --no-overlap --ttl 5m")
-        .ok();
+    redis.ok(8_003, "recur set rm --no-overlap --ttl 5m");
     assert_eq!(
-        redis.at(8_004).run("recur get rm -o json").json()["options"]["ttl"],
+        redis.json(8_004, "recur get rm -o json")["options"]["ttl"],
         300
     );
     redis
@@ -528,43 +370,26 @@ fn no_overlap_replaces_an_older_uniqueness() {
 #[test]
 fn templates_are_removed() {
     let redis = templates();
-    redis
-        .at(100)
-        .run("recur rm nightly warm")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to remove 2 recurring jobs; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(100)
-        .run("recur rm nightly nope --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: recurring job `nope` does not exist; nothing was changed
-            --- exit 4
-        "#]]);
-    redis.at(100).run("recur rm nightly -n").shows(expect![[r#"
-            --- stderr
-            would remove nightly
-        "#]]);
-    redis
-        .at(100)
-        .run("recur rm nightly -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "recur rm",
-              "targets": [
-                "nightly"
-              ]
-            }
-        "#]]);
-    redis.at(100).run("recur rm nightly").exits(4);
-    redis.at(100).run("recur rm warm").shows(expect![[r#""#]]);
-    assert_eq!(redis.at(101).run("recur list").ok(), "");
+    redis.session(expect![[r#"
+        100 $ qless recur rm nightly warm
+        --- stderr
+        error: cannot ask whether to remove 2 recurring jobs; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        100 $ qless recur rm nightly nope --yes
+        --- stderr
+        error: recurring job `nope` does not exist; nothing was changed
+        --- exit 4
+        100 $ qless recur rm nightly -n
+        --- stderr
+        would remove nightly
+        100 $ qless recur rm nightly -o json | jq -c
+        {"kind":"done","v":1,"action":"recur rm","targets":["nightly"]}
+        100 $ qless recur rm nightly &>/dev/null
+        --- exit 4
+        100 $ qless recur rm warm
+    "#]]);
+    assert_eq!(redis.ok(101, "recur list"), "");
 }
 
 #[test]
@@ -589,7 +414,7 @@ fn a_recurring_job_runs_at_a_minute_or_a_time_of_day() {
             next runs: 1970-01-02T06:30:00.000Z, 1970-01-02T07:30:00.000Z, 1970-01-02T08:30:00.000Z
         "#]]);
     assert_eq!(
-        redis.at(at).run("recur get half -o json").json()["next"],
+        redis.json(at, "recur get half -o json")["next"],
         "1970-01-02T06:30:00.000Z"
     );
     redis
@@ -641,7 +466,7 @@ fn a_recurring_job_runs_at_a_minute_or_a_time_of_day() {
             would change half
             next runs: 1970-01-03T04:00:00.000Z, 1970-01-03T06:00:00.000Z, 1970-01-03T08:00:00.000Z
         "#]]);
-    let half = redis.at(at).run("recur get half -o json").json();
+    let half = redis.json(at, "recur get half -o json");
     assert_eq!(half["next"], "1970-01-02T07:05:00.000Z");
     assert_eq!(half["every_s"], 7200);
     for text in [":60", ":5", "nonsense"] {
@@ -660,7 +485,7 @@ fn a_time_that_recurs_implies_the_interval() {
     let at = 86_400 + 6 * 3600 + 600;
     let next = |options: &str| {
         let line = format!("recur put reports K -n -o json {options}");
-        redis.at(at).run(&line).json()["next_runs"].to_string()
+        redis.json(at, &line)["next_runs"].to_string()
     };
     let runs = |first: &str, second: &str, third: &str| {
         format!(r#"["{first}:00.000Z","{second}:00.000Z","{third}:00.000Z"]"#)
@@ -679,12 +504,9 @@ fn a_time_that_recurs_implies_the_interval() {
     assert_eq!(next("--every @weekly"), sundays);
     let later = runs("1970-01-02T07:10", "1970-01-02T08:10", "1970-01-02T09:10");
     assert_eq!(next("--every @hourly --offset 1h"), later);
-    redis
-        .at(at)
-        .run("recur put reports K --jid k --every 5m")
-        .ok();
-    redis.at(at).run("recur set k --every @hourly").ok();
-    let k = redis.at(at).run("recur get k -o json").json();
+    redis.ok(at, "recur put reports K --jid k --every 5m");
+    redis.ok(at, "recur set k --every @hourly");
+    let k = redis.json(at, "recur get k -o json");
     assert_eq!(
         (&k["every_s"], &k["next"]),
         (&3600.into(), &"1970-01-02T07:00:00.000Z".into())
@@ -726,7 +548,7 @@ fn a_time_that_does_not_recur_and_a_cron_expression_are_refused_with_a_hint() {
         --- exit 2
     "#]]);
     run("--at 'someday 03:00'").exits(2);
-    assert_eq!(redis.at(0).run("recur list").ok(), "");
+    assert_eq!(redis.ok(0, "recur list"), "");
 }
 
 #[test]
@@ -785,7 +607,7 @@ fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
         "{}",
         check.stdout()
     );
-    let resumed = redis.at(7300).run("recur resume nightly -o json").json();
+    let resumed = redis.json(7300, "recur resume nightly -o json");
     assert_eq!(
         resumed["next_runs"],
         serde_json::json!([
@@ -816,7 +638,7 @@ fn a_paused_recurring_job_is_changed_and_stays_paused() {
         assert_eq!((at(&redis, line), at(&live, line)), (0, 0), "{line}");
     }
     let paused = redis.dump();
-    let shown = redis.at(100).run("get nightly -o json").json();
+    let shown = redis.json(100, "get nightly -o json");
     assert_eq!(shown["paused_reason"], "r");
     // The core refuses it, and changes nothing.
     let wrong = "api guard.recur update 5 nightly priority 9 interval 0";
@@ -824,7 +646,7 @@ fn a_paused_recurring_job_is_changed_and_stays_paused() {
     assert_eq!(redis.dump(), paused);
     assert_eq!(redis.at(500_000).run("pop q2").code(), 4);
     assert_eq!(at(&redis, "recur resume nightly"), 0);
-    let documents = [&redis, &live].map(|redis| redis.at(100).run("get nightly -o json").ok());
+    let documents = [&redis, &live].map(|redis| redis.ok(100, "get nightly -o json"));
     assert_eq!(documents[0], documents[1]);
     redis.must_be_clean();
 }
@@ -832,16 +654,13 @@ fn a_paused_recurring_job_is_changed_and_stays_paused() {
 #[test]
 fn paused_recurring_jobs_are_removed_exported_and_imported() {
     let redis = templates();
-    redis
-        .at(100)
-        .run("recur pause warm nightly --reason r")
-        .ok();
-    let export = redis.at(200).run("export --all --with recur").ok();
+    redis.ok(100, "recur pause warm nightly --reason r");
+    let export = redis.ok(200, "export --all --with recur");
     assert_eq!(export.matches("\"paused_since\"").count(), 2, "{export}");
-    redis.at(200).run("recur rm warm nightly --yes").ok();
-    assert_eq!(redis.at(200).run("recur list").ok(), "");
+    redis.ok(200, "recur rm warm nightly --yes");
+    assert_eq!(redis.ok(200, "recur list"), "");
     redis.at(300).input(&export).run("import - --yes").exits(0);
-    let list = redis.at(300).run("recur list -o json").json();
+    let list = redis.json(300, "recur list -o json");
     assert_eq!(list["total"], 2);
     for item in list["items"].as_array().unwrap() {
         assert_eq!(item["paused_since"], "1970-01-01T00:01:40.000Z", "{item}");
@@ -855,15 +674,7 @@ fn paused_recurring_jobs_are_removed_exported_and_imported() {
         .input(&running)
         .run("import - --yes --replace")
         .exits(0);
-    assert_eq!(
-        redis
-            .at(400)
-            .run("pop web -o jid --count 9")
-            .ok()
-            .lines()
-            .count(),
-        2
-    );
+    assert_eq!(redis.ok(400, "pop web -o jid --count 9").lines().count(), 2);
     redis.must_be_clean();
 }
 
@@ -871,19 +682,17 @@ fn paused_recurring_jobs_are_removed_exported_and_imported() {
 fn the_example_of_the_backlog_is_true() {
     let popped = |backlog: u32| {
         let redis = Redis::start();
-        redis
-            .at(3600)
-            .run(&format!(
-                "recur put q K --every 10m --jid r --backlog {backlog}"
-            ))
-            .ok();
+        redis.ok(
+            3600,
+            &format!("recur put q K --every 10m --jid r --backlog {backlog}"),
+        );
         let now = 7200 + 300;
-        let jobs = redis.at(now).run("pop q --count 50 -o json").json();
-        let next = redis.at(now).run("recur get r -o json").json()["next"].clone();
+        let jobs = redis.json(now, "pop q --count 50 -o json");
+        let next = redis.json(now, "recur get r -o json")["next"].clone();
         assert_eq!(next, "1970-01-01T02:10:00.000Z");
         let put = |job: &serde_json::Value| {
             let jid = job["jid"].as_str().unwrap();
-            let job = redis.at(now).run(&format!("get {jid} -o json")).json();
+            let job = redis.json(now, &format!("get {jid} -o json"));
             job["history"][0]["when"].as_str().unwrap()[11..16].to_owned()
         };
         let mut runs: Vec<String> = jobs["items"].as_array().unwrap().iter().map(put).collect();
@@ -904,15 +713,12 @@ fn the_example_of_the_backlog_is_true() {
 fn the_runs_that_are_owed_are_counted_as_the_next_pops_put_them() {
     let redis = Redis::start();
     let owed = |now: f64| {
-        let list = redis
-            .at(now)
-            .run("recur list --columns JID,OWED --sort JID")
-            .ok();
+        let list = redis.ok(now, "recur list --columns JID,OWED --sort JID");
         list.replace('\t', " ").replace('\n', ", ")
     };
     for (jid, backlog) in [("all", 0), ("few", 2)] {
         let line = format!("recur put {jid} K --jid {jid} --every 60s --backlog {backlog}");
-        redis.at(1000).run(&line).ok();
+        redis.ok(1000, &line);
     }
     assert_eq!(owed(1000.0), "all 1, few 1");
     assert_eq!(owed(999.0), "all 0, few 0");
@@ -929,23 +735,20 @@ fn the_runs_that_are_owed_are_counted_as_the_next_pops_put_them() {
             );
         }
     }
-    let shown = redis.at(1330.5).run("recur get few").ok();
+    let shown = redis.ok(1330.5, "recur get few");
     assert!(shown.contains("\t2 runs owed\n"), "{shown}");
     redis.at(1331).run("explain all").shows(expect![[r#"
         all	recurring_not_polled	blocking	it is due, and no pop has put its job: due 1970-01-01T00:16:40.000Z, 6 runs owed	qless workers
         all	next		all-1	
     "#]]);
-    redis.at(1331).run("pop all").ok();
+    redis.ok(1331, "pop all");
     assert_eq!(owed(1331.0), "all 5, few 2");
 }
 
 #[test]
 fn a_run_by_hand_says_that_it_leaves_those_that_are_owed() {
     let redis = Redis::start();
-    redis
-        .at(1000)
-        .run("recur put q K --jid tick --every 60s")
-        .ok();
+    redis.ok(1000, "recur put q K --jid tick --every 60s");
     let run = |now: u32| {
         let mut command = redis.at(now).command();
         command.args(["recur", "run", "tick"]);
@@ -954,6 +757,6 @@ fn a_run_by_hand_says_that_it_leaves_those_that_are_owed() {
     let said = run(1100);
     let note = "2 runs owed beside this: the next pops put them\n";
     assert!(said.ends_with(note), "{said}");
-    redis.at(1100).run("pop q --count 9").ok();
+    redis.ok(1100, "pop q --count 9");
     assert!(!run(1100).contains("owed"));
 }

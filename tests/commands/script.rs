@@ -12,11 +12,8 @@ fn script_prints_exactly_what_is_loaded() {
         panic!("not loaded");
     };
     let sha = String::from_utf8(sha).unwrap();
-    assert_eq!(
-        redis.at(0).run("version -o json").json()["core"],
-        sha.as_str()
-    );
-    redis.at(0).run("length q").ok();
+    assert_eq!(redis.json(0, "version -o json")["core"], sha.as_str());
+    redis.ok(0, "length q");
     let known = redis.send(&["SCRIPT", "EXISTS", &sha]);
     assert_eq!(known, redis::Value::Array(vec![redis::Value::Int(1)]));
 }
@@ -46,8 +43,8 @@ fn the_library_form_works_for_plugins() {
 fn a_fault_of_the_script_names_file_and_line() {
     let redis = Redis::start();
     // An invalid heartbeat is a fault that the reference has, too.
-    redis.at(0).run("api config.set heartbeat soon").ok();
-    redis.at(0).run("api put w q j K {} 0").ok();
+    redis.ok(0, "api config.set heartbeat soon");
+    redis.ok(0, "api put w q j K {} 0");
     let printed = redis.at(0).run("api pop q w 1");
     if printed.code() != 0 {
         assert!(
@@ -77,14 +74,14 @@ fn the_script_for_qless_php_serves_the_same_queues() {
         "put", "1", "", "q", "a", "K", "[]", "0", "priority", "0", "tags", "[]", "retries", "5",
         "depends", "[]", "backoff", "[]",
     ]);
-    redis.at(1.5).run("put q K --jid b").ok();
+    redis.ok(1.5, "put q K --jid b");
     call(&["pop", "2", "q", "php", "1"]);
-    let popped = redis.at(2).run("pop q --worker w -o jid").ok();
+    let popped = redis.ok(2, "pop q --worker w -o jid");
     assert_eq!(popped, "b");
-    redis.at(3).run("complete b --worker w").ok();
+    redis.ok(3, "complete b --worker w");
     let done = call(&["complete", "3", "a", "php", "q", "[]"]);
     assert_eq!(done, redis::Value::BulkString(b"complete".to_vec()));
-    let both = redis.at(4).run("jobs --state complete -o jid").ok();
+    let both = redis.ok(4, "jobs --state complete -o jid");
     assert_eq!(both, "b\na");
     redis.must_be_clean();
     let refused = Qless::bare().run("script --for qless-php --lib");

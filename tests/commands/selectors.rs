@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::commands::jobs::busy;
 use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
+use crate::support::text::Shows;
 
 /// The jids that a selector means, as one line.
 fn jids(redis: &Redis, line: &str) -> String {
@@ -56,7 +57,7 @@ fn a_worker_selects_jobs_it_holds_or_held_last() {
 #[test]
 fn a_forgotten_worker_still_selects_its_jobs() {
     let redis = busy();
-    redis.at(100).run("api worker.deregister mx-1").ok();
+    redis.ok(100, "api worker.deregister mx-1");
     assert_eq!(jids(&redis, "--held-by mx-1"), "runs");
     assert_eq!(jids(&redis, "--held-by 'mx-*'"), "runs stalls");
 }
@@ -103,7 +104,7 @@ fn messages_are_searched_in_failed_jobs() {
 fn a_flag_selects_tracked_jobs() {
     let redis = busy();
     assert_eq!(jids(&redis, "--tracked"), "");
-    redis.at(90).run("track waits breaks --yes").ok();
+    redis.ok(90, "track waits breaks --yes");
     assert_eq!(sorted(&jids(&redis, "--tracked")), "breaks waits");
     assert_eq!(jids(&redis, "--tracked --state failed"), "breaks");
     assert_eq!(jids(&redis, "--tracked --tag eu"), "waits");
@@ -206,43 +207,28 @@ fn a_path_may_begin_with_data_unless_the_data_have_such_a_member() {
     assert_eq!(sorted_jids("--where /data/user/id=43"), "other");
     assert_eq!(sorted_jids("--where data.user.id!~^42$"), "other");
     assert_eq!(sorted_jids("--where user.id=42"), "member plain");
-    redis
-        .at(100)
-        .run("cancel --where data.user.id=43 --yes")
-        .shows(expect![[r#"
-            other
-            --- stderr
-            `--where data.user.id` means `user.id` in data without a field `data`
-            1 cancelled
-        "#]]);
+    redis.session(expect![[r#"
+        100 $ qless cancel --where data.user.id=43 --yes
+        other
+        --- stderr
+        `--where data.user.id` means `user.id` in data without a field `data`
+        1 cancelled
+    "#]]);
 }
 
 #[test]
 fn a_scan_of_every_job_is_announced() {
     let redis = busy();
-    redis
-        .at(100)
-        .run("jobs --klass Deploy -o jid")
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless jobs --klass Deploy -o jid
         blocked
         --- stderr
         scanning all jobs: `--klass` has no index
+        100 $ qless jobs --where a=1 --klass 'D*' -o json | jq -c
+        {"kind":"jobs","v":1,"total":0,"offset":0,"items":[],"missing":[]}
+        --- stderr
+        scanning all jobs: `--klass` and `--where` have no index
     "#]]);
-    redis
-        .at(100)
-        .run("jobs --where a=1 --klass 'D*' -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "jobs",
-              "v": 1,
-              "total": 0,
-              "offset": 0,
-              "items": [],
-              "missing": []
-            }
-            --- stderr
-            scanning all jobs: `--klass` and `--where` have no index
-        "#]]);
     let all = redis.at(100).run("jobs --all -o jid");
     assert_eq!(
         sorted(&all.ok().replace('\n', " ")),
@@ -275,11 +261,7 @@ fn a_scan_of_every_job_is_announced() {
         ran.stderr()
     );
     let ran = redis.at(100).run("tag --klass Deploy --add x --dry-run");
-    assert!(
-        ran.stderr().contains("scanning all jobs"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("scanning all jobs");
 }
 
 #[test]
@@ -306,19 +288,9 @@ fn nothing_is_selected_by_accident() {
             );
         }
         let ran = nowhere.run(&format!("{verb} jid --queue q --yes")).exits(2);
-        assert!(
-            ran.stderr()
-                .contains("give either jids or flags that select jobs"),
-            "{}",
-            ran.stderr()
-        );
+        ran.says("give either jids or flags that select jobs");
         let ran = nowhere.run(&format!("{verb} jid --all --yes")).exits(2);
-        assert!(
-            ran.stderr()
-                .contains("give either jids or flags that select jobs"),
-            "{}",
-            ran.stderr()
-        );
+        ran.says("give either jids or flags that select jobs");
     }
 }
 
@@ -329,42 +301,35 @@ fn flags_that_exclude_each_other_are_refused() {
         let ran = nowhere.run(line).exits(2);
         ran.stderr()
     };
-    expect![[r#"
+    refused("jobs --group g --state waiting").shows(expect![[r#"
         error: no job matches both `--group` and `--state waiting`
         hint: `--group` means failed jobs, `--state waiting` means waiting jobs
-    "#]]
-    .assert_eq(&refused("jobs --group g --state waiting"));
-    expect![[r#"
+    "#]]);
+    refused("jobs --message m --state waiting --state running").shows(expect![[r#"
         error: no job matches both `--message` and `--state waiting,running`
         hint: `--message` means failed jobs, `--state waiting,running` means waiting or running jobs
-    "#]]
-    .assert_eq(&refused("jobs --message m --state waiting --state running"));
-    expect![[r#"
+    "#]]);
+    refused("cancel --group g --held-by w --yes").shows(expect![[r#"
         error: no job matches both `--group` and `--held-by`
         hint: `--group` means failed jobs, `--held-by` means running or stalled jobs
-    "#]]
-    .assert_eq(&refused("cancel --group g --held-by w --yes"));
-    expect![[r#"
+    "#]]);
+    refused("jobs --held-by w --state failed").shows(expect![[r#"
         error: no job matches both `--held-by` and `--state failed`
         hint: `--held-by` means running or stalled jobs, `--state failed` means failed jobs
-    "#]]
-    .assert_eq(&refused("jobs --held-by w --state failed"));
-    expect![[r#"
+    "#]]);
+    refused("jobs --older-than 2h --newer-than 1h").shows(expect![[r#"
         error: `--older-than` must be shorter than `--newer-than`
         hint: for jobs of 1 to 2 hours ago: `--older-than 1h --newer-than 2h`
-    "#]]
-    .assert_eq(&refused("jobs --older-than 2h --newer-than 1h"));
+    "#]]);
     refused("jobs --older-than 60s --newer-than 1m");
-    expect![[r#"
+    refused("jobs --newer-than 0s").shows(expect![[r#"
         error: `--newer-than 0` matches no job
         hint: `--newer-than` expects more than 0
-    "#]]
-    .assert_eq(&refused("jobs --newer-than 0s"));
-    expect![[r#"
+    "#]]);
+    refused("jobs --all --queue mail").shows(expect![[r#"
         error: `--all` cannot be used with `--queue`
         hint: `--all` means every job; leave one of the two flags out
-    "#]]
-    .assert_eq(&refused("jobs --all --queue mail"));
+    "#]]);
     for flag in [
         "--state failed",
         "--group g",
@@ -392,30 +357,24 @@ fn invalid_selector_values_are_refused() {
         let args = ["jobs"].into_iter().chain(args.iter().copied());
         nowhere.args(args).exits(2).stderr()
     };
-    expect![[r#"
+    refused(&["--message", "time(d"]).shows(expect![[r#"
         error: `--message` expects a regular expression (unclosed group, at character 5), not `time(d`
-    "#]]
-    .assert_eq(&refused(&["--message", "time(d"]));
-    expect![[r#"
+    "#]]);
+    refused(&["--queue", "mail["]).shows(expect![[r#"
         error: `--queue` expects a name or a glob (unclosed character class; missing ']'; `\` escapes a character), not `mail[`
-    "#]]
-    .assert_eq(&refused(&["--queue", "mail["]));
-    expect![[r#"
+    "#]]);
+    refused(&["--where", "user.id"]).shows(expect![[r#"
         error: `--where` expects PATH=VALUE such as `user.id=42`, PATH=~REGEX or PATH!~REGEX, not `user.id`
-    "#]]
-    .assert_eq(&refused(&["--where", "user.id"]));
-    expect![[r#"
+    "#]]);
+    refused(&["--where", "user.id!~time(d"]).shows(expect![[r#"
         error: `--where` expects a regular expression (unclosed group, at character 5), not `user.id!~time(d`
-    "#]]
-    .assert_eq(&refused(&["--where", "user.id!~time(d"]));
-    expect![[r#"
+    "#]]);
+    refused(&["--where", "a..b=1"]).shows(expect![[r#"
         error: `--where` expects a path such as `user.id`, `items.0.sku` or `/user/id` before its `=`, not `a..b=1`
-    "#]]
-    .assert_eq(&refused(&["--where", "a..b=1"]));
-    expect![[r#"
+    "#]]);
+    refused(&["--older-than", "soon"]).shows(expect![[r#"
         error: `--older-than` expects a duration such as `90s`, `15m` or `2h`, not `soon`
-    "#]]
-    .assert_eq(&refused(&["--older-than", "soon"]));
+    "#]]);
     for wrong in [
         ["--newer-than", "-1s"],
         ["--state", "lost"],
@@ -436,10 +395,7 @@ fn jobs_that_are_never_due_are_selected_in_one_line() {
     let redis = Redis::start();
     for jid in ["inf", "old", "far", "soon", "waits"] {
         let delay = if jid == "waits" { "" } else { "--delay 1h" };
-        redis
-            .at(1)
-            .run(&format!("put q K --jid {jid} {delay}"))
-            .ok();
+        redis.ok(1, &format!("put q K --jid {jid} {delay}"));
     }
     for (score, jid) in [("inf", "inf"), ("-5", "old"), ("1e300", "far")] {
         redis.send(&["ZADD", "ql:q:q-scheduled", score, jid]);
@@ -553,7 +509,7 @@ fn a_list_is_cut_in_the_order_of_its_index() {
 /// The number of server calls of a list, and of the commands they run.
 fn cost(redis: &Redis, line: &str) -> (u64, u64) {
     redis.send(&["CONFIG", "RESETSTAT"]);
-    redis.at(5_000).run(&format!("jobs {line} -o jid")).ok();
+    redis.ok(5_000, &format!("jobs {line} -o jid"));
     let commands = commands(redis);
     (redis.scripts_run(), commands)
 }
@@ -613,12 +569,9 @@ fn selections_by_index_cost_the_same_in_a_large_database() {
             call(3.0, &["pop", "small", "w-1", "3"]),
             call(4.0, &["track", "track", "few-5"]),
         ]);
-        let held = redis.at(5).run("jobs --state running -o jid").ok();
+        let held = redis.ok(5, "jobs --state running -o jid");
         let first = held.lines().next().unwrap();
-        redis
-            .at(6)
-            .run(&format!("api fail {first} w-1 boom crash"))
-            .ok();
+        redis.ok(6, &format!("api fail {first} w-1 boom crash"));
         selectors.map(|line| cost(&redis, line))
     };
     let (small, large) = (costs(1_000), costs(4_000));
@@ -636,27 +589,16 @@ fn every_job_is_read_in_slices_and_listed_once() {
         (n as f64, words.map(str::to_owned).to_vec())
     };
     redis.calls((0..5_000).map(put));
-    let printed = redis.at(9_000).run("jobs --where n=3 -o jid").ok();
+    let printed = redis.ok(9_000, "jobs --where n=3 -o jid");
     let printed: Vec<&str> = printed.lines().collect();
     let once: BTreeSet<&str> = printed.iter().copied().collect();
     assert_eq!((printed.len(), once.len()), (500, 500));
     assert!(once.iter().all(|jid| jid.ends_with('3')));
     assert_eq!(
-        redis
-            .at(9_000)
-            .run("jobs --where n=3 --count -o json")
-            .json()["waiting"],
+        redis.json(9_000, "jobs --where n=3 --count -o json")["waiting"],
         500
     );
-    assert_eq!(
-        redis
-            .at(9_000)
-            .run("jobs --all -o jid")
-            .ok()
-            .lines()
-            .count(),
-        5_000
-    );
+    assert_eq!(redis.ok(9_000, "jobs --all -o jid").lines().count(), 5_000);
 }
 
 #[test]

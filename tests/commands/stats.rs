@@ -9,7 +9,7 @@ const DAY: f64 = 86400.0;
 
 fn worked() -> Redis {
     let redis = Redis::start();
-    let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
+    let api = |now: f64, line: &str| redis.ok(now, &format!("api {line}"));
     for (n, (wait, run)) in [(2.0, 1.0), (4.0, 3.0)].into_iter().enumerate() {
         let at = DAY + 100.0 * n as f64;
         api(at, &format!("put me mail j{n} K {{}} 0"));
@@ -135,10 +135,7 @@ fn stats_counts_a_day_of_a_queue() {
 fn days_are_given_as_dates_or_words() {
     let redis = worked();
     let completed = |now: f64, day: &str| {
-        let stats = redis
-            .at(now)
-            .run(&format!("stats mail --day {day} -o json"))
-            .json();
+        let stats = redis.json(now, &format!("stats mail --day {day} -o json"));
         (
             stats["items"][0]["day"].clone(),
             stats["items"][0]["completed"].clone(),
@@ -156,14 +153,12 @@ fn days_are_given_as_dates_or_words() {
         completed(DAY * 2.5, "1970-01-02"),
         ("1970-01-02".into(), 2.into())
     );
-    redis
-        .at(0)
-        .run("stats mail --day 1970-13-01")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--day` expects a day such as `2026-11-20`, `today` or `yesterday`, not `1970-13-01`
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        0 $ qless stats mail --day 1970-13-01
+        --- stderr
+        error: `--day` expects a day such as `2026-11-20`, `today` or `yesterday`, not `1970-13-01`
+        --- exit 2
+    "#]]);
     redis.at(0).run("stats mail --day soon").exits(2);
 }
 
@@ -212,10 +207,7 @@ fn percentiles_are_bounds_from_the_histogram() {
     let redis = waited(&[
         0.5, 0.5, 23.4, 23.4, 23.4, 90.0, 4000.0, 90_000.0, 700_000.0,
     ]);
-    let stats = redis
-        .at(DAY + 50_000.0)
-        .run("stats mail -o json --day 1970-01-02")
-        .json();
+    let stats = redis.json(DAY + 50_000.0, "stats mail -o json --day 1970-01-02");
     let wait = &stats["items"][0]["wait"];
     let printed = |name: &str| (wait[name]["lo_s"].clone(), wait[name]["hi_s"].clone());
     assert_eq!(printed("p50"), (23.into(), 24.into()));
@@ -269,21 +261,17 @@ fn a_terminal_shows_a_histogram() {
 fn days_are_compared_with_the_day_before() {
     let redis = worked();
     let qless = redis.at(DAY * 2.0 + 3600.0);
-    qless
-        .run("stats mail --days 3 --headers always")
-        .shows(expect![[r#"
-            QUEUE	DAY	COMPLETED	PER HOUR	CHANGE	FAILURES	WAIT P95	RUN P95
-            mail	1970-01-01	0	0.0	–	0	–	–
-            mail	1970-01-02	2	0.1	–	1	≤ 5s	≤ 4s
-            mail	1970-01-03	0	0.0	-100%	0	–	–
-        "#]]);
-    qless
-        .run("stats mail --days 2 --headers always --columns day,wait-p95 --sort day --reverse")
-        .shows(expect![[r#"
-            DAY	WAIT P95
-            1970-01-03	–
-            1970-01-02	≤ 5s
-        "#]]);
+    qless.session(expect![[r#"
+        $ qless stats mail --days 3 --headers always
+        QUEUE	DAY	COMPLETED	PER HOUR	CHANGE	FAILURES	WAIT P95	RUN P95
+        mail	1970-01-01	0	0.0	–	0	–	–
+        mail	1970-01-02	2	0.1	–	1	≤ 5s	≤ 4s
+        mail	1970-01-03	0	0.0	-100%	0	–	–
+        $ qless stats mail --days 2 --headers always --columns day,wait-p95 --sort day --reverse
+        DAY	WAIT P95
+        1970-01-03	–
+        1970-01-02	≤ 5s
+    "#]]);
     let printed = qless.run("stats mail --days 2 -o json").json();
     assert_eq!(printed["total"], 2);
     assert_eq!(printed["items"][0]["completed_per_hour"], 0.083);
@@ -306,7 +294,7 @@ fn days_are_compared_with_the_day_before() {
 #[test]
 fn each_queue_has_days_of_its_own() {
     let redis = worked();
-    redis.at(DAY * 2.0).run("api put me other x K {} 0").ok();
+    redis.ok(DAY * 2.0, "api put me other x K {} 0");
     redis
         .at(DAY * 2.0 + 3600.0)
         .run("stats other mail --days 2")

@@ -1,10 +1,11 @@
 //! `qless status`.
 
 use expect_test::expect;
+use serde_json::json;
 
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
-use crate::support::text::words;
+use crate::support::text::{Shows, words};
 
 /// Fills a database with something of everything. The time is 90,000: an hour after midnight.
 fn filled() -> Redis {
@@ -39,7 +40,7 @@ fn everything_is_on_one_screen() {
     let (server, rest) = text.split_once('\n').unwrap();
     assert!(server.starts_with("server\tRedis "), "{server}");
     assert!(server.contains(", master, up "), "{server}");
-    expect![[r#"
+    format!("{rest}\n").shows(expect![[r#"
         problems	new: 1 job has failed in the last 5m: `qless failed --group=new`
         problems	1 job has lost its lock: `qless jobs --state stalled`
         problems	mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`
@@ -52,14 +53,13 @@ fn everything_is_on_one_screen() {
         workers	2 known workers, 0 hold jobs
         oldest wait	mail 16m 37s (d)
         oldest wait	images 10s (f): the queue is paused
-    "#]]
-    .assert_eq(&format!("{rest}\n"));
+    "#]]);
 }
 
 #[test]
 fn what_stops_jobs_until_somebody_acts_comes_first() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(90_000, "throttle set s3 -1");
     for n in 0..3 {
         at(90_000, &format!("put export K --jid e{n} --throttle s3"));
@@ -74,7 +74,7 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
     let ran = redis.at(90_786).run("status");
     let text = ran.ok();
     let (_, rest) = text.split_once('\n').unwrap();
-    expect![[r#"
+    format!("{rest}\n").shows(expect![[r#"
         problems	no worker has been seen for 13m, and 4 jobs wait: `qless workers`
         problems	throttle s3 lets no job run, and it holds 3 jobs: `qless throttle set s3 N`
         problems	lane mail/customer waits for c1, whose worker w1 lost its lock: `qless timeout c1`
@@ -86,12 +86,9 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
         workers	3 known workers, 1 holds jobs, none has been seen for 13m
         oldest wait	export 13m 6s (e0): throttle s3 has no free slot
         oldest wait	mail 13m 5s (c2): behind other jobs in lane mail/customer
-    "#]].assert_eq(&format!("{rest}\n"));
-    let doc = redis.at(90_100).run("status -o json").json();
-    assert_eq!(
-        doc["recent"],
-        serde_json::json!({"seconds": 95, "completed": 1})
-    );
+    "#]]);
+    let doc = redis.json(90_100, "status -o json");
+    assert_eq!(doc["recent"], json!({"seconds": 95, "completed": 1}));
     assert_eq!(doc["waits"][0]["held_by"], "s3");
 }
 
@@ -99,7 +96,7 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
 #[test]
 fn a_lane_with_an_expired_lock_is_found_behind_many_waiting_jobs() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(90_000, "put other K --jid root");
     for n in 0..25 {
         at(90_000, &format!("put mail K --jid d{n} --depends root"));
@@ -115,7 +112,7 @@ fn a_lane_with_an_expired_lock_is_found_behind_many_waiting_jobs() {
 #[test]
 fn silent_workers_beside_a_busy_one_are_a_problem() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(90_000, "config set heartbeat 3600");
     for jid in ["a", "b"] {
         at(90_001, &format!("put mail K --jid {jid}"));
@@ -134,7 +131,7 @@ fn silent_workers_beside_a_busy_one_are_a_problem() {
 #[test]
 fn workers_that_end_after_each_job_are_not_missed() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     for n in 0..3 {
         at(90_000, &format!("put mail K --jid j{n}"));
     }
@@ -153,7 +150,7 @@ fn workers_that_end_after_each_job_are_not_missed() {
 fn all_figures_come_from_one_call() {
     let redis = filled();
     let before = redis.scripts_run();
-    redis.at(90_000).run("status").ok();
+    redis.ok(90_000, "status");
     assert_eq!(redis.scripts_run() - before, 1);
 }
 
@@ -164,14 +161,14 @@ fn a_queue_that_cannot_be_read_is_a_problem() {
     redis.send(&["DEL", "ql:q:mail-locks"]);
     redis.send(&["SET", "ql:q:mail-locks", "x"]);
     let first = |redis: &Redis| {
-        let text = redis.at(90_000).run("status").ok();
+        let text = redis.ok(90_000, "status");
         text.lines().nth(1).unwrap().to_owned()
     };
     assert_eq!(
         first(&redis),
         "problems\tcannot be read, because a key has the wrong type: queue mail: `qless check --only key-type`"
     );
-    let doc = redis.at(90_000).run("status -o json").json();
+    let doc = redis.json(90_000, "status -o json");
     assert_eq!(doc["problems"][0]["queue"], "mail");
     assert_eq!(doc["totals"]["waiting"], 1);
     assert_eq!(doc["omitted"]["queues"], 0);
@@ -184,7 +181,7 @@ fn a_queue_that_cannot_be_read_is_a_problem() {
         "{}",
         health.stdout()
     );
-    let metrics = redis.at(90_000).run("metrics").ok();
+    let metrics = redis.ok(90_000, "metrics");
     assert!(metrics.contains("qless_queue_paused{queue=\"images\"} 1"));
     assert!(!metrics.contains("queue=\"mail\""));
 }
@@ -203,12 +200,12 @@ fn lists_that_cannot_be_read_are_a_problem() {
         redis.send(&["SET", key, "x"]);
         let problem = format!("cannot be read, because a key has the wrong type: {list}");
         let line = format!("problems\t{problem}: `qless check --only key-type`");
-        let text = redis.at(90_000).run("status").ok();
+        let text = redis.ok(90_000, "status");
         assert_eq!(text.lines().nth(1), Some(&line[..]));
         assert!(!text.contains("no worker"), "{text}");
         let health = redis.at(90_000).run("health --min-workers 1").exits(10);
         assert!(health.stdout().starts_with(&format!("✗ {problem}")));
-        let metrics = redis.at(90_000).run("metrics").ok();
+        let metrics = redis.ok(90_000, "metrics");
         let is_up = !metrics.contains("qless_up 0");
         assert_eq!(is_up, key != "ql:queues", "{metrics}");
         let knows = |family: &str| metrics.contains(&format!("\n{family}"));
@@ -235,60 +232,53 @@ fn statistics_of_any_size_are_no_defect() {
 #[test]
 fn a_throttle_that_no_pop_has_met_holds_no_jobs_yet() {
     let redis = Redis::start();
-    redis.at(1000).run("put export K --throttle s3").ok();
-    redis.at(1001).run("throttle set s3 -1").ok();
-    let what = |now| redis.at(now).run("status -o json").json()["problems"][1]["message"].clone();
+    redis.ok(1000, "put export K --throttle s3");
+    redis.ok(1001, "throttle set s3 -1");
+    let what = |now| redis.json(now, "status -o json")["problems"][1]["message"].clone();
     assert_eq!(
         what(1002),
         "throttle s3 lets no job run, and at least one job needs it: `qless throttle set s3 N`"
     );
     redis.at(1003).run("pop export").exits(4);
-    let problems = redis.at(1004).run("status -o json").json()["problems"].to_string();
+    let problems = redis.json(1004, "status -o json")["problems"].to_string();
     assert!(problems.contains("and it holds 1 job: "), "{problems}");
 }
 
 #[test]
 fn recurring_jobs_of_a_paused_queue_are_no_problem_of_their_own() {
     let redis = Redis::start();
-    redis.at(1000).run("put mail K").ok();
-    redis
-        .at(1000)
-        .run("recur put mail K --every 1m --jid tick")
-        .ok();
-    redis.at(1001).run("pause mail").ok();
+    redis.ok(1000, "put mail K");
+    redis.ok(1000, "recur put mail K --every 1m --jid tick");
+    redis.ok(1001, "pause mail");
     redis.at(5000).run("pop mail --worker w1").exits(4);
-    let doc = redis.at(5001).run("status -o json").json();
+    let doc = redis.json(5001, "status -o json");
     let problems = doc["problems"].as_array().unwrap();
     assert!(problems.iter().all(|problem| problem["code"] == "paused"));
     assert_eq!(doc["late_recurring"][0]["queue"], "mail");
-    redis.at(5002).run("unpause mail").ok();
-    redis
-        .at(5003)
-        .run("explain --queue mail")
-        .shows(expect![[r#"
-            mail	recurring_not_polled	delaying	1 recurring job is late	qless recur list mail
-            mail	next		tick-1	
-        "#]]);
+    redis.ok(5002, "unpause mail");
+    redis.session(expect![[r#"
+        5003 $ qless explain --queue mail
+        mail	recurring_not_polled	delaying	1 recurring job is late	qless recur list mail
+        mail	next		tick-1	
+    "#]]);
 }
 
 #[test]
 fn the_document_has_the_totals() {
     let redis = filled();
-    let doc = redis.at(90_000).run("status -o json").json();
-    expect![[r#"
+    let doc = redis.json(90_000, "status -o json");
+    format!("{}\n", doc["totals"]).shows(expect![[r#"
         {"queues":3,"waiting":2,"running":0,"stalled":1,"scheduled":1,"depends":1,"failed":2,"complete":1,"recurring":1,"groups":2,"workers":2,"busy_workers":0,"last_seen":"1970-01-02T00:59:10.000Z"}
-    "#]].assert_eq(&format!("{}\n", doc["totals"]));
-    expect![[r#"
+    "#]]);
+    format!("{}\n", doc["today"]).shows(expect![[r#"
         {"popped":4,"completed":1,"failures":2,"popped_per_s":0.001,"completed_per_s":0}
-    "#]]
-    .assert_eq(&format!("{}\n", doc["today"]));
-    expect![[r#"
+    "#]]);
+    format!("{}\n", doc["failures"]).shows(expect![[r#"
         [{"group":"new","recent":1,"jobs":1},{"group":"old","recent":1,"jobs":1}]
-    "#]]
-    .assert_eq(&format!("{}\n", doc["failures"]));
-    expect![[r#"
+    "#]]);
+    format!("{}\n", doc["problems"]).replace(&qless::internals::host_name(), "HOST").shows(expect![[r#"
         [{"code":"failing","message":"new: 1 job has failed in the last 1h: `qless failed --group=new`","queue":null,"group":"new","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=new"]},{"code":"failing","message":"old: 1 job has failed in the last 1h: `qless failed --group=old`","queue":null,"group":"old","worker":null,"jobs":1,"age_s":null,"fix":["qless","failed","--group=old"]},{"code":"stalled","message":"1 job has lost its lock: `qless jobs --state stalled`","queue":null,"group":null,"worker":null,"jobs":1,"age_s":null,"fix":["qless","jobs","--state","stalled"]},{"code":"late","message":"mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`","queue":"mail","group":null,"worker":null,"jobs":null,"age_s":997,"fix":["qless","explain","--queue=mail"]},{"code":"late_recurring","message":"web: 1 recurring job is late by 1m 40s: no pop has come for it: `qless recur list`","queue":"web","group":null,"worker":null,"jobs":1,"age_s":100,"fix":["qless","recur","list"]},{"code":"paused","message":"images is paused for 9s by ann@HOST (disk swap), 1 job waits: `qless unpause images`","queue":"images","group":null,"worker":null,"jobs":1,"age_s":9,"fix":["qless","unpause","images"]}]
-    "#]].assert_eq(&format!("{}\n", doc["problems"]).replace(&qless::internals::host_name(), "HOST"));
+    "#]]);
     assert_eq!(doc["server"]["role"], "master");
     assert_eq!(doc["waits"][0]["queue"], "mail");
     assert_eq!(doc["paused"][0]["reason"], "disk swap");
@@ -297,17 +287,17 @@ fn the_document_has_the_totals() {
     let empty = Redis::start();
     let doc = empty.at(90_000).run("status -o json").json();
     assert_eq!(doc["totals"]["waiting"], 0);
-    assert_eq!(doc["problems"], serde_json::json!([]));
+    assert_eq!(doc["problems"], json!([]));
 }
 
 #[test]
 fn a_job_that_has_waited_for_an_unknown_time_is_counted() {
     let redis = Redis::start();
-    redis.at(1000).run("put mail K --jid a").ok();
+    redis.ok(1000, "put mail K --jid a");
     // Another script's `priority` leaves no time in the score.
     redis.send(&["ZADD", "ql:q:mail-work", "0", "a"]);
     redis.send(&["DEL", "ql:j:a-history"]);
-    let totals = redis.at(1001).run("status -o json").json()["totals"].clone();
+    let totals = redis.json(1001, "status -o json")["totals"].clone();
     assert_eq!(totals["waiting"], 1, "{totals}");
 }
 
@@ -397,7 +387,7 @@ fn the_short_help_begins_with_status_and_recipes() {
 #[test]
 fn a_silent_worker_with_a_long_lock_and_what_waits_for_it_are_problems() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(90_000, "config set reports-heartbeat 36000");
     for jid in ["a", "b"] {
         at(90_000, &format!("put reports K --jid {jid} --key ann"));
@@ -413,27 +403,23 @@ fn a_silent_worker_with_a_long_lock_and_what_waits_for_it_are_problems() {
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
     // It has time to extend its lock.
-    expect![[r#"
+    rest(108_000).shows(expect![[r#"
         problems	reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h): `qless explain --queue=reports`
         workers	2 known workers, 1 holds jobs
-    "#]]
-    .assert_eq(&rest(108_000));
-    expect![[r#"
+    "#]]);
+    rest(108_002).shows(expect![[r#"
         problems	reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h): `qless explain --queue=reports`
         problems	worker gone is silent for 5h, holding 1 job for up to 4h 59m more: `qless workers gone`
         workers	2 known workers, 1 holds jobs, gone is silent for 5h
-    "#]]
-    .assert_eq(&rest(108_002));
-    let doc = redis.at(108_002).run("status -o json").json();
+    "#]]);
+    let doc = redis.json(108_002, "status -o json");
     assert_eq!(doc["problems"][1]["worker"], "gone");
     assert_eq!(doc["waits"][0]["holder"], "a");
     assert_eq!(doc["waits"][0]["worker"], "gone");
     assert_eq!(doc["problems"][1]["code"], "silent_holder");
     // It may be busy: a warning.
-    redis
-        .at(108_002)
-        .run("health --nagios")
-        .shows(expect![[r#"
+    redis.session(expect![[r#"
+        108002 $ qless health --nagios
         QLESS CRITICAL - reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h); worker gone is silent for 5h, holding 1 job for up to 4h 59m more
         --- exit 2
     "#]]);
@@ -445,7 +431,7 @@ fn a_silent_worker_with_a_long_lock_and_what_waits_for_it_are_problems() {
 #[test]
 fn a_worker_that_lets_half_of_a_short_lock_pass_is_no_problem() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(90_000, "config set heartbeat 3600");
     at(90_000, "put mail K --jid a");
     at(90_000, "pop mail --worker busy");
@@ -458,7 +444,7 @@ fn a_worker_that_lets_half_of_a_short_lock_pass_is_no_problem() {
 #[test]
 fn the_wait_for_a_throttle_or_a_full_queue_names_who_holds_it() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(90_000, "config set heartbeat 3600");
     for jid in ["a", "b"] {
         at(90_000, &format!("put export K --jid {jid} --throttle s3=1"));

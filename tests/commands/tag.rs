@@ -8,27 +8,13 @@ use crate::support::redis::Redis;
 #[test]
 fn tags_are_listed_most_used_first() {
     let redis = busy();
-    redis.at(100).run("tag").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless tag
         eu	2
         vip	1
+        100 $ qless tag --limit 1 -o json | jq -c
+        {"kind":"tags","v":1,"total":2,"offset":0,"items":[{"tag":"eu","jobs":2}]}
     "#]]);
-    redis
-        .at(100)
-        .run("tag --limit 1 -o json")
-        .shows(expect![[r#"
-            {
-              "kind": "tags",
-              "v": 1,
-              "total": 2,
-              "offset": 0,
-              "items": [
-                {
-                  "tag": "eu",
-                  "jobs": 2
-                }
-              ]
-            }
-        "#]]);
 }
 
 #[test]
@@ -41,93 +27,70 @@ fn raw_prints_the_reply_of_tag() {
 #[test]
 fn tags_are_added_and_removed() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a --tag new").ok();
-    redis.at(2).run("put mail K --jid b").ok();
-    redis
-        .at(3)
-        .run("tag a --add seen --add eu --remove new")
-        .shows(expect![[r#"
-            a	seen, eu
-        "#]]);
-    redis.at(3).run("tag a b --add vip").shows(expect![[r#"
+    redis.ok(1, "put mail K --jid a --tag new");
+    redis.ok(2, "put mail K --jid b");
+    redis.session(expect![[r#"
+        3 $ qless tag a --add seen --add eu --remove new
+        a	seen, eu
+        3 $ qless tag a b --add vip
         a	seen, eu, vip
         b	vip
         --- stderr
         2 tagged
-    "#]]);
-    redis.at(3).run("tag b --remove vip").shows(expect![[r#"
-            b	–
-        "#]]);
-    redis.at(3).run("tag a").shows(expect![[r#"
+        3 $ qless tag b --remove vip
+        b	–
+        3 $ qless tag a
         a	seen, eu, vip
-    "#]]);
-    redis
-        .at(3)
-        .run("tag a -o ndjson --add seen")
-        .shows(expect![[r#"
-            {"jid":"a","result":"done","code":"ok","detail":"seen, eu, vip","queue":"mail","state_before":"waiting","state_after":null}
-            {"summary":{"action":"tag","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-        "#]]);
-    redis.at(3).run("tag a --add x -o raw").shows(expect![[r#"
-            ["seen","eu","vip","x"]
-        "#]]);
-    redis.at(3).run("tag").shows(expect![[r#"
+        3 $ qless tag a -o ndjson --add seen
+        {"jid":"a","result":"done","code":"ok","detail":"seen, eu, vip","queue":"mail","state_before":"waiting","state_after":null}
+        {"summary":{"action":"tag","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        3 $ qless tag a --add x -o raw
+        ["seen","eu","vip","x"]
+        3 $ qless tag
         eu	1
         seen	1
         vip	1
         x	1
-    "#]]);
-    redis.at(3).run("tag a --add y -n").shows(expect![[r#"
+        3 $ qless tag a --add y -n
         --- stderr
         would tag a
+        3 $ qless tag --queue mail --add y
+        --- stderr
+        error: cannot ask whether to tag 2 waiting jobs on unix://DIR/s; nothing was changed
+        hint: add `--yes`
+        --- exit 9
+        3 $ qless tag --queue mail --add y --yes
+        a	seen, eu, vip, x, y
+        b	y
+        --- stderr
+        2 tagged
     "#]]);
-    redis
-        .at(3)
-        .run("tag --queue mail --add y")
-        .shows(expect![[r#"
-            --- stderr
-            error: cannot ask whether to tag 2 waiting jobs on unix://DIR/s; nothing was changed
-            hint: add `--yes`
-            --- exit 9
-        "#]]);
-    redis
-        .at(3)
-        .run("tag --queue mail --add y --yes")
-        .shows(expect![[r#"
-            a	seen, eu, vip, x, y
-            b	y
-            --- stderr
-            2 tagged
-        "#]]);
 }
 
 #[test]
 fn an_unknown_job_or_an_invalid_tag_is_refused() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a --tag new").ok();
+    redis.ok(1, "put mail K --jid a --tag new");
     redis.at(3).run("tag nope").exits(4);
-    redis.at(3).run("tag a --add ''").shows(expect![[r#"
+    redis.session(expect![[r#"
+        3 $ qless tag a --add ''
         --- stderr
         error: `--add` is empty
         --- exit 2
+        3 $ qless tag a nope --add x -o ndjson
+        {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+        {"jid":"a","result":"done","code":"ok","detail":"new, x","queue":"mail","state_before":"waiting","state_after":null}
+        {"summary":{"action":"tag","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        1 tagged, 1 skipped
+          skipped  1  gone: nope
     "#]]);
-    redis
-        .at(3)
-        .run("tag a nope --add x -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
-            {"jid":"a","result":"done","code":"ok","detail":"new, x","queue":"mail","state_before":"waiting","state_after":null}
-            {"summary":{"action":"tag","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
-            --- stderr
-            1 tagged, 1 skipped
-              skipped  1  gone: nope
-        "#]]);
 }
 
 #[test]
 fn adding_and_removing_the_same_tag_is_refused() {
     let redis = Redis::start();
-    redis.at(0).run("api put w q j K {} 0").ok();
+    redis.ok(0, "api put w q j K {} 0");
     let at = redis.at(0);
     at.run("tag j --add a --add x --remove x")
         .shows(expect![[r#"
@@ -143,23 +106,20 @@ fn adding_and_removing_the_same_tag_is_refused() {
 fn a_job_that_would_get_too_many_tags_does_not_stop_the_others() {
     let redis = Redis::start();
     for jid in ["a", "full", "z"] {
-        redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+        redis.ok(1, &format!("put mail K --jid {jid}"));
     }
     let tags: Vec<String> = (0..1000).map(|n| format!("t{n}")).collect();
     let tags = serde_json::to_string(&tags).unwrap();
     redis.send(&["HSET", "ql:j:full", "tags", &tags]);
-    redis
-        .at(2)
-        .run("tag a full z --add new --yes")
-        .shows(expect![[r#"
-            a	new
-            z	new
-            --- stderr
-            2 tagged, 1 failed
-              failed   1  more than 1000 tags: full
-            --- exit 3
-        "#]]);
-    redis.at(2).run("tag full --add new").shows(expect![[r#"
+    redis.session(expect![[r#"
+        2 $ qless tag a full z --add new --yes
+        a	new
+        z	new
+        --- stderr
+        2 tagged, 1 failed
+          failed   1  more than 1000 tags: full
+        --- exit 3
+        2 $ qless tag full --add new
         --- stderr
         error: cannot tag `full`: more than 1000 tags
         --- exit 1

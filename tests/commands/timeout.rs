@@ -8,37 +8,27 @@ use crate::support::terminal;
 fn running() -> Redis {
     let redis = Redis::start();
     for (now, jid) in [(1, "a"), (2, "b"), (3, "c")] {
-        redis.at(now).run(&format!("put mail K --jid {jid}")).ok();
+        redis.ok(now, &format!("put mail K --jid {jid}"));
     }
-    redis.at(10).run("pop mail --worker w1 --count 2").ok();
+    redis.ok(10, "pop mail --worker w1 --count 2");
     redis
 }
 
 #[test]
 fn timeout_revokes_the_lock_and_uses_no_retry() {
     let redis = running();
-    redis.at(20).run("timeout b").shows(expect![[r#""#]]);
-    redis
-        .at(21)
-        .run("jobs --columns jid,state,remaining")
-        .shows(expect![[r#"
-            a	running	5/5
-            b	stalled	5/5
-            c	waiting	5/5
-        "#]]);
-    redis
-        .at(22)
-        .run("pop mail --worker w2 -o jid")
-        .shows(expect![[r#"
-            b
-        "#]]);
-    redis
-        .at(23)
-        .run("timeout a -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"stalled"}
-            {"summary":{"action":"timeout","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-        "#]]);
+    redis.session(expect![[r#"
+        20 $ qless timeout b
+        21 $ qless jobs --columns jid,state,remaining
+        a	running	5/5
+        b	stalled	5/5
+        c	waiting	5/5
+        22 $ qless pop mail --worker w2 -o jid
+        b
+        23 $ qless timeout a -o ndjson
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"stalled"}
+        {"summary":{"action":"timeout","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+    "#]]);
 }
 
 #[test]
@@ -59,39 +49,28 @@ fn timing_out_a_job_that_is_not_running_is_a_conflict() {
 #[test]
 fn a_selector_for_timeout_means_running_jobs_and_asks_for_confirmation() {
     let redis = running();
-    redis.at(20).run("timeout --queue mail").shows(expect![[r#"
+    redis.session(expect![[r#"
+        20 $ qless timeout --queue mail
         --- stderr
         error: cannot ask whether to time out 2 running jobs on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
-    "#]]);
-    redis
-        .at(20)
-        .run("timeout --queue mail -n -o jid")
-        .shows(expect![[r#"
-            a
-            b
-            --- stderr
-            Time out 2 running jobs on unix://DIR/s
+        20 $ qless timeout --queue mail -n -o jid
+        a
+        b
+        --- stderr
+        Time out 2 running jobs on unix://DIR/s
 
-              mail	running	2	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
-            would time out 2
-        "#]]);
-    redis
-        .at(20)
-        .run("timeout --queue mail --yes")
-        .shows(expect![[r#"
-            --- stderr
-            2 timed out
-        "#]]);
-    redis
-        .at(20)
-        .run("timeout a --queue mail --yes")
-        .shows(expect![[r#"
-            --- stderr
-            error: give either jids or flags that select jobs, not both
-            --- exit 2
-        "#]]);
+          mail	running	2	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
+        would time out 2
+        20 $ qless timeout --queue mail --yes
+        --- stderr
+        2 timed out
+        20 $ qless timeout a --queue mail --yes
+        --- stderr
+        error: give either jids or flags that select jobs, not both
+        --- exit 2
+    "#]]);
 }
 
 #[test]

@@ -9,19 +9,17 @@ use crate::support::redis::Redis;
 fn tracked_jobs_are_listed_and_expired_ones_reported() {
     let redis = busy();
     for (now, jid) in [(80, "waits"), (81, "runs"), (82, "waits-2")] {
-        redis.at(now).run(&format!("api track track {jid}")).ok();
+        redis.ok(now, &format!("api track track {jid}"));
     }
-    redis.at(90).run("api cancel waits-2").ok();
-    redis
-        .at(100)
-        .run("track --columns jid,state")
-        .shows(expect![[r#"
-            waits	waiting
-            runs	running
-            --- stderr
-            1 tracked job has expired: waits-2
-        "#]]);
-    let list = redis.at(100).run("track -o json").json();
+    redis.ok(90, "api cancel waits-2");
+    redis.session(expect![[r#"
+        100 $ qless track --columns jid,state
+        waits	waiting
+        runs	running
+        --- stderr
+        1 tracked job has expired: waits-2
+    "#]]);
+    let list = redis.json(100, "track -o json");
     assert_eq!(list["items"][0]["tracked"], true);
     assert_eq!(list["missing"], serde_json::json!(["waits-2"]));
 }
@@ -44,31 +42,25 @@ fn no_tracked_jobs_give_an_empty_list() {
 #[test]
 fn jobs_are_tracked_and_untracked() {
     let redis = Redis::start();
-    redis.at(1).run("put mail K --jid a").ok();
-    redis.at(2).run("put mail K --jid b").ok();
-    redis.at(3).run("track a b").shows(expect![[r#"
+    redis.ok(1, "put mail K --jid a");
+    redis.ok(2, "put mail K --jid b");
+    redis.session(expect![[r#"
+        3 $ qless track a b
         --- stderr
         2 tracked
-    "#]]);
-    redis.at(3).run("track a -o raw").shows(expect![[r#"
+        3 $ qless track a -o raw
         0
-    "#]]);
-    redis.at(4).run("track --columns jid").shows(expect![[r#"
-            a
-            b
-        "#]]);
-    redis
-        .at(5)
-        .run("track a --remove -o ndjson")
-        .shows(expect![[r#"
-            {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
-            {"summary":{"action":"untrack","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
-        "#]]);
-    redis.at(6).run("track --columns jid").shows(expect![[r#"
-            b
-        "#]]);
-    redis.at(7).run("track nope --remove").exits(4);
-    redis.at(7).run("track --remove").shows(expect![[r#"
+        4 $ qless track --columns jid
+        a
+        b
+        5 $ qless track a --remove -o ndjson
+        {"jid":"a","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":null}
+        {"summary":{"action":"untrack","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        6 $ qless track --columns jid
+        b
+        7 $ qless track nope --remove &>/dev/null
+        --- exit 4
+        7 $ qless track --remove
         --- stderr
         error: no jobs are given
         hint: give jids, or select jobs by flags: `qless help selectors`
@@ -80,35 +72,26 @@ fn jobs_are_tracked_and_untracked() {
 fn prune_untracks_expired_jobs() {
     let redis = Redis::start();
     for jid in ["a", "b", "c"] {
-        redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+        redis.ok(1, &format!("put mail K --jid {jid}"));
     }
-    redis.at(2).run("track a b c").ok();
-    redis.at(3).run("cancel a b --yes").ok();
-    redis
-        .at(4)
-        .run("track a --remove -o jid")
-        .shows(expect![[r#"
-            a
-        "#]]);
-    redis
-        .at(5)
-        .run("track --prune -n -o jid")
-        .shows(expect![[r#"
-            b
-            --- stderr
-            Stop tracking 1 job on unix://DIR/s
+    redis.ok(2, "track a b c");
+    redis.ok(3, "cancel a b --yes");
+    redis.session(expect![[r#"
+        4 $ qless track a --remove -o jid
+        a
+        5 $ qless track --prune -n -o jid
+        b
+        --- stderr
+        Stop tracking 1 job on unix://DIR/s
 
-              –	–	1	–	–
-            would stop tracking 1
-        "#]]);
-    redis.at(5).run("track --prune").shows(expect![[r#"
+          –	–	1	–	–
+        would stop tracking 1
+        5 $ qless track --prune
         --- stderr
         1 no longer tracked
-    "#]]);
-    redis.at(6).run("track --columns jid").shows(expect![[r#"
-            c
-        "#]]);
-    redis.at(6).run("track --prune").shows(expect![[r#"
+        6 $ qless track --columns jid
+        c
+        6 $ qless track --prune
         --- stderr
         no jobs to stop tracking
     "#]]);

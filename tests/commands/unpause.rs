@@ -8,44 +8,38 @@ use crate::support::terminal;
 #[test]
 fn an_unpaused_queue_gives_jobs_again() {
     let redis = Redis::start();
-    redis.at(1).run("put images K --jid a").ok();
-    redis.at(2).run("pause images").ok();
-    redis.at(3).run("unpause images -n").shows(expect![[r#"
+    redis.ok(1, "put images K --jid a");
+    redis.ok(2, "pause images");
+    redis.session(expect![[r#"
+        3 $ qless unpause images -n
         --- stderr
         would unpause images
+        3 $ qless pop images &>/dev/null
+        --- exit 4
+        4 $ qless unpause images -o json | jq -c
+        {"kind":"done","v":1,"action":"unpause","targets":["images"]}
+        5 $ qless unpause images
     "#]]);
-    redis.at(3).run("pop images").exits(4);
-    redis.at(4).run("unpause images -o json").shows(expect![[r#"
-            {
-              "kind": "done",
-              "v": 1,
-              "action": "unpause",
-              "targets": [
-                "images"
-              ]
-            }
-        "#]]);
-    redis.at(5).run("unpause images").shows(expect![[r#""#]]);
-    assert_eq!(redis.at(6).run("pop images -o jid").ok(), "a");
+    assert_eq!(redis.ok(6, "pop images -o jid"), "a");
 }
 
 #[test]
 fn resume_and_unpause_mean_the_same_for_queues_and_recurring_jobs() {
     let redis = Redis::start();
     // A queue may be called as a command is.
-    redis.at(1).run("put pause K --jid a").ok();
-    redis.at(2).run("pause pause").ok();
+    redis.ok(1, "put pause K --jid a");
+    redis.ok(2, "pause pause");
     redis.at(3).run("resume pause -n").shows(expect![[r#"
         --- stderr
         would unpause pause
     "#]]);
-    redis.at(3).run("resume pause").ok();
-    assert_eq!(redis.at(4).run("pop pause -o jid").ok(), "a");
-    redis.at(5).run("recur put q K --every 1h --jid r").ok();
-    redis.at(6).run("recur pause r").ok();
-    redis.at(7).run("recur unpause r").ok();
-    assert!(!redis.at(8).run("recur ls").ok().contains("paused"));
-    let page = |line: &str| redis.at(1).run(line).ok();
+    redis.ok(3, "resume pause");
+    assert_eq!(redis.ok(4, "pop pause -o jid"), "a");
+    redis.ok(5, "recur put q K --every 1h --jid r");
+    redis.ok(6, "recur pause r");
+    redis.ok(7, "recur unpause r");
+    assert!(!redis.ok(8, "recur ls").contains("paused"));
+    let page = |line: &str| redis.ok(1, line);
     assert_eq!(page("help resume"), page("help unpause"));
     assert_eq!(page("resume --help"), page("help unpause"));
     assert_eq!(page("man recur unpause"), page("man recur resume"));
@@ -56,26 +50,26 @@ fn resume_and_unpause_mean_the_same_for_queues_and_recurring_jobs() {
 #[test]
 fn list_and_ls_mean_the_same() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --tag a --tag b").ok();
-    redis.at(1).run("throttle set api 3").ok();
-    redis.at(1).run(r#"defaults q '{"priority":5}'"#).ok();
-    redis.at(1).run("recur put q K --every 1h --jid r").ok();
+    redis.ok(1, "put q K --tag a --tag b");
+    redis.ok(1, "throttle set api 3");
+    redis.ok(1, r#"defaults q '{"priority":5}'"#);
+    redis.ok(1, "recur put q K --every 1h --jid r");
     for of in ["throttle", "recur", "config", "tag", "defaults", "morgue q"] {
-        let list = redis.at(2).run(&format!("{of} list")).ok();
-        assert_eq!(list, redis.at(2).run(&format!("{of} ls")).ok(), "{of}");
+        let list = redis.ok(2, &format!("{of} list"));
+        assert_eq!(list, redis.ok(2, &format!("{of} ls")), "{of}");
         assert_eq!(list.is_empty(), of == "morgue q", "{of}");
     }
-    assert_eq!(redis.at(2).run("tag ls").ok(), redis.at(2).run("tag").ok());
+    assert_eq!(redis.ok(2, "tag ls"), redis.ok(2, "tag"));
     redis.at(2).run("defaults ls").shows(expect![[r#"
         q	{"priority":5}
     "#]]);
-    redis.at(2).run("context ls --config /dev/null").ok();
+    redis.ok(2, "context ls --config /dev/null");
 }
 
 #[test]
 fn unpausing_an_unknown_queue_is_not_found() {
     let redis = Redis::start();
-    redis.at(1).run("put images K").ok();
+    redis.ok(1, "put images K");
     redis.at(2).run("unpause imags").shows(expect![[r#"
         --- stderr
         error: queue `imags` does not exist
@@ -94,8 +88,8 @@ fn unpausing_an_unknown_queue_is_not_found() {
 #[test]
 fn a_queue_that_was_not_paused_is_not_said_to_be_unpaused() {
     let redis = Redis::start();
-    redis.at(1).run("put images K").ok();
-    redis.at(1).run("put mail K").ok();
+    redis.ok(1, "put images K");
+    redis.ok(1, "put mail K");
     let ann = redis.at(2).env("USER", "ann");
     ann.run("pause mail --reason 'disk swap'").ok();
     let mut command = redis.at(62).command();
@@ -106,6 +100,6 @@ fn a_queue_that_was_not_paused_is_not_said_to_be_unpaused() {
         printed,
         format!("images is not paused\nunpaused mail (was paused 1m (disk swap) by ann@{host})\n")
     );
-    let done = redis.at(64).run("unpause images -o json").json();
+    let done = redis.json(64, "unpause images -o json");
     assert_eq!(done["targets"], serde_json::json!([]));
 }

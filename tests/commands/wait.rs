@@ -117,43 +117,33 @@ fn jobs_that_have_ended_already_count_immediately() {
     run("wait a").exits(0);
     run("wait a b c --any").exits(0);
     run("wait b c --any --deadline 0.05s").exits(124);
-    run("wait b --any")
-        .shows(expect![[r#"
+    redis.qless().session(expect![[r#"
+        $ qless wait b --any
         b	failed	0s
         --- stderr
         error: none of 1 job can reach state `complete`
         --- exit 8
-    "#]])
-        .exits(8);
-    run("wait b --for failed").exits(0);
-    run("wait a --for failed")
-        .shows(expect![[r#"
+        $ qless wait b --for failed &>/dev/null
+        $ qless wait a --for failed
         a	complete	0s
         --- stderr
         error: `a` is complete, so it will not be failed
         --- exit 8
-    "#]])
-        .exits(8);
-    run("wait c --for waiting").exits(0);
-    run("wait --tag t").exits(8);
-    run("wait --tag t --state complete,waiting --for complete --any").exits(0);
-    run("wait nope")
-        .shows(expect![[r#"
+        $ qless wait c --for waiting &>/dev/null
+        $ qless wait --tag t &>/dev/null
+        --- exit 8
+        $ qless wait --tag t --state complete,waiting --for complete --any &>/dev/null
+        $ qless wait nope
         --- stderr
         error: job `nope` does not exist
         --- exit 4
-    "#]])
-        .exits(4);
-    run("wait a nope nada")
-        .shows(expect![[r#"
+        $ qless wait a nope nada
         a	complete	0s
         --- stderr
         error: 2 jobs do not exist: `nope`, `nada`
         --- exit 4
-    "#]])
-        .exits(4);
-    run("wait nope --allow-gone").exits(0);
-    run("wait --tag none").shows(expect![[r#"
+        $ qless wait nope --allow-gone &>/dev/null
+        $ qless wait --tag none
         --- stderr
         no job matches: nothing to wait for
     "#]]);

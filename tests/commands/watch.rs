@@ -29,11 +29,11 @@ fn frames(written: &str) -> Vec<String> {
 #[test]
 fn a_terminal_is_repainted_until_ctrl_c() {
     let redis = Redis::start();
-    redis.at(100).run("put mail K --jid a").ok();
+    redis.ok(100, "put mail K --jid a");
     let qless = redis.at(160);
     let screen = watching(&qless, "queues --watch=0.5s", 100, 24);
     screen.until(|written| frames(written).len() > 2);
-    redis.at(100).run("put mail K --jid b").ok();
+    redis.ok(100, "put mail K --jid b");
     screen.until(|written| written.contains("mail         2 "));
     screen.signal("-INT");
     let ran = screen.end();
@@ -57,7 +57,7 @@ fn a_terminal_is_repainted_until_ctrl_c() {
 fn a_frame_follows_the_size_of_the_terminal() {
     let redis = Redis::start();
     for at in 0..30 {
-        redis.at(at).run("put mail Mail::Welcome").ok();
+        redis.ok(at, "put mail Mail::Welcome");
     }
     let qless = redis.at(160);
     let screen = watching(&qless, "jobs --watch=1h", 120, 10);
@@ -78,7 +78,7 @@ fn a_frame_follows_the_size_of_the_terminal() {
 #[test]
 fn every_reading_command_can_be_watched() {
     let redis = Redis::start();
-    redis.at(100).run("put mail K --jid a").ok();
+    redis.ok(100, "put mail K --jid a");
     for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
         let screen = watching(&redis.at(100), &format!("{line} --watch"), 80, 24);
         let written = screen.until(|written| written.contains("\x1b[J"));
@@ -94,7 +94,7 @@ fn every_reading_command_can_be_watched() {
 #[test]
 fn a_lost_server_is_reported_until_it_returns() {
     let mut redis = Redis::start();
-    redis.at(100).run("put mail K --jid a").ok();
+    redis.ok(100, "put mail K --jid a");
     let screen = watching(&redis.at(100), "queues --watch=0.5s", 100, 24);
     screen.until(|written| written.contains("mail "));
     redis.kill();
@@ -102,7 +102,7 @@ fn a_lost_server_is_reported_until_it_returns() {
     let last = frames(&written).pop().unwrap();
     assert!(last.starts_with("error: cannot open `"), "{last}");
     redis.restart();
-    redis.at(100).run("put images K --jid a").ok();
+    redis.ok(100, "put images K --jid a");
     screen.until(|written| written.contains("images "));
     screen.signal("-INT");
     assert_eq!(screen.end().code(), 0);
@@ -133,8 +133,8 @@ fn ctrl_c_does_not_wait_for_a_server() {
 #[test]
 fn ndjson_is_a_document_for_each_tick() {
     let redis = Redis::start();
-    redis.at(100).run("put mail K --jid a --tag x").ok();
-    redis.at(100).run("put mail K --jid b").ok();
+    redis.ok(100, "put mail K --jid a --tag x");
+    redis.ok(100, "put mail K --jid b");
     for (line, kind) in [
         ("queues", "queues"),
         ("jobs --queue mail", "jobs"),
@@ -175,8 +175,8 @@ fn ndjson_is_a_document_for_each_tick() {
 #[test]
 fn watching_changes_nothing() {
     let redis = Redis::start();
-    redis.at(100).run("put mail K --jid a --delay 10s").ok();
-    redis.at(100).run("recur put mail R --every 1m").ok();
+    redis.ok(100, "put mail K --jid a --delay 10s");
+    redis.ok(100, "recur put mail R --every 1m");
     let before = redis.dump();
     for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
         let screen = watching(&redis.at(9000), &format!("{line} --watch=0.5s"), 80, 24);
@@ -225,7 +225,7 @@ fn watching_a_writing_command_is_a_usage_error() {
 #[test]
 fn q_and_escape_leave_the_screen_and_restore_the_terminal() {
     let redis = Redis::start();
-    redis.at(100).run("put mail K --jid a").ok();
+    redis.ok(100, "put mail K --jid a");
     for line in ["queues", "jobs", "get a"] {
         for key in ["q", "\x1b"] {
             let mut command = redis.at(160).command();
@@ -253,21 +253,19 @@ fn q_and_escape_leave_the_screen_and_restore_the_terminal() {
 #[test]
 fn a_job_can_be_watched() {
     let redis = Redis::start();
-    redis.at(100).run("put mail K --jid a").ok();
+    redis.ok(100, "put mail K --jid a");
     let screen = watching(&redis.at(160), "get a --watch=0.5s", 100, 24);
     screen.until(|written| written.contains("state       waiting"));
-    redis.at(160).run("pop mail --worker w").ok();
+    redis.ok(160, "pop mail --worker w");
     screen.until(|written| written.contains("running"));
-    redis.at(160).run("cancel a --yes").ok();
+    redis.ok(160, "cancel a --yes");
     let ran = screen.end();
     assert_eq!(ran.code(), 4);
     assert!(ran.stdout().contains("job `a` does not exist"));
-    redis
-        .at(160)
-        .run("get - --watch -o ndjson")
-        .shows(expect![[r#"
-            --- stderr
-            {"kind":"error","v":1,"code":"usage","exit":2,"message":"`--watch` cannot read jids from stdin again","hint":"name the jids, or a file of them: `@FILE`","jid":null}
-            --- exit 2
-        "#]]);
+    redis.session(expect![[r#"
+        160 $ qless get - --watch -o ndjson
+        --- stderr
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"`--watch` cannot read jids from stdin again","hint":"name the jids, or a file of them: `@FILE`","jid":null}
+        --- exit 2
+    "#]]);
 }

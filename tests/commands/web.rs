@@ -21,6 +21,7 @@ use crate::support::listening::Listening;
 use crate::support::proxy::listen;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
+use crate::support::text::Shows;
 
 /// The header of a browser that sends a form of this page.
 const OWN: &str = "Sec-Fetch-Site: same-origin\r\n";
@@ -150,7 +151,7 @@ fn every_page_says_first_how_things_stand() {
         format!("{path}  {heading}")
     })
     .collect();
-    expect![[r#"
+    (titles.join("\n") + "\n").shows(expect![[r#"
         /  1 job has failed, and images is paused.
         /queues  4 queues
         /queues/mail  Workers can take jobs from mail.
@@ -169,8 +170,7 @@ fn every_page_says_first_how_things_stand() {
         /workers/mx-1  mx-1 was seen …, holds no job.
         /recurring  1 recurring job, 1 due
         /limits  1 throttle
-    "#]]
-    .assert_eq(&(titles.join("\n") + "\n"));
+    "#]]);
     assert!(
         !web.page("/jobs").contains("9007199254740993"),
         "--hide-data"
@@ -205,7 +205,7 @@ fn what_is_not_there_is_a_page_with_the_right_status() {
             said.lines().next().unwrap_or_default()
         ));
     }
-    expect![[r#"
+    answers.shows(expect![[r#"
         /nope 404 There is no such page.
         /jobs/nope 404 Job `nope` does not exist.
         /queues/nope 404 Queue `nope` does not exist.
@@ -218,7 +218,7 @@ fn what_is_not_there_is_a_page_with_the_right_status() {
         /jobs/first/retry 404 There is no such page.
         //mail 404 There is no such page.
         /%2e%2e/ 404 There is no such page.
-    "#]].assert_eq(&answers);
+    "#]]);
     assert_eq!(web.0.get("/", "evil.example").0, 421);
     let (status, head, _) = web.0.ask("GET /", "Host: localhost\r\n", "");
     assert_eq!(status, 200);
@@ -284,7 +284,7 @@ fn a_change_is_confirmed_with_the_plan_of_the_command_line() {
         .unwrap()
         .replace(&asked, "AGES")
         .into_owned();
-    expect![[r#"
+    asked.shows(expect![[r#"
         ← back, and change nothing
         Retry all jobs of upload/error?
         Retry 1 failed job on REDIS
@@ -293,8 +293,7 @@ fn a_change_is_confirmed_with_the_plan_of_the_command_line() {
         each goes back to its own queue with 5 fresh retries
         would retry 1
         Retry
-        Backqless failed --group=upload/error --retry-all"#]]
-    .assert_eq(&asked);
+        Backqless failed --group=upload/error --retry-all"#]]);
     let token = web.token(path);
     let form = format!("token={token}");
     // A page of another origin, a form of another process.
@@ -356,7 +355,7 @@ fn each_change_is_that_of_its_command() {
         let first: Vec<&str> = said.lines().take(2).collect();
         told.push_str(&format!("{path} {value}: {status} {}\n", first.join(" | ")));
     }
-    expect![[r#"
+    told.shows(expect![[r#"
         /jobs/second/priority value=-7: 303 JID OLD NEW | second 0 -7
         /jobs/second/tag value=vip: 303 JID TAGS | second vip
         /jobs/second/track : 303 Track: done. | Queues / mail / second
@@ -368,7 +367,7 @@ fn each_change_is_that_of_its_command() {
         /queues/mail/pause value=night: 303 Pause: done. | Queues / mail
         /queues/images/unpause : 303 Unpause: done. | Queues / images
         /failed/upload%2Ferror/cancel : 303 0 cancelled, 1 failed | failed 1 `index` waits for it: first
-    "#]].assert_eq(&told);
+    "#]]);
     assert_eq!(redis.qless().run("get later --field state").ok(), "waiting");
     let queues = redis.qless().run("queues mail images -o json").json();
     let paused = |at: usize| queues["items"][at]["paused_reason"].clone();
@@ -818,14 +817,13 @@ fn a_history_that_cannot_be_kept_is_an_error_at_the_start() {
     file.set_len(1 << 40).unwrap();
     let paths = [dir.join("missing/history"), dir.join("."), endless];
     let said = paths.map(|path| refused(path.to_str().unwrap()));
-    expect![[r#"
+    said.concat().shows(expect![[r#"
         1 error: cannot write `DIR/missing/history`: no such file or directory
         hint: name a file in a directory that exists and that you may write to
         1 error: cannot read `DIR/.`: is a directory
         2 error: `DIR/endless` is not a history
         hint: name another file, or delete this one
-    "#]]
-    .assert_eq(&said.concat());
+    "#]]);
 }
 
 #[test]
@@ -996,11 +994,13 @@ fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
             .skip_while(|line| !line.starts_with("Last hour"));
         axis.skip(1).take(1).collect::<String>()
     };
-    expect![[r#"
+    ["", "?time=utc", "?time=local"]
+        .map(axis)
+        .join("\n")
+        .shows(expect![[r#"
         1h ago 30m ago now
         12:46 13:16 13:46
-        21:46 22:16 22:46"#]]
-    .assert_eq(&["", "?time=utc", "?time=local"].map(axis).join("\n"));
+        21:46 22:16 22:46"#]]);
 }
 
 #[test]
@@ -1013,14 +1013,13 @@ fn a_change_that_failed_tells_what_it_had_done() {
     let (status, _, text) = web.post(path, OWN, &form);
     assert_eq!(status, 503);
     let text = text.replace(&redis.url(), "REDIS");
-    expect![[r#"
+    text.shows(expect![[r#"
         The change failed.
         `REDIS` is out of memory; nothing was changed
         `qless cancel` and a shorter `jobs-history` free some
         0 retried, 1 failed
         failed 1 `REDIS` is out of memory; nothing was changed: first
-        To the overview"#]]
-    .assert_eq(&text);
+        To the overview"#]]);
 }
 
 #[test]
@@ -1317,13 +1316,12 @@ fn changes_that_a_read_only_context_forbids_are_named_at_the_start() {
         "--context prod,other",
         "--read-only --context prod",
     ];
-    expect![[r#"
+    flags.map(said).concat().shows(expect![[r#"
         warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
         warning: `--allow-changes` adds no button for `audit`: context `audit` is read-only
         warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
         warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
-    "#]]
-    .assert_eq(&flags.map(said).concat());
+    "#]]);
 }
 
 #[test]
@@ -1422,8 +1420,8 @@ fn figures_and_words_of_a_page_agree() {
 #[test]
 fn a_worker_whose_expired_lock_was_extended_has_an_empty_list_with_its_reason() {
     let redis = Redis::start();
-    redis.at(1000).run("put mail K --jid first").ok();
-    redis.at(1000).run("pop mail --worker mx-1").ok();
+    redis.ok(1000, "put mail K --jid first");
+    redis.ok(1000, "pop mail --worker mx-1");
     redis.at(1100).run("pop mail --worker mx-2").exits(4);
     let web = Web::with(&redis.at(1101), &redis, "");
     let job = text_of(&web.page("/jobs/first"));
@@ -1496,7 +1494,7 @@ fn workers_that_need_somebody_come_first() {
 fn a_late_recurring_job_says_how_many_runs_it_owes() {
     let redis = Redis::start();
     let put = "recur put q K --jid tick --every 60s";
-    redis.at(1000).run(put).ok();
+    redis.ok(1000, put);
     let web = Web::with(&redis.at(1330), &redis, "");
     let list = text_of(&web.page("/recurring"));
     assert!(list.ends_with(" – 6 runs owed"), "{list}");
@@ -1504,7 +1502,7 @@ fn a_late_recurring_job_says_how_many_runs_it_owes() {
     assert!(job.contains("\nbacklog\nall\n"), "{job}");
     assert!(job.contains("\n6 runs owed\n"), "{job}");
     drop(web);
-    redis.at(1331).run("pop q --count 9").ok();
+    redis.ok(1331, "pop q --count 9");
     let web = Web::with(&redis.at(1332), &redis, "");
     assert!(!text_of(&web.page("/recurring")).contains("owed"));
 }
@@ -1520,10 +1518,10 @@ fn a_queue_is_held_in_the_words_of_the_commands() {
         "put lane K --key a --jid first",
         "put lane K --key a",
     ] {
-        redis.at(1000).run(line).ok();
+        redis.ok(1000, line);
     }
-    redis.at(1000).run("throttle set api -1").ok();
-    redis.at(1000).run("pop lane --worker w").ok();
+    redis.ok(1000, "throttle set api -1");
+    redis.ok(1000, "pop lane --worker w");
     redis.at(1000).run("pop sync --worker w").exits(4);
     let said = |line: &str| {
         let output = redis
@@ -1538,12 +1536,11 @@ fn a_queue_is_held_in_the_words_of_the_commands() {
         said("lag sync --columns WHY"),
         said("lag lane --columns WHY"),
     ];
-    expect![[r#"
+    (of_commands.join("\n") + "\n").shows(expect![[r#"
         paused 1m, ends in 1h 59m (disk)
         throttle api has no free slot
         behind other jobs in lane lane/a
-    "#]]
-    .assert_eq(&(of_commands.join("\n") + "\n"));
+    "#]]);
     for words in of_commands {
         assert!(page.contains(&words), "{words}: {page}");
     }

@@ -8,16 +8,13 @@ use crate::support::redis::Redis;
 #[test]
 fn workers_are_listed_last_seen_first_but_for_those_that_lost_jobs() {
     let redis = busy();
-    redis
-        .at(100)
-        .run("workers --headers always --time-format relative")
-        .shows(expect![[r#"
-            WORKER	RUNNING	STALLED	LAST SEEN	HOST	PID	SLOTS	VERSION
-            mx-2	0	1	1m 38s ago	–	–	–	–
-            d-1	0	0	22s ago	–	–	–	–
-            mx-1	1	0	39s ago	–	–	–	–
-        "#]]);
-    redis.at(100).run("workers -o json").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless workers --headers always --time-format relative
+        WORKER	RUNNING	STALLED	LAST SEEN	HOST	PID	SLOTS	VERSION
+        mx-2	0	1	1m 38s ago	–	–	–	–
+        d-1	0	0	22s ago	–	–	–	–
+        mx-1	1	0	39s ago	–	–	–	–
+        100 $ qless workers -o json
         {
           "kind": "workers",
           "v": 1,
@@ -56,38 +53,23 @@ fn workers_are_listed_last_seen_first_but_for_those_that_lost_jobs() {
             }
           ]
         }
+        100 $ qless workers 'mx-*' --columns worker
+        mx-2
+        mx-1
     "#]]);
-    redis
-        .at(100)
-        .run("workers 'mx-*' --columns worker")
-        .shows(expect![[r#"
-            mx-2
-            mx-1
-        "#]]);
 }
 
 #[test]
 fn one_worker_is_shown_with_its_jobs() {
     let redis = busy();
-    redis.at(100).run("workers mx-2").shows(expect![[r#"
+    redis.session(expect![[r#"
+        100 $ qless workers mx-2
         stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	the lock of mx-2 expired 1970-01-01T00:01:02.000Z
-    "#]]);
-    redis.at(100).run("workers mx-1 -o json").shows(expect![[r#"
-            {
-              "kind": "worker",
-              "v": 1,
-              "name": "mx-1",
-              "last_seen": "1970-01-01T00:01:01.000Z",
-              "jobs": [
-                "runs"
-              ],
-              "stalled": []
-            }
-        "#]]);
-    redis.at(100).run("workers mx-1 -o jid").shows(expect![[r#"
-            runs
-        "#]]);
-    redis.at(100).run("workers mx-3").shows(expect![[r#"
+        100 $ qless workers mx-1 -o json | jq -c
+        {"kind":"worker","v":1,"name":"mx-1","last_seen":"1970-01-01T00:01:01.000Z","jobs":["runs"],"stalled":[]}
+        100 $ qless workers mx-1 -o jid
+        runs
+        100 $ qless workers mx-3
         --- stderr
         error: worker `mx-3` does not exist
         hint: did you mean `mx-1`?
@@ -119,7 +101,7 @@ fn raw_prints_the_reply_of_workers() {
 #[test]
 fn workers_that_need_somebody_come_first() {
     let redis = Redis::start();
-    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    let at = |now: u32, line: &str| redis.ok(now, line);
     at(1, "config set long-heartbeat 4000");
     at(1, "put long K --jid a");
     at(1, "put mail K --jid b");

@@ -81,14 +81,7 @@ fn missing_and_complete_jobs_are_satisfied() {
 #[test]
 fn stalled_and_failed_jobs_are_not_satisfied() {
     let mut core = super::errors::one_of_each();
-    for state in [
-        "waiting",
-        "scheduled",
-        "depends",
-        "running",
-        "stalled",
-        "failed",
-    ] {
+    for state in &super::errors::STATES[..6] {
         core.ok(&format!(
             r#"put 9 w p on-{state} K {{}} 0 depends ["{state}"]"#
         ));

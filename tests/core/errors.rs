@@ -18,6 +18,17 @@ fn says(core: &mut Core, line: &str, text: &str) {
     assert!(is_as_expected, "`{line}` says `{error}`, not `{text}`");
 }
 
+/// The states of [`one_of_each`].
+pub(crate) const STATES: [&str; 7] = [
+    "waiting",
+    "scheduled",
+    "depends",
+    "running",
+    "stalled",
+    "failed",
+    "complete",
+];
+
 /// A database with one job in each state, named after it, and a template `template`. The running
 /// one is held by `w1` in `q`.
 pub(crate) fn one_of_each() -> Core {

@@ -1,6 +1,8 @@
 //! `guard.*`: writes that happen only if the job is as the caller saw it; each job is changed
 //! completely or not at all.
 
+use serde_json::json;
+
 use crate::support::core::{Core, Reply, short};
 
 /// One row as words; nil is `-`.
@@ -134,7 +136,7 @@ fn guard_put_replaces_an_existing_job_if_requested() {
         (job["queue"].as_str(), job["klass"].as_str()),
         (Some("p"), Some("K2"))
     );
-    assert_eq!(core.json("failed 9"), serde_json::json!({}));
+    assert_eq!(core.json("failed 9"), json!({}));
     assert_eq!(core.json("stats 9 q 2")["failed"], 0);
 }
 
@@ -163,10 +165,7 @@ fn jobs_are_put_in_order_and_a_later_one_may_depend_on_an_earlier() {
             "done  waiting"
         ]
     );
-    assert_eq!(
-        core.json("get 2 b")["dependencies"],
-        serde_json::json!(["a"])
-    );
+    assert_eq!(core.json("get 2 b")["dependencies"], json!(["a"]));
     assert_eq!(core.ok("get 2 c"), Reply::Nil);
 }
 
@@ -271,10 +270,7 @@ fn a_job_is_restored_with_its_history() {
     ]);
     assert_eq!(core.history("j"), wanted);
     let job = core.json("get 10 j");
-    assert_eq!(
-        (&job["remaining"], &job["retries"]),
-        (&serde_json::json!(2), &serde_json::json!(7))
-    );
+    assert_eq!((&job["remaining"], &job["retries"]), (&json!(2), &json!(7)));
     assert_eq!(job["spawned_from_jid"], "r");
 }
 
@@ -312,16 +308,16 @@ fn a_job_is_restored_as_failed() {
     let mut core = Core::new();
     let line = r#"guard.put 90000 {} 9 q j K {} 0 failed {"group":"G","message":"M","when":5,"worker":"w1"} remaining -1"#;
     assert_eq!(rows(&mut core, line), ["done  failed"]);
-    assert_eq!(core.json("failed 9 G")["jobs"], serde_json::json!(["j"]));
+    assert_eq!(core.json("failed 9 G")["jobs"], json!(["j"]));
     assert_eq!(core.field("j", "expires").as_deref(), Some(""));
     assert_eq!(
         core.json("get 9 j")["failure"],
-        serde_json::json!({"group": "G", "message": "M", "when": 5, "worker": "w1"})
+        json!({"group": "G", "message": "M", "when": 5, "worker": "w1"})
     );
     let stats = core.json("stats 9 q 5");
     assert_eq!(
         (&stats["failed"], &stats["failures"]),
-        (&serde_json::json!(1), &serde_json::json!(0))
+        (&json!(1), &json!(0))
     );
     core.must_be_clean(90000.0, Default::default());
     assert_eq!(core.ok("unfail 90001 q G"), Reply::Int(1));
@@ -570,15 +566,15 @@ fn guard_requeue_returns_a_failed_job_to_its_queue_with_all_retries() {
     let job = core.json("get 10 j");
     assert_eq!(
         (&job["remaining"], &job["priority"]),
-        (&serde_json::json!(2), &serde_json::json!(4))
+        (&json!(2), &json!(4))
     );
-    assert_eq!(job["tags"], serde_json::json!(["t"]));
+    assert_eq!(job["tags"], json!(["t"]));
     assert_eq!(
         job["history"][4],
-        serde_json::json!({"when": 9, "what": "cli", "verb": "retry", "by": "ann@h", "reason": "x"})
+        json!({"when": 9, "what": "cli", "verb": "retry", "by": "ann@h", "reason": "x"})
     );
     assert_eq!(core.history("j")[3], r#"[9,"put",{"q":"q"}]"#);
-    assert_eq!(core.json("failed 9"), serde_json::json!({}));
+    assert_eq!(core.json("failed 9"), json!({}));
     assert_eq!(core.json("stats 9 q 2")["failed"], 0);
     assert_eq!(
         core.score("ql:t:t", "j"),
@@ -611,14 +607,10 @@ fn an_outdated_mark_is_answered_with_the_current_one() {
 
 #[test]
 fn only_jobs_in_the_given_states_are_moved() {
-    for state in [
-        "waiting",
-        "scheduled",
-        "depends",
-        "running",
-        "stalled",
-        "complete",
-    ] {
+    for state in super::errors::STATES {
+        if state == "failed" {
+            continue;
+        }
         let mut core = super::errors::one_of_each();
         let seen = mark(&mut core, state);
         assert_eq!(
@@ -746,7 +738,7 @@ fn many_failed_jobs_are_requeued_in_slices() {
         let answers = rows(&mut core, &format!("guard.requeue 9 {{}} ''{items}"));
         assert!(answers.iter().all(|row| row == "done  waiting q"));
     }
-    assert_eq!(core.json("failed 9"), serde_json::json!({}));
+    assert_eq!(core.json("failed 9"), json!({}));
     assert_eq!(core.json("stats 9 q 2")["failed"], 0);
     assert_eq!(core.ok("length 9 q"), Reply::Int(1200));
 }
@@ -936,10 +928,7 @@ fn guard_cancel_release_releases_the_dependents() {
         (core.state("c"), core.state("e")),
         ("depends".into(), "depends".into())
     );
-    assert_eq!(
-        core.json("get 9 e")["dependencies"],
-        serde_json::json!(["c"])
-    );
+    assert_eq!(core.json("get 9 e")["dependencies"], json!(["c"]));
     assert_eq!(
         core.published(),
         [r#"ql:log {"jid":"a","queue":"q","event":"canceled","worker":""}"#]
@@ -1129,11 +1118,11 @@ fn a_pause_stores_its_reason_and_looks_plain_to_other_clients() {
     let pause: serde_json::Value = serde_json::from_str(&pause).unwrap();
     assert_eq!(
         (&pause["since"], &pause["until"]),
-        (&serde_json::json!(10.5), &serde_json::json!(null))
+        (&json!(10.5), &json!(null))
     );
     assert_eq!(
         (&pause["reason"], &pause["by"]),
-        (&serde_json::json!("deploy"), &serde_json::json!("ann"))
+        (&json!("deploy"), &json!("ann"))
     );
     core.ok("unpause 11 q");
     assert_eq!(core.dump().hash("ql:pauses").len(), 1);

@@ -848,15 +848,7 @@ fn d_63_a_stalled_job_stays_first_in_line() {
 #[test]
 fn a_priority_can_be_set_in_every_state_and_is_answered_truncated() {
     let mut core = super::errors::one_of_each();
-    for state in [
-        "waiting",
-        "scheduled",
-        "depends",
-        "running",
-        "stalled",
-        "failed",
-        "complete",
-    ] {
+    for state in super::errors::STATES {
         assert_eq!(core.ok(&format!("priority 9 {state} 1.7")), Reply::Int(1));
         assert_eq!(core.ok(&format!("priority 9 {state} -1.7")), Reply::Int(-1));
         assert_eq!(core.json(&format!("get 9 {state}"))["priority"], -1.7);
@@ -868,15 +860,7 @@ fn a_priority_can_be_set_in_every_state_and_is_answered_truncated() {
 #[test]
 fn a_note_is_stored_in_the_history_in_every_state() {
     let mut core = super::errors::one_of_each();
-    for state in [
-        "waiting",
-        "scheduled",
-        "depends",
-        "running",
-        "stalled",
-        "failed",
-        "complete",
-    ] {
+    for state in super::errors::STATES {
         assert_eq!(
             core.ok(&format!("log 9.9 {state} note {{\"k\":1}}")),
             Reply::Nil

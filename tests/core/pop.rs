@@ -375,15 +375,7 @@ fn d_03_a_scheduled_jid_without_a_job_is_dropped() {
 fn d_05_only_waiting_jobs_are_popped() {
     let mut core = super::errors::one_of_each();
     core.redis("DEL ql:q:q-work ql:q:q-scheduled ql:q:q-depends");
-    for state in [
-        "waiting",
-        "scheduled",
-        "depends",
-        "running",
-        "stalled",
-        "failed",
-        "complete",
-    ] {
+    for state in super::errors::STATES {
         core.redis(&format!("ZADD ql:q:q-work 1 {state}"));
     }
     let mut jids = core.jids("pop 9 q w2 9");

@@ -94,27 +94,11 @@ fn d_54_tagging_again_makes_it_newer() {
 #[test]
 fn tags_can_be_changed_in_every_state() {
     let mut core = super::errors::one_of_each();
-    for state in [
-        "waiting",
-        "scheduled",
-        "depends",
-        "running",
-        "stalled",
-        "failed",
-        "complete",
-    ] {
+    for state in super::errors::STATES {
         assert_eq!(core.json(&format!("tag 9 add {state} t")), json!(["t"]));
     }
     assert_eq!(core.json("tag 9 get t")["total"], 7);
-    for state in [
-        "waiting",
-        "scheduled",
-        "depends",
-        "running",
-        "stalled",
-        "failed",
-        "complete",
-    ] {
+    for state in super::errors::STATES {
         assert_eq!(core.json(&format!("tag 9 remove {state} t")), json!({}));
     }
 }

@@ -3,6 +3,7 @@
 
 use expect_test::expect;
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::support::core::Core;
 use crate::support::redis::Redis;
@@ -178,16 +179,9 @@ fn l7_every_end_of_a_job_frees_its_slot_at_once() {
         core.ok("put 1 me q a K {} 0 lock one priority 1");
         assert_eq!(core.jids("pop 2 q w1 1"), ["a"]);
         core.ok("put 2 me q b K {} 0 lock one");
-        assert_eq!(
-            core.json("throttle.locks 2 lock:one"),
-            serde_json::json!(["a"])
-        );
+        assert_eq!(core.json("throttle.locks 2 lock:one"), json!(["a"]));
         core.ok(end);
-        assert_eq!(
-            core.json("throttle.locks 3 lock:one"),
-            serde_json::json!([]),
-            "{end}"
-        );
+        assert_eq!(core.json("throttle.locks 3 lock:one"), json!([]), "{end}");
         assert_eq!(core.state("b"), "waiting", "{end}");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use clap::{Args, FromArgMatches};
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
@@ -19,6 +19,7 @@ use qless::internals::{Error, Secret};
 
 use crate::support::files::give_away;
 use crate::support::listener::{bind, listen_address, read_to_end, summary, wait_until};
+use crate::support::text::Shows;
 
 fn shown(error: &Error) -> String {
     let kind: &str = error.kind().into();
@@ -68,7 +69,7 @@ fn addresses_are_read_strictly() {
         };
         shown += &format!("{} → {read}\n", typed.escape_debug());
     }
-    expect![[r#"
+    shown.shows(expect![[r#"
         127.0.0.1:9123 → 127.0.0.1:9123
         :9123 → 127.0.0.1:9123
         [::1]:9123 → [::1]:9123
@@ -89,8 +90,7 @@ fn addresses_are_read_strictly() {
         a b:80 → refused
         http://127.0.0.1:80 → refused
         unix: → refused
-    "#]]
-    .assert_eq(&shown);
+    "#]]);
 }
 
 #[test]
@@ -99,10 +99,10 @@ fn an_address_that_other_machines_reach_needs_a_token() {
         let refused = refused(&listen_address(address));
         assert!(refused.starts_with("usage: cannot listen"), "{refused}");
     }
-    expect![[r#"
+    refused(&listen_address("0.0.0.0:9123")).shows(expect![[r#"
         usage: cannot listen on `0.0.0.0:9123` without `--token-file`: other machines can reach it
         hint: `--token-file FILE` names a file with a token that each request must send; only this machine reaches `127.0.0.1:9123`
-    "#]].assert_eq(&refused(&listen_address("0.0.0.0:9123")));
+    "#]]);
     bind("0.0.0.0:0", token());
     bind("localhost:0", AccessRules::default());
 }
@@ -113,17 +113,15 @@ fn an_address_that_cannot_be_opened_is_an_error_with_a_hint() {
     let address = taken.url().replace("http://", "");
     let port = address.strip_prefix("127.0.0.1:").unwrap();
     let shown = refused(&listen_address(&address)).replace(port, "PORT");
-    expect![[r#"
+    shown.shows(expect![[r#"
         error: cannot listen on `127.0.0.1:PORT`: address already in use
         hint: another process listens there: name another port, or 0 for any free one
-    "#]]
-    .assert_eq(&shown);
+    "#]]);
     let elsewhere = Listener::bind(&listen_address("192.0.2.1:9123"), token()).unwrap_err();
-    expect![[r#"
+    self::shown(&elsewhere).shows(expect![[r#"
         error: cannot listen on `192.0.2.1:9123`: cannot assign requested address
         hint: name an address of this machine, such as `127.0.0.1:9123`
-    "#]]
-    .assert_eq(&self::shown(&elsewhere));
+    "#]]);
     let unknown = refused(&listen_address("no-such-host.invalid:9123"));
     assert!(
         unknown.starts_with("error: cannot listen on `no-such-host.invalid:9123`: "),
@@ -160,9 +158,9 @@ fn a_unix_socket_is_private_and_removed_at_the_end() {
         };
         let answers = [ask("localhost"), ask("evil.example")];
         stop.store(true, Ordering::Relaxed);
-        expect![[r#"
+        answers.join("\n").shows(expect![[r#"
             200 OK: hello
-            421 Misdirected Request: `evil.example` is not a name of this listener: start it with `--allow-host` and the name"#]].assert_eq(&answers.join("\n"));
+            421 Misdirected Request: `evil.example` is not a name of this listener: start it with `--allow-host` and the name"#]]);
     });
     drop(listener);
     assert!(!path.exists());
@@ -178,11 +176,10 @@ fn a_unix_socket_is_replaced_only_if_nobody_listens() {
         refused.replace(&dir.path().display().to_string(), "DIR")
     };
     let live = Listener::bind(&address, AccessRules::default()).unwrap();
-    expect![[r#"
+    refused().shows(expect![[r#"
         error: cannot listen on `unix:DIR/q.sock`: another process listens there
         hint: name another path
-    "#]]
-    .assert_eq(&refused());
+    "#]]);
     assert!(path.exists());
     drop(live);
     // This one accepts no connection, and its queue is full.
@@ -203,11 +200,10 @@ fn a_unix_socket_is_replaced_only_if_nobody_listens() {
         clients.push(client);
         connected == Err(Errno::AGAIN)
     });
-    expect![[r#"
+    refused().shows(expect![[r#"
         error: cannot listen on `unix:DIR/q.sock`: another process listens there
         hint: name another path
-    "#]]
-    .assert_eq(&refused());
+    "#]]);
     net::shutdown(&hung, net::Shutdown::Both).unwrap();
     drop(hung);
     // The file is left, as after a crash.
@@ -225,11 +221,10 @@ fn a_unix_socket_is_replaced_only_if_nobody_listens() {
     }
     fs::remove_file(&path).unwrap();
     File::create(&path).unwrap();
-    expect![[r#"
+    refused().shows(expect![[r#"
         error: cannot listen on `unix:DIR/q.sock`: the file exists and is not a socket
         hint: name another path
-    "#]]
-    .assert_eq(&refused());
+    "#]]);
     let long = listen_address(&format!(
         "unix:{}/{}",
         dir.path().display(),
@@ -300,46 +295,25 @@ fn the_token_is_the_first_line_of_a_file() {
         };
         shown.replace(dir.path().to_str().unwrap(), "DIR")
     };
-    let check = |content, mode, expected: Expect| expected.assert_eq(&read(content, mode));
-    check(
-        "s3cret+/=\r\nmore\n",
-        0o600,
-        expect![[r#"
+    read("s3cret+/=\r\nmore\n", 0o600).shows(expect![[r#"
         s3cret+/=
-    "#]],
-    );
-    check(
-        "s3cret",
-        0o644,
-        expect![[r#"
+    "#]]);
+    read("s3cret", 0o644).shows(expect![[r#"
         warning: other users may read the token file `DIR/token`
         s3cret
-    "#]],
-    );
-    check(
-        "\ns3cret",
-        0o600,
-        expect![[r#"
+    "#]]);
+    read("\ns3cret", 0o600).shows(expect![[r#"
         usage: the first line of token file `DIR/token` is empty
         hint: 
-    "#]],
-    );
-    check(
-        "two words\n",
-        0o600,
-        expect![[r#"
+    "#]]);
+    read("two words\n", 0o600).shows(expect![[r#"
         usage: the token in `DIR/token` has a character that no request can carry in a header
         hint: write printable ASCII without blanks
-    "#]],
-    );
-    check(
-        "schlüssel\n",
-        0o600,
-        expect![[r#"
+    "#]]);
+    read("schlüssel\n", 0o600).shows(expect![[r#"
         usage: the token in `DIR/token` has a character that no request can carry in a header
         hint: write printable ASCII without blanks
-    "#]],
-    );
+    "#]]);
     fs::remove_file(&path).unwrap();
     let gone = parse(&["--listen", ":1", "--token-file", path.to_str().unwrap()]).unwrap();
     let error = gone.access.read_access(|_| {}).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
 use qless::internals::Secret;
 use qless::internals::listen::{AccessRules, Listener, Request, Response, Status};
@@ -11,6 +11,7 @@ use url::Host;
 use crate::support::listener::{
     TestListener, bind, listen_address, read_answer, read_to_end, summary,
 };
+use crate::support::text::Shows;
 
 /// Shows the request that arrived.
 fn echo(request: &Request) -> Response<'static> {
@@ -28,14 +29,14 @@ fn echo(request: &Request) -> Response<'static> {
     Response::text(Status::Ok, text)
 }
 
-/// Sends each request, written with `\n` for CR LF, and shows what comes back.
-fn check(listener: &TestListener, requests: &[&str], expected: Expect) {
+/// Sends each request, written with `\n` for CR LF. Returns what comes back.
+fn check(listener: &TestListener, requests: &[&str]) -> String {
     let mut shown = String::new();
     for request in requests {
         let answer = listener.ask(request.replace('\n', "\r\n"));
         shown += &format!("{}\n    {answer}\n", request.escape_debug());
     }
-    expected.assert_eq(&shown);
+    shown
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn a_request_is_answered_with_the_standing_headers() {
     let listener = TestListener::start(|request| echo(request).with_header("X-Own", "a"));
     let answer = listener
         .exchange("GET /metrics?a=%2F+b&c HTTP/1.1\r\nHost: localhost\r\nX-Shown:  1 \r\n\r\n");
-    expect![[r#"
+    answer.replace('\r', "").shows(expect![[r#"
         HTTP/1.1 200 OK
         Content-Type: text/plain; charset=utf-8
         Content-Length: 31
@@ -53,8 +54,7 @@ fn a_request_is_answered_with_the_standing_headers() {
         X-Own: a
 
         GET /metrics a=/ b c= header 1
-    "#]]
-    .assert_eq(&answer.replace('\r', ""));
+    "#]]);
     let head = listener.exchange("HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(head.contains("Content-Length: 14\r\n"), "{head}");
     assert!(head.ends_with("\r\n\r\n"), "{head}");
@@ -86,10 +86,7 @@ fn a_page_of_another_site_may_only_link_here() {
     ]
     .map(|site| format!("GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: {site}\n\n"));
     let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
-    check(
-        &listener,
-        &requests,
-        expect![[r#"
+    check(&listener, &requests).shows(expect![[r#"
         GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: none\n\n
             200 OK: GET /a
         GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: same-origin\n\n
@@ -104,8 +101,7 @@ fn a_page_of_another_site_may_only_link_here() {
             403 Forbidden: a page of another site requested this: open it in a tab of its own
         GET /a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document\n\n
             200 OK: GET /a
-    "#]],
-    );
+    "#]]);
 }
 
 #[test]
@@ -134,10 +130,7 @@ fn only_known_hosts_are_answered() {
     ]
     .map(|host| format!("GET /a HTTP/1.1\nHost: {host}\n\n"));
     let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
-    check(
-        &listener,
-        &requests,
-        expect![[r#"
+    check(&listener, &requests).shows(expect![[r#"
             GET /a HTTP/1.1\nHost: 127.0.0.1\n\n
                 200 OK: GET /a
             GET /a HTTP/1.1\nHost: 127.0.0.1:9123\n\n
@@ -172,19 +165,16 @@ fn only_known_hosts_are_answered() {
                 400 Bad Request: this is not an HTTP request: invalid header value
             GET /a HTTP/1.1\nHost: \n\n
                 421 Misdirected Request: `` is not a name of this listener: start it with `--allow-host` and the name
-        "#]],
-    );
-    check(
-        &listener,
-        &[
-            "GET /a HTTP/1.1\n\n",
-            "GET /a HTTP/1.0\n\n",
-            "GET /a HTTP/1.0\nHost: evil.example\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\nHost: evil.example\n\n",
-            "POST /a HTTP/1.1\nHost: evil.example\nContent-Length: 9\n\n",
-            "GET http://localhost/a HTTP/1.1\nHost: localhost\n\n",
-        ],
-        expect![[r#"
+        "#]]);
+    let requests = [
+        "GET /a HTTP/1.1\n\n",
+        "GET /a HTTP/1.0\n\n",
+        "GET /a HTTP/1.0\nHost: evil.example\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\nHost: evil.example\n\n",
+        "POST /a HTTP/1.1\nHost: evil.example\nContent-Length: 9\n\n",
+        "GET http://localhost/a HTTP/1.1\nHost: localhost\n\n",
+    ];
+    check(&listener, &requests).shows(expect![[r#"
             GET /a HTTP/1.1\n\n
                 400 Bad Request: the request has no `Host`
             GET /a HTTP/1.0\n\n
@@ -197,8 +187,7 @@ fn only_known_hosts_are_answered() {
                 421 Misdirected Request: `evil.example` is not a name of this listener: start it with `--allow-host` and the name
             GET http://localhost/a HTTP/1.1\nHost: localhost\n\n
                 400 Bad Request: the target of the request must be a path in ASCII
-        "#]],
-    );
+        "#]]);
 }
 
 #[test]
@@ -245,10 +234,7 @@ fn a_token_is_needed_if_there_is_one() {
     ]
     .map(|header| format!("GET /a HTTP/1.1\nHost: localhost\n{header}\n"));
     let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
-    check(
-        &listener,
-        &requests,
-        expect![[r#"
+    check(&listener, &requests).shows(expect![[r#"
             GET /a HTTP/1.1\nHost: localhost\n\n
                 401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
             GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cret\n\n
@@ -273,8 +259,7 @@ fn a_token_is_needed_if_there_is_one() {
                 401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
             GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cret\nAuthorization: Bearer s3cret\n\n
                 400 Bad Request: the request has more than one `authorization`
-        "#]],
-    );
+        "#]]);
     let refused = listener.exchange("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(
         refused.contains("\r\nWWW-Authenticate: Basic realm=\"qless\", Bearer realm=\"qless\"\r\n"),
@@ -288,32 +273,30 @@ fn a_token_is_needed_if_there_is_one() {
 #[test]
 fn malformed_requests_are_refused() {
     let listener = TestListener::start(echo);
-    check(
-        &listener,
-        &[
-            "GET /a HTTP/1.1\nHost: localhost\n\n",
-            "GET /a\n\n",
-            "GET  /a HTTP/1.1\nHost: localhost\n\n",
-            "GET a HTTP/1.1\nHost: localhost\n\n",
-            "GET /ä HTTP/1.1\nHost: localhost\n\n",
-            "GET /a HTTP/2.0\nHost: localhost\n\n",
-            "PRI * HTTP/2.0\n\nSM\n\n",
-            "GET /a HTTP/1.1\nHost : localhost\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\n folded\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\nno colon\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\nX: a\0b\n\n",
-            "\u{16}\u{3}\u{1}\u{2}",
-            "PUT /a HTTP/1.1\nHost: localhost\n\n",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 1\n\nx",
-            "OPTIONS * HTTP/1.1\nHost: localhost\n\n",
-            "get /a HTTP/1.1\nHost: localhost\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\nContent-Length: 1\n\nx",
-            "GET /a HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n0\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\nExpect: 100-continue\n\n",
-            "GET /a HTTP/1.1\nHost: localhost\nExpect: more\n\n",
-        ],
-        expect![[r#"
+    let requests = [
+        "GET /a HTTP/1.1\nHost: localhost\n\n",
+        "GET /a\n\n",
+        "GET  /a HTTP/1.1\nHost: localhost\n\n",
+        "GET a HTTP/1.1\nHost: localhost\n\n",
+        "GET /ä HTTP/1.1\nHost: localhost\n\n",
+        "GET /a HTTP/2.0\nHost: localhost\n\n",
+        "PRI * HTTP/2.0\n\nSM\n\n",
+        "GET /a HTTP/1.1\nHost : localhost\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\n folded\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\nno colon\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\nX: a\0b\n\n",
+        "\u{16}\u{3}\u{1}\u{2}",
+        "PUT /a HTTP/1.1\nHost: localhost\n\n",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 1\n\nx",
+        "OPTIONS * HTTP/1.1\nHost: localhost\n\n",
+        "get /a HTTP/1.1\nHost: localhost\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\nContent-Length: 1\n\nx",
+        "GET /a HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n0\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\nExpect: 100-continue\n\n",
+        "GET /a HTTP/1.1\nHost: localhost\nExpect: more\n\n",
+    ];
+    check(&listener, &requests).shows(expect![[r#"
             GET /a HTTP/1.1\nHost: localhost\n\n
                 200 OK: GET /a
             GET /a\n\n
@@ -356,11 +339,11 @@ fn malformed_requests_are_refused() {
                 200 OK: GET /a
             GET /a HTTP/1.1\nHost: localhost\nExpect: more\n\n
                 417 Expectation Failed: the only `Expect` known here is `100-continue`
-        "#]],
-    );
+        "#]]);
     let lone = "GET /a HTTP/1.1\nHost: localhost\r\n\r\n";
-    expect!["400 Bad Request: each line of the request must end with CR LF"]
-        .assert_eq(&listener.ask(lone));
+    listener.ask(lone).shows(expect![
+        "400 Bad Request: each line of the request must end with CR LF"
+    ]);
     let allowed = listener.exchange("PUT / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(allowed.contains("\r\nAllow: GET, HEAD\r\n"), "{allowed}");
 }
@@ -369,23 +352,21 @@ fn malformed_requests_are_refused() {
 fn bodies_of_posts_have_a_length() {
     let listener = bind("127.0.0.1:0", AccessRules::default()).accepting_posts();
     let listener = TestListener::serve(listener, echo);
-    check(
-        &listener,
-        &[
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\n\nabc",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n",
-            "POST /a HTTP/1.1\nHost: localhost\n\nabc",
-            "POST /a HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n3\nabc\n0\n\n",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\nTransfer-Encoding: chunked\n\nabc",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\nContent-Length: 3\n\nabc",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3, 3\n\nabc",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: +3\n\nabc",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: -3\n\nabc",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 65537\n\n",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 99999999999999999999999999\n\n",
-            "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\n\nab",
-        ],
-        expect![[r#"
+    let requests = [
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\n\nabc",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n",
+        "POST /a HTTP/1.1\nHost: localhost\n\nabc",
+        "POST /a HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n3\nabc\n0\n\n",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\nTransfer-Encoding: chunked\n\nabc",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\nContent-Length: 3\n\nabc",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3, 3\n\nabc",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: +3\n\nabc",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: -3\n\nabc",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 65537\n\n",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 99999999999999999999999999\n\n",
+        "POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\n\nab",
+    ];
+    check(&listener, &requests).shows(expect![[r#"
             POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\n\nabc
                 200 OK: POST /a body abc
             POST /a HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n
@@ -410,8 +391,7 @@ fn bodies_of_posts_have_a_length() {
                 413 Content Too Large: the body is longer than 65536 bytes
             POST /a HTTP/1.1\nHost: localhost\nContent-Length: 3\n\nab
                 : 
-        "#]],
-    );
+        "#]]);
     let longest = "x".repeat(65536);
     let request = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 65536\r\n\r\n";
     let answer = listener.ask(format!("{request}{longest}"));
@@ -459,11 +439,10 @@ fn long_requests_are_refused_with_a_whole_answer() {
         "A: b\r\n".repeat(64)
     );
     let shown = [target, header, many].map(|request| listener.ask(request));
-    expect![[r#"
+    shown.join("\n").shows(expect![[r#"
         414 URI Too Long: the target is longer than 8192 bytes
         431 Request Header Fields Too Large: the head of the request is longer than 8192 bytes
-        431 Request Header Fields Too Large: the request has more than 64 headers"#]]
-    .assert_eq(&shown.join("\n"));
+        431 Request Header Fields Too Large: the request has more than 64 headers"#]]);
 }
 
 #[test]
@@ -508,12 +487,11 @@ fn pipelined_requests_are_answered_in_order() {
         line.starts_with("HTTP") || line.starts_with("GET") || line.starts_with("HEAD")
     });
     // After a refusal nothing more is read.
-    expect![[r#"
+    lines.collect::<Vec<_>>().join("\n").shows(expect![[r#"
         HTTP/1.1 200 OK
         GET /a
         HTTP/1.1 200 OK
         HTTP/1.1 200 OK
         GET /c
-        HTTP/1.1 421 Misdirected Request"#]]
-    .assert_eq(&lines.collect::<Vec<_>>().join("\n"));
+        HTTP/1.1 421 Misdirected Request"#]]);
 }

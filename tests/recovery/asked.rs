@@ -29,7 +29,7 @@ fn answered(redis: &Redis, line: &str, question: &str, answer: &str) -> (i32, St
 }
 
 fn left(redis: &Redis) -> u64 {
-    redis.at(101).run("length mail").ok().parse().unwrap()
+    redis.ok(101, "length mail").parse().unwrap()
 }
 
 #[test]

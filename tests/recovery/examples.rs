@@ -46,7 +46,7 @@ const NOW: u32 = 3_456_000;
 
 fn night() -> Redis {
     let redis = Redis::start();
-    let put = |now: u32, line: &str| redis.at(now).run(&format!("put {line}")).ok();
+    let put = |now: u32, line: &str| redis.ok(now, &format!("put {line}"));
     for (now, line, jid, why) in [
         (
             1,
@@ -87,11 +87,8 @@ fn night() -> Redis {
     ] {
         put(now, &format!("{line} --jid {jid}"));
         let queue = line.split(' ').next().unwrap();
-        redis.at(now).run(&format!("pop {queue} --worker w")).ok();
-        redis
-            .at(now)
-            .run(&format!("fail {jid} --as-holder {why}"))
-            .ok();
+        redis.ok(now, &format!("pop {queue} --worker w"));
+        redis.ok(now, &format!("fail {jid} --as-holder {why}"));
     }
     for line in [
         "mail Mail::Bulk --jid slow --tag bulk --tag vip",
@@ -106,10 +103,7 @@ fn night() -> Redis {
     ] {
         put(NOW - 100, line);
     }
-    redis
-        .at(NOW - 10)
-        .run("pop hang --count 3 --worker mx-2-1")
-        .ok();
+    redis.ok(NOW - 10, "pop hang --count 3 --worker mx-2-1");
     redis
 }
 

@@ -292,7 +292,7 @@ fn what_the_shell_opened_is_written_in_a_user_namespace() {
     // Another user may not use the socket.
     let port = free_port();
     let redis = Redis::with(&["--port", &port.to_string()]);
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     let dir = folder();
     mode(dir.path(), 0o755);
     let program = copy_binary(dir.path());
@@ -332,7 +332,7 @@ const LEDGERS: [&str; 4] = [
 #[test]
 fn job_data_is_not_written_into_a_file_that_others_made_beforehand() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     let before = redis.dump();
     let dir = folder();
     let input = dir.path().join("in");
@@ -348,10 +348,10 @@ fn job_data_is_not_written_into_a_file_that_others_made_beforehand() {
         let line = line.split(' ').map(named).collect::<Vec<_>>().join(" ");
         let refuses = |why: &str| {
             let ran = redis.at(2).run(&line).exits(2);
-            assert!(ran.stderr().contains(why), "{line}: {}", ran.stderr());
+            ran.says(why);
             // A dry run reads it, too.
             let ran = redis.at(2).run(&format!("{line} --dry-run")).exits(2);
-            assert!(ran.stderr().contains(why), "{line}: {}", ran.stderr());
+            ran.says(why);
         };
         for bits in [0o644, 0o606, 0o620, 0o666] {
             write_private(&file, "");
@@ -390,15 +390,12 @@ fn job_data_is_not_written_into_a_file_that_others_made_beforehand() {
 #[test]
 fn an_undo_file_that_others_can_write_is_not_believed() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     redis.send(&["ZADD", "ql:q:q-work", "1", "ghost"]);
     let dir = folder();
     let undo = dir.path().join("undo");
     let shown = undo.to_str().unwrap();
-    redis
-        .at(2)
-        .run(&format!("check --repair --yes --undo {shown}"))
-        .ok();
+    redis.ok(2, &format!("check --repair --yes --undo {shown}"));
     let before = redis.dump();
     let revert = || {
         let qless = redis.at(3).hide(shown, "UNDO");
@@ -414,7 +411,7 @@ fn an_undo_file_that_others_can_write_is_not_believed() {
     mode(&undo, 0o600);
     if give_away(&undo) {
         let ran = revert().exits(2);
-        assert!(ran.stderr().contains("another user"), "{}", ran.stderr());
+        ran.says("another user");
     }
     assert_eq!(redis.dump(), before);
 }
@@ -422,7 +419,7 @@ fn an_undo_file_that_others_can_write_is_not_believed() {
 #[test]
 fn an_export_replaces_no_file_through_a_link_of_another_user() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     let dir = folder();
     let (link, precious) = (dir.path().join("link"), dir.path().join("precious"));
     write_private(&precious, "precious");
@@ -440,7 +437,7 @@ fn an_export_replaces_no_file_through_a_link_of_another_user() {
         assert_eq!(fs::read(&precious).unwrap(), b"precious");
     } else {
         // Only root can give the link away. One's own link is followed.
-        redis.at(2).run(&line).ok();
+        redis.ok(2, &line);
     }
     // A file that others made beforehand is replaced, not written into.
     let file = dir.path().join("file");
@@ -448,7 +445,7 @@ fn an_export_replaces_no_file_through_a_link_of_another_user() {
     mode(&file, 0o666);
     let before = fs::metadata(&file).unwrap().ino();
     let line = format!("export --all --file {}", file.display());
-    redis.at(2).run(&line).ok();
+    redis.ok(2, &line);
     let after = fs::metadata(&file).unwrap();
     assert!(after.ino() != before && after.mode() & 0o777 == 0o600);
 }
@@ -456,7 +453,7 @@ fn an_export_replaces_no_file_through_a_link_of_another_user() {
 #[test]
 fn named_pipes_are_refused_and_not_waited_for() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     let dir = folder();
     let pipe = fifo(&dir.path().join("pipe"));
     let qless = redis.at(2).hide(dir.path().to_str().unwrap(), "TMP");
@@ -475,11 +472,7 @@ fn named_pipes_are_refused_and_not_waited_for() {
         "context add a --redis redis://h --config F",
     ] {
         let ran = ends(&qless, &line.replace('F', &pipe)).exits(2);
-        assert!(
-            ran.stderr().contains("it is a named pipe"),
-            "{line}: {}",
-            ran.stderr()
-        );
+        ran.says("it is a named pipe");
     }
     ends(&qless, &format!("--config {pipe} length q")).shows(expect![[r#"
         --- stderr
@@ -492,7 +485,7 @@ fn named_pipes_are_refused_and_not_waited_for() {
 #[test]
 fn an_input_is_no_named_pipe_of_another_user() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     let dir = folder();
     let pipe = fifo(&dir.path().join("pipe"));
     let qless = redis.at(2).hide(dir.path().to_str().unwrap(), "TMP");
@@ -588,7 +581,7 @@ fn pipes_that_the_shell_opened_are_read_and_written() {
 #[test]
 fn a_printed_chmod_names_a_file_that_looks_like_an_option() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     let dir = folder();
     let file = dir.path().join("-R");
     fs::write(&file, "").unwrap();

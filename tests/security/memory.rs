@@ -101,7 +101,7 @@ fn memory_is_taken_for_what_has_arrived_and_not_for_what_is_announced() {
 #[test]
 fn a_reply_that_does_not_fit_into_memory_is_an_error() {
     let redis = Redis::start();
-    redis.at(1).run("put q K --jid a").ok();
+    redis.ok(1, "put q K --jid a");
     let set = "redis.call('hset', 'ql:j:a', 'data', '\"' .. string.rep('x', 2^27) .. '\"')";
     redis.send(&["EVAL", set, "0"]);
     let qless = redis.at(2).command();

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::check_calls::Verified;
 use super::qless::Qless;
 use super::redis::Redis;
@@ -420,11 +422,7 @@ impl Core {
                 .map(|job| job["jid"].as_str().expect("a jid").to_owned())
                 .collect(),
             empty => {
-                assert_eq!(
-                    empty,
-                    serde_json::json!({}),
-                    "an empty list is an empty object"
-                );
+                assert_eq!(empty, json!({}), "an empty list is an empty object");
                 Vec::new()
             }
         }

@@ -57,6 +57,42 @@ impl Qless {
         self.args(text::words(line))
     }
 
+    /// Runs the commands of a session, one after the other: `$ qless <line>`, or `200 $ qless <line>` at a
+    /// pinned time. Below each stands what [`RunOutput::shows`] compares, in whole lines. At the end of a
+    /// command, `&>/dev/null` leaves out all but a status other than 0, and `| jq -c` stands for one line
+    /// without blanks between the tokens of a document. A hidden text stands in commands as it is shown.
+    #[track_caller]
+    pub fn session(&self, expected: Expect) {
+        let mut session = String::new();
+        for prompt in expected.data().lines().map(str::trim_start) {
+            let Some((now, line)) = prompt.split_once("$ qless ") else {
+                continue;
+            };
+            let qless = match now.trim_end() {
+                "" => self.clone(),
+                now if now.parse::<f64>().is_ok() => self.clone().at(now),
+                _ => continue,
+            };
+            let hidden = self.hidden.iter();
+            let line = &hidden.fold(line.to_owned(), |line, (hidden, shown)| {
+                line.replace(shown, hidden)
+            });
+            let block = if let Some(line) = line.strip_suffix(" &>/dev/null") {
+                qless.run(line).status()
+            } else if let Some(line) = line.strip_suffix(" | jq -c") {
+                let ran = qless.run(line);
+                ran.block_with(text::compact(&ran.stdout()) + "\n")
+            } else {
+                qless.run(line).block()
+            };
+            session.push_str(&format!("{prompt}\n{block}"));
+            if !session.ends_with('\n') {
+                session.push('\n');
+            }
+        }
+        expected.assert_eq(&session);
+    }
+
     /// Runs with arguments that may be any bytes.
     pub fn args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> RunOutput {
         let mut running = self.spawn(args);
@@ -184,16 +220,24 @@ impl RunOutput {
     }
 
     fn block(&self) -> String {
-        let mut block = self.stdout();
+        self.block_with(self.stdout())
+    }
+
+    fn block_with(&self, stdout: String) -> String {
+        let mut block = stdout;
         if !self.output.stderr.is_empty() {
             block.push_str("--- stderr\n");
             block.push_str(&self.stderr());
         }
+        block + &self.status()
+    }
+
+    /// The line for a status other than 0.
+    fn status(&self) -> String {
         match self.code() {
-            0 => {}
-            code => block.push_str(&format!("--- exit {code}\n")),
+            0 => String::new(),
+            code => format!("--- exit {code}\n"),
         }
-        block
     }
 
     /// The status as a shell reports it: 128 + signal if a signal ended the process.
@@ -236,6 +280,14 @@ impl RunOutput {
     #[track_caller]
     pub fn exits(self, code: i32) -> RunOutput {
         assert_eq!(self.code(), code, "{}\n{}", self.line, self.block());
+        self
+    }
+
+    /// Stderr must contain this text.
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &RunOutput {
+        let said = self.stderr().contains(text);
+        assert!(said, "{text}\n{}\n{}", self.line, self.block());
         self
     }
 

@@ -9,10 +9,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use expect_test::Expect;
 use tempfile::TempDir;
 
 use super::core::{script, script_sha};
 use super::qless::Qless;
+use super::terminal;
+use super::text::words;
 
 /// A running server.
 pub struct Redis {
@@ -85,6 +88,32 @@ impl Redis {
     /// The binary, pointed at this server, at a pinned moment.
     pub fn at(&self, now: impl std::fmt::Display) -> Qless {
         self.qless().at(now)
+    }
+
+    /// Runs `qless <line>` at a pinned moment, which must succeed. Returns stdout without its last newline.
+    #[track_caller]
+    pub fn ok(&self, now: impl std::fmt::Display, line: &str) -> String {
+        self.at(now).run(line).ok()
+    }
+
+    /// Runs `qless <line>` at a pinned moment, which must succeed. Returns the document on stdout.
+    #[track_caller]
+    pub fn json(&self, now: impl std::fmt::Display, line: &str) -> serde_json::Value {
+        self.at(now).run(line).json()
+    }
+
+    /// All that `qless <line>` writes at a pinned moment on a terminal of 100 columns, without colours.
+    pub fn on_terminal(&self, now: impl std::fmt::Display, line: &str) -> String {
+        let qless = self.at(now).env("TERM", "xterm").env("NO_COLOR", "1");
+        let mut command = qless.env("QLESS_PAGER", "cat").command();
+        command.args(words(line));
+        terminal::run(command, 100).stdout()
+    }
+
+    /// Runs the commands of a session, as [`Qless::session`] does, pointed at this server.
+    #[track_caller]
+    pub fn session(&self, expected: Expect) {
+        self.qless().session(expected);
     }
 
     /// Opens a plain connection of the `redis` crate.

@@ -1,5 +1,31 @@
 //! Helpers for text.
 
+use expect_test::Expect;
+
+/// A text that is compared with the expected one.
+pub trait Shows {
+    fn shows(&self, expected: Expect);
+}
+
+impl<T: AsRef<str>> Shows for T {
+    #[track_caller]
+    fn shows(&self, expected: Expect) {
+        expected.assert_eq(self.as_ref());
+    }
+}
+
+/// A document without the blanks between its tokens.
+pub fn compact(json: &str) -> String {
+    let (mut in_string, mut is_escaped) = (false, false);
+    let is_kept = |c: &char| {
+        let is_kept = in_string || !c.is_ascii_whitespace();
+        in_string ^= *c == '"' && !is_escaped;
+        is_escaped = in_string && *c == '\\' && !is_escaped;
+        is_kept
+    };
+    json.chars().filter(is_kept).collect()
+}
+
 /// Splits a line into words as a shell would: blanks, '…' and "…"; no backslashes.
 pub fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -28,4 +54,10 @@ fn words_are_split_as_a_shell_splits_them() {
         words("put  q 'a b' \"c 'd'\" ''"),
         ["put", "q", "a b", "c 'd'", ""]
     );
+}
+
+#[test]
+fn only_blanks_between_the_tokens_of_a_document_are_left_out() {
+    let document = "{\n  \"a b\": [1, \"\\\" , \\\\\" ]\n}";
+    assert_eq!(compact(document), r#"{"a b":[1,"\" , \\"]}"#);
 }

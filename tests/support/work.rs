@@ -217,6 +217,11 @@ fn arguments(line: &str, script: &str) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
+#[track_caller]
+fn says(stderr: &str, text: &str) {
+    assert!(stderr.contains(text), "no {text:?} in:\n{stderr}");
+}
+
 /// A worker that runs while the test does something else. It is killed when the test ends.
 pub struct Worker {
     child: Child,
@@ -245,6 +250,12 @@ impl Worker {
 
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Stderr must contain this text already.
+    #[track_caller]
+    pub fn says(&self, text: &str) {
+        says(&self.stderr(), text);
     }
 
     /// Waits until stderr holds a text.
@@ -298,6 +309,14 @@ impl Worker {
     pub fn stop(self) -> Ended {
         self.signal(Signal::TERM);
         self.end()
+    }
+}
+
+impl Ended {
+    /// Stderr must contain this text.
+    #[track_caller]
+    pub fn says(&self, text: &str) {
+        says(&self.stderr, text);
     }
 }
 

@@ -76,16 +76,15 @@ fn lines(text: &str) -> BTreeSet<&str> {
 fn what_the_members_have_is_listed_as_one() {
     let two = Two::with_jobs();
     let qless = two.qless();
-    qless.run("queues -o table").shows(expect![[r#"
+    qless.session(expect![[r#"
+        $ qless queues -o table
         MEMBER  QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
         one     mail         2        0        0          0        0          0  0s
         two     mail         2        0        0          0        0          0  0s
-    "#]]);
-    qless.run("queues").shows(expect![[r#"
+        $ qless queues
         one	mail	2	0	0	0	0	0	0s	
         two	mail	2	0	0	0	0	0	0s	
-    "#]]);
-    qless.run("length mail").shows(expect![[r#"
+        $ qless length mail
         4
     "#]]);
     let queues = qless.run("queues -o json").json();
@@ -166,7 +165,8 @@ fn completion_offers_the_names_of_all_members() {
 fn a_member_that_is_away_is_a_row_and_not_a_smaller_total() {
     let two = Two::with_jobs();
     let three = two.on("three");
-    three.run("queues -o table").shows(expect![[r#"
+    three.session(expect![[r#"
+        $ qless queues -o table
         MEMBER  QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
         one     mail         2        0        0          0        0          0  0s
         two     mail         2        0        0          0        0          0  0s
@@ -174,16 +174,14 @@ fn a_member_that_is_away_is_a_row_and_not_a_smaller_total() {
         --- stderr
         error: gone: cannot open `/no/socket`: no such file or directory
         --- exit 3
-    "#]]);
-    three.run("queues").shows(expect![[r#"
+        $ qless queues
         one	mail	2	0	0	0	0	0	0s	
         two	mail	2	0	0	0	0	0	0s	
         gone	cannot open `/no/socket`: no such file or directory
         --- stderr
         error: gone: cannot open `/no/socket`: no such file or directory
         --- exit 3
-    "#]]);
-    three.run("length mail").shows(expect![[r#"
+        $ qless length mail
         one	2
         two	2
         gone	cannot open `/no/socket`: no such file or directory
@@ -198,15 +196,14 @@ fn a_member_that_is_away_is_a_row_and_not_a_smaller_total() {
     let listed = three.run("queues -o ndjson").exits(3).stdout();
     assert!(listed.contains("{\"member\":\"gone\",\"kind\":\"error\""));
     // A job that a member has is found without the one that is away; another one may be there.
-    three.run("get k1 -o jid").shows(expect![[r#"
+    three.session(expect![[r#"
+        $ qless get k1 -o jid
         k1
-    "#]]);
-    three.run("get z").shows(expect![[r#"
+        $ qless get z
         --- stderr
         error: cannot find job `z`: `gone`: cannot open `/no/socket`: no such file or directory
         --- exit 3
-    "#]]);
-    three.run("cancel k1 k2 z --yes -q").shows(expect![[r#"
+        $ qless cancel k1 k2 z --yes -q
         k1
         k2
         --- stderr
@@ -655,11 +652,7 @@ fn a_killed_worker_is_started_again_and_all_end_with_the_first() {
     });
     worker.signal(rustix::process::Signal::TERM);
     let ended = worker.end();
-    assert!(
-        ended.stderr().contains("signal 9 ended its worker"),
-        "{}",
-        ended.stderr()
-    );
+    ended.says("signal 9 ended its worker");
 }
 
 #[test]
@@ -735,10 +728,6 @@ fn six_prefixes_of_a_cluster_are_one() {
     let rest = queues["items"].as_array().map(Vec::len);
     assert_eq!(rest, Some(6 - away.len()));
     let checked = quick.run("check").exits(3);
-    assert!(
-        checked.stderr().contains("{mail-0}: "),
-        "{}",
-        checked.stderr()
-    );
+    checked.says("{mail-0}: ");
     quick.run("put q K --jid again").ok();
 }

@@ -225,7 +225,7 @@ fn jobs_whose_data_is_deleted_while_they_run_are_no_success() {
         2
     );
     let error = "error: 2 running jobs do not exist any more, and nobody cancelled them\n";
-    assert!(ended.stderr.contains(error), "{}", ended.stderr);
+    ended.says(error);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn one_job_whose_data_is_deleted_is_called_it() {
     std::fs::write(site.dir().join("flushed"), "").unwrap();
     let ended = worker.end();
     let error = "error: 1 running job does not exist any more, and nobody cancelled it\n";
-    assert!(ended.stderr.contains(error), "{}", ended.stderr);
+    ended.says(error);
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn a_running_job_that_is_cancelled_is_no_loss() {
     site.client.call(&["cancel", "a"]).unwrap();
     let ended = worker.end();
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stderr.contains(": cancelled\n"), "{}", ended.stderr);
+    ended.says(": cancelled\n");
 }
 
 /// Forwards everything but turns: one gets this reply; without one, its connection is closed.

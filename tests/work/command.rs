@@ -8,6 +8,7 @@ use expect_test::expect;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use crate::support::qless::RunOutput;
+use crate::support::text::Shows;
 use crate::support::work::{WorkSite, is_alive, until};
 
 /// The lines about jobs and other lines of stderr, without durations and the summary.
@@ -78,7 +79,7 @@ fn labels_stand_before_each_line_of_the_output() {
         site.must_be_clean();
     }
     assert_eq!(long, 2 * 9000);
-    expect![[r#"
+    streams.shows(expect![[r#"
         --- stdout
         1 9f31c0 one
         1 9f31c0 
@@ -95,8 +96,7 @@ fn labels_stand_before_each_line_of_the_output() {
         1 9f31c0 half a line
         1 9f31c0 end
         1 9f31c0 \x1b[1mtwo
-    "#]]
-    .assert_eq(&streams);
+    "#]]);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_job_is_in_the_environment() {
         case $QLESS_WORKER in web-qless-*-x2-*) echo good > $D/worker;; esac
         test $QLESS_ATTEMPT = 2 || exit 75";
     site.work("mail --drain --worker web -c 2", script).exits(0);
-    expect![[r#"
+    site.file("env").shows(expect![[r#"
         QLESS_ATTEMPT=2
         QLESS_JID=a
         QLESS_KLASS=K
@@ -127,8 +127,7 @@ fn the_job_is_in_the_environment() {
         QLESS_QUEUE=mail
         QLESS_RESULT_FD=3
         QLESS_RETRIES_LEFT=2
-    "#]]
-    .assert_eq(&site.file("env"));
+    "#]]);
     assert_eq!(
         [site.words("tags"), site.words("worker")],
         ["eu a b", "good"]
@@ -157,7 +156,7 @@ fn each_placeholder_becomes_one_argument_without_a_shell() {
     let line = r#"mail --drain -- sh -c 'for arg; do echo "[$arg]"; done > $D/args' x
         {jid} {queue} {klass} {data.repo} --n={data.n} {data.deep} {}"#;
     site.work(line, "").exits(0);
-    expect![[r#"
+    site.file("args").shows(expect![[r#"
         [a]
         [mail]
         [K]
@@ -165,8 +164,7 @@ fn each_placeholder_becomes_one_argument_without_a_shell() {
         [--n=3]
         [{"list":[1,2]}]
         [{}]
-    "#]]
-    .assert_eq(&site.file("args"));
+    "#]]);
     assert!(!site.dir().join("x").exists());
 }
 
@@ -189,12 +187,12 @@ fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
     for jid in ["dash", "nul", "missing", "long"] {
         failures.push_str(&format!("{}\n", site.failure(jid)));
     }
-    expect![[r#"
+    failures.shows(expect![[r#"
         failed exec: `{data.repo}` cannot be an argument: it begins with `-`, as an option does, and there is no `--` before it
         failed exec: `{data.repo}` cannot be an argument: it holds NUL
         failed exec: `{data.repo}` cannot be replaced: the job's data has no such value
         failed exec: `{data.repo}` cannot be an argument: it would be longer than 128 KiB
-    "#]].assert_eq(&failures);
+    "#]]);
     assert_eq!(site.state("good"), "complete");
 
     // Behind `--`, or if it is asked for, the dash is an argument as any other.
@@ -227,22 +225,20 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
     for jid in ["0", "3", "75", "KILL", "TERM", "quiet"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
     }
-    expect![[r#"
+    ends.shows(expect![[r#"
         0: complete -: -
         3: failed exit-3: error of 3
         75: scheduled failed-retries-mail: error of 75
         KILL: failed signal-KILL: end by signal
         TERM: failed signal-TERM: end by signal
         quiet: failed exit-9: the command ended with exit code 9 and wrote nothing to stderr
-    "#]]
-    .assert_eq(&ends);
-    expect![[r#"
+    "#]]);
+    ran.stdout().shows(expect![[r#"
         out
         out
         out
-    "#]]
-    .assert_eq(&ran.stdout());
-    expect![[r#"
+    "#]]);
+    said(&ran).shows(expect![[r#"
         started   0 of mail: K
         error of 0
         completed 0 of mail
@@ -263,7 +259,7 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
         note: queue `mail` still has jobs: 1 scheduled
         error: 4 jobs failed
         hint: `qless failed` shows why
-    "#]].assert_eq(&said(&ran));
+    "#]]);
     site.must_be_clean();
 }
 
@@ -274,10 +270,9 @@ fn the_message_of_a_failure_is_the_harmless_end_of_stderr() {
     let script =
         r#"printf '%05000d' 0 >&2; printf 'last \033[31mwords\nof it\200\n\n' >&2; exit 1"#;
     site.work("mail --drain --error-bytes 40", script).exits(8);
-    expect![[r#"
+    site.failure("a").shows(expect![[r#"
         failed exit-1: 000000000000last \x1b[31mwords
-        of it\x80"#]]
-    .assert_eq(&site.failure("a"));
+        of it\x80"#]]);
 }
 
 #[test]
@@ -333,7 +328,7 @@ fn a_job_that_runs_for_too_long_fails_or_is_retried() {
         "failed time-limit: the job ran longer than 0.8s: at it"
     );
     let warning = "warning: slot 1: job `a` ran longer than 0.8s, so the command gets SIGTERM\n";
-    assert!(ran.stderr().contains(warning), "{}", ran.stderr());
+    ran.says(warning);
     site.put_with("mail", "b", "{}", &["retries", "1"]);
     let line = "mail --count 2 --time-limit 0.8s --retry-on time-limit";
     site.work(line, script);
@@ -372,9 +367,8 @@ fn a_job_without_retries_left_fails() {
         )
         .exits(8);
     assert_eq!(site.words("ran"), "2 1 0");
-    expect!["failed failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr"]
-        .assert_eq(&site.failure("a"));
-    expect![[r#"
+    site.failure("a").shows(expect!["failed failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr"]);
+    said(&ran).shows(expect![[r#"
         started   a of mail: K
         retried   a of mail: 1 left
         started   a of mail: K, attempt 2
@@ -383,8 +377,7 @@ fn a_job_without_retries_left_fails() {
         failed    a of mail: failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr
         error: 1 job failed
         hint: `qless failed` shows why
-    "#]]
-    .assert_eq(&said(&ran));
+    "#]]);
     site.must_be_clean();
 }
 
@@ -470,21 +463,12 @@ fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
         let ran = site
             .work(&format!("mail --drain -- {command}"), "")
             .exits(1);
-        assert!(ran.stderr().contains(says), "{}", ran.stderr());
-        assert!(
-            ran.stderr().contains("hint: no job was popped"),
-            "{}",
-            ran.stderr()
-        );
+        ran.says(says);
+        ran.says("hint: no job was popped");
     }
     let line = "mail --drain --chdir /does/not/exist -- true";
     let ran = site.work(line, "").exits(1);
-    assert!(
-        ran.stderr()
-            .contains("`/does/not/exist` is not a directory"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("`/does/not/exist` is not a directory");
     assert_eq!(site.state("a"), "waiting");
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
 }
@@ -500,12 +484,7 @@ fn a_program_that_disappears_ends_the_work_after_three_jobs() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let line = format!("mail -- {}", program.display());
     let ran = site.work(&line, "").exits(1);
-    assert!(
-        ran.stderr()
-            .contains("error: three jobs in a row could not be started"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("error: three jobs in a row could not be started");
     let states: Vec<String> = (0..20).map(|at| site.failure(&format!("{at}"))).collect();
     let count = |start: &str| {
         states
@@ -631,16 +610,11 @@ fn a_drain_says_once_that_it_waits_for_the_end_of_the_grace_period() {
 fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
     let mut site = WorkSite::new();
     let ran = site.work("mail --drain", "exit 0").exits(0);
-    assert!(
-        ran.stderr()
-            .contains("note: queue `mail` does not exist, so it is empty\n"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("note: queue `mail` does not exist, so it is empty\n");
     site.put("mails", "other", "{}");
     let ran = site.work("mail --drain", "exit 0").exits(0);
     let note = "note: queue `mail` does not exist, so it is empty; did you mean `mails`?\n";
-    assert!(ran.stderr().contains(note), "{}", ran.stderr());
+    ran.says(note);
     let mut worker = site.start("mail --count 1 --poll 60s", "echo $QLESS_JID > $D/ran");
     worker.until_says("waiting for it");
     site.put("mail", "a", "{}");
@@ -690,11 +664,10 @@ fn a_paused_queue_gives_nothing_until_it_is_resumed() {
         .lines()
         .filter(|line| line.starts_with("note"))
         .collect();
-    expect![[r#"
+    notes.join("\n").shows(expect![[r#"
         note: queue `mail` is paused; its jobs wait for `qless unpause mail`
         note: queue `mail` of `--next` is popped, too: this worker gets each completed job again
-        note: queue `mail` is paused and still has jobs: 1 waiting, 1 scheduled"#]]
-    .assert_eq(&notes.join("\n"));
+        note: queue `mail` is paused and still has jobs: 1 waiting, 1 scheduled"#]]);
     let worker = site.start("mail --count 1 --poll 50ms", "echo $QLESS_JID >> $D/ran");
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert_eq!(site.file("ran"), "");
@@ -736,7 +709,7 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         let ran = site.qless().args(words).exits(2);
         refusals.push_str(&format!("{line}\n{}", ran.stderr()));
     }
-    expect![[r#"
+    refusals.shows(expect![[r#"
         mail --heartbeat 10s -- true
         error: `--heartbeat 10s` is too long: a lock of queue `mail` lasts 10s
         hint: without `--heartbeat`, a lock is extended three times before it expires
@@ -783,7 +756,7 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         mail --
         error: `COMMAND` is missing
         hint: usage: `qless work <QUEUE>... -- <COMMAND>...`
-    "#]].assert_eq(&refusals);
+    "#]]);
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
 }
 
@@ -843,7 +816,7 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
         ends
     });
     assert_eq!(ends[0], ends[1]);
-    expect![[r#"
+    ends[1].shows(expect![[r#"
         a: failed exit-3: bad
         b: failed exit-3: bad
         a: scheduled failed-retries-mail: busy
@@ -852,8 +825,7 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
         b: failed signal-KILL: the command ended with signal KILL and wrote nothing to stderr
         a: failed exec: cannot start `$D/gone`: it does not exist
         b: failed exec: cannot start `$D/gone`: it does not exist
-    "#]]
-    .assert_eq(&ends[1]);
+    "#]]);
     site.must_be_clean();
 }
 
@@ -874,14 +846,13 @@ fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
     for jid in ["done", "again", "bad", "rest", "moved"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
     }
-    expect![[r#"
+    ends.shows(expect![[r#"
         done: complete -: -
         again: scheduled failed-retries-mail: greylisted
         bad: failed address: no such user
         rest: failed exit-7: the command ended with exit code 7 and wrote nothing to stderr
         moved: waiting -: -
-    "#]]
-    .assert_eq(&ends);
+    "#]]);
     assert_eq!(site.job("done")["data"], r#"{"x": 1}"#);
     assert_eq!(site.job("moved")["queue"], "sent");
     site.must_be_clean();

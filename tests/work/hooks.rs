@@ -12,15 +12,13 @@ use crate::support::work::{WorkSite, is_alive, until};
 fn a_failing_start_hook_ends_the_work_before_a_job_is_popped() {
     let redis = Redis::start();
     redis.qless().run("put q K --jid j").ok();
-    redis
-        .qless()
-        .run("work q --drain --on-start 'exit 3' -- true")
-        .shows(expect![[r#"
-            --- stderr
-            error: `--on-start` failed: exit status: 3
-            hint: no job was popped
-            --- exit 1
-        "#]]);
+    redis.qless().session(expect![[r#"
+        $ qless work q --drain --on-start 'exit 3' -- true
+        --- stderr
+        error: `--on-start` failed: exit status: 3
+        hint: no job was popped
+        --- exit 1
+    "#]]);
     assert!(
         redis
             .qless()
@@ -80,11 +78,7 @@ fn a_process_that_was_stopped_has_not_crashed() {
         "{}",
         ran.stderr()
     );
-    assert!(
-        ran.stderr().contains("lost      j of q"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("lost      j of q");
 }
 
 /// A hook that hangs, ignores SIGTERM and has a child.
@@ -144,7 +138,7 @@ fn a_hook_that_hangs_does_not_hold_up_the_end_of_the_work() {
     let ended = site.start(&line, "").end();
     assert_eq!(ended.code, 8, "{}", ended.stderr);
     let line = "warning: stopping 1 hook still running\n";
-    assert!(ended.stderr.contains(line), "{}", ended.stderr);
+    ended.says(line);
     must_be_gone(&site);
 }
 

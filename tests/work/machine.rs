@@ -14,6 +14,8 @@ use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
 use qless::internals::{Error, Kind, Name, ReadyQueues};
 
+use crate::support::text::Shows;
+
 /// A worker at a time that the test sets, and the text of what it does.
 struct Worker {
     machine: Machine,
@@ -251,18 +253,16 @@ fn extended(times: &[f64]) -> Event {
 fn one_call_ends_a_job_and_pops_the_next() {
     let mut worker = Worker::single(1);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
-    expect![[r#"
+    worker.reply(0.1, &["a"]).shows(expect![[r#"
         * started a
         start 0: a
-    "#]]
-    .assert_eq(&worker.reply(0.1, &["a"]));
+    "#]]);
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
-    expect![[r#"
+    worker.reply(1.1, &["b"]).shows(expect![[r#"
         * Completed a
         * started b
         start 0: b
-    "#]]
-    .assert_eq(&worker.reply(1.1, &["b"]));
+    "#]]);
     expect!["turn: [b retry] pop 1 from q:1\n"].assert_eq(&worker.at(2.0, ended(0, 75)));
     worker.reply(2.1, &["c"]);
     expect!["turn: [c fail in exit-3] pop 1 from q:1\n"].assert_eq(&worker.at(3.0, ended(0, 3)));
@@ -279,11 +279,10 @@ fn what_ends_while_a_call_is_under_way_goes_into_the_next_one() {
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.later(1.005));
     expect![""].assert_eq(&worker.at(1.01, ended(1, 0)));
     expect![""].assert_eq(&worker.at(1.01, ended(2, 0)));
-    expect![[r#"
+    worker.reply(1.1, &[]).shows(expect![[r#"
         * Completed a
         turn: [b complete, c complete] pop 3 from q:3
-    "#]]
-    .assert_eq(&worker.reply(1.1, &[]));
+    "#]]);
 }
 
 /// A worker that has just ended half of its jobs, each after 3 ms; and what it did.
@@ -402,29 +401,28 @@ fn a_process_is_gone_before_another_worker_may_get_its_job() {
     worker.act();
     worker.reply(0.0, &["a"]);
     expect!["extend: a\n"].assert_eq(&worker.later(20.0));
-    expect![[r#"
+    worker
+        .at(30.0, Event::Extended(Err(failure(true))))
+        .shows(expect![[r#"
         * ConnectionLost { message: "no reply" }
-    "#]]
-    .assert_eq(&worker.at(30.0, Event::Extended(Err(failure(true)))));
+    "#]]);
     expect!["extend: a\n"].assert_eq(&worker.later(30.1));
     worker.at(40.0, Event::Extended(Err(failure(true))));
     worker.later(41.0);
     // The lock ends at 60, the grace period at 70.
-    expect![[r#"
+    worker.later(60.0).shows(expect![[r#"
         SIGTERM 0
         * Lost a its lock expired before it was extended
-    "#]]
-    .assert_eq(&worker.later(60.0));
+    "#]]);
     expect![""].assert_eq(&worker.later(68.9));
     expect!["SIGKILL 0\n"].assert_eq(&worker.later(69.0));
     // Nothing is written for it.
     expect![""].assert_eq(&worker.at(69.0, ended(0, 0)));
-    expect![[r#"
+    worker.at(71.0, extended(&[131.0])).shows(expect![[r#"
         * ConnectionBack { after: 41.0, was_refused: false }
         release: a
         turn: [] pop 1 from q:1
-    "#]]
-    .assert_eq(&worker.at(71.0, extended(&[131.0])));
+    "#]]);
 }
 
 #[test]
@@ -435,11 +433,10 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
     // A notice is a reason to ask.
     expect!["extend: a\n"].assert_eq(&worker.at(1.0, Event::Notice(name("a"))));
     let cancelled = Event::Extended(Ok(vec![ExtendOutcome::Gone]));
-    expect![[r#"
+    worker.at(1.0, cancelled).shows(expect![[r#"
         SIGTERM 0
         * Lost a cancelled
-    "#]]
-    .assert_eq(&worker.at(1.0, cancelled));
+    "#]]);
     expect!["SIGKILL 0\n"].assert_eq(&worker.later(11.0));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(11.1, ended(0, 0)));
 }
@@ -464,17 +461,15 @@ fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
         &[("q", 1)],
         QueueOrder::Ordered,
     );
-    expect![[r#"
+    worker.act().shows(expect![[r#"
         turn: [] pop 6 from q:6
-    "#]]
-    .assert_eq(&worker.act());
-    expect![[r#"
+    "#]]);
+    worker.reply(0.0, &["a"]).shows(expect![[r#"
         * started a
         start 0: a
-    "#]]
-    .assert_eq(&worker.reply(0.0, &["a"]));
+    "#]]);
     worker.at(1.0, answer("a"));
-    expect![[r#"
+    worker.reply(1.0, &["b", "c", "d"]).shows(expect![[r#"
         * Completed a
         * started b
         send 0: b
@@ -482,15 +477,13 @@ fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
         start 1: c
         * started d
         start 2: d
-    "#]]
-    .assert_eq(&worker.reply(1.0, &["b", "c", "d"]));
+    "#]]);
     // Each has one now: the fourth job goes beside another.
     worker.later(6.0);
-    expect![[r#"
+    worker.reply(6.0, &["e"]).shows(expect![[r#"
         * started e
         send 0: e
-    "#]]
-    .assert_eq(&worker.reply(6.0, &["e"]));
+    "#]]);
 }
 
 #[test]
@@ -508,7 +501,7 @@ fn a_process_that_stays_and_cannot_be_started_costs_no_job() {
         did += &worker.at(now, Event::Released(Ok(released)));
         did += &worker.later(now + 1.0);
     }
-    expect![[r#"
+    did.shows(expect![[r#"
         turn: [] pop 2 from q:2
         * started a
         start 0: a
@@ -537,8 +530,7 @@ fn a_process_that_stays_and_cannot_be_started_costs_no_job() {
         * Released a
         * Released b
         finish: NoProgram("no such file")
-    "#]]
-    .assert_eq(&did);
+    "#]]);
 }
 
 #[test]
@@ -548,11 +540,10 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     worker.reply(0.1, &["a", "b"]);
     let lost = || Event::Extended(Ok(vec![ExtendOutcome::Lost]));
     worker.at(1.0, Event::Notice(name("a")));
-    expect![[r#"
+    worker.at(1.0, lost()).shows(expect![[r#"
         cancel 0: a
         * Lost a another worker may have it
-    "#]]
-    .assert_eq(&worker.at(1.0, lost()));
+    "#]]);
     // Its answer about the lost job counts for nothing, but it is not stopped.
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(2.0, answer("a")));
     expect![""].assert_eq(&worker.later(15.0));
@@ -562,11 +553,10 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     worker.at(20.0, lost());
     expect!["SIGTERM 0\n"].assert_eq(&worker.later(25.0));
     expect!["SIGKILL 0\n"].assert_eq(&worker.later(30.0));
-    expect![[r#"
+    worker.at(30.1, ended(0, 0)).shows(expect![[r#"
         release: c
         turn: [] pop 2 from q:2
-    "#]]
-    .assert_eq(&worker.at(30.1, ended(0, 0)));
+    "#]]);
 }
 
 #[test]
@@ -576,11 +566,10 @@ fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
     worker.reply(0.0, &["a", "b"]);
     worker.at(1.0, answer("a"));
     worker.reply(1.0, &[]);
-    expect![[r#"
+    worker.at(2.0, ended(0, 0)).shows(expect![[r#"
         * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
         turn: [b fail in exit-0] pop 2 from q:2
-    "#]]
-    .assert_eq(&worker.at(2.0, ended(0, 0)));
+    "#]]);
 }
 
 #[test]
@@ -618,15 +607,14 @@ fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
         said.push_str(&worker.at(now + 1.2, ended(0, 0)));
         now += 1.2;
     }
-    expect![[r#"
+    said.shows(expect![[r#"
         * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
         turn: [a fail in bad-answer] pop 1 from q:1
         * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
         turn: [a fail in bad-answer] pop 1 from q:1
         * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 1.0 }
         turn: [a fail in bad-answer] pop 0 from 
-    "#]]
-    .assert_eq(&said);
+    "#]]);
 }
 
 #[test]
@@ -644,11 +632,10 @@ fn three_programs_in_a_row_that_cannot_be_started_end_the_work() {
     }
     worker.reply(0.0, &["c"]);
     expect!["turn: [c fail in exec] pop 0 from \n"].assert_eq(&worker.at(0.0, missing()));
-    expect![[r#"
+    worker.reply(0.0, &[]).shows(expect![[r#"
         * Completed c exec: no such file
         finish: NoProgram("no such file")
-    "#]]
-    .assert_eq(&worker.reply(0.0, &[]));
+    "#]]);
 }
 
 #[test]
@@ -675,11 +662,10 @@ fn a_machine_without_room_gives_the_job_back_and_waits() {
         slot: 0,
         why: StartFailure::Busy("no process left".to_owned()),
     };
-    expect![[r#"
+    worker.at(0.0, busy).shows(expect![[r#"
         * StartFailed { slot: 0, message: "no process left" }
         release: a
-    "#]]
-    .assert_eq(&worker.at(0.0, busy));
+    "#]]);
     expect!["* Released a\n"].assert_eq(&worker.at(0.1, Event::Released(Ok(vec![name("a")]))));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(1.0));
 }
@@ -698,11 +684,12 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
     // The server announces it before it replies.
     let lost = Event::Notice(name("b"));
     expect![""].assert_eq(&worker.at(13.0, lost));
-    expect![[r#"
+    worker
+        .at(13.1, Event::Released(Ok(vec![name("b")])))
+        .shows(expect![[r#"
         * Released b
         finish: Stopped { released: 1, left: 0 }
-    "#]]
-    .assert_eq(&worker.at(13.1, Event::Released(Ok(vec![name("b")]))));
+    "#]]);
 }
 
 #[test]
@@ -717,11 +704,10 @@ fn a_stopped_worker_leaves_its_jobs_to_a_server_that_is_away() {
     assert_eq!(worker.machine.next_action_due(), 13.0);
     worker.at(12.5, Event::Released(Err(failure(true))));
     // The last attempt is not waited for.
-    expect![[r#"
+    worker.later(13.0).shows(expect![[r#"
         extend: a
         finish: Stopped { released: 0, left: 1 }
-    "#]]
-    .assert_eq(&worker.later(13.0));
+    "#]]);
 }
 
 #[test]
@@ -733,11 +719,10 @@ fn a_third_signal_kills_and_ends_at_once_if_the_server_is_away() {
     worker.at(30.0, Event::Extended(Err(failure(true))));
     worker.at(30.01, Event::Stop);
     worker.at(30.02, Event::Stop);
-    expect![[r#"
+    worker.at(30.03, Event::Stop).shows(expect![[r#"
         SIGKILL 0
         finish: Stopped { released: 0, left: 1 }
-    "#]]
-    .assert_eq(&worker.at(30.03, Event::Stop));
+    "#]]);
 }
 
 #[test]
@@ -770,23 +755,22 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_released_is_stopped() {
     worker.later(30.1);
     worker.later(60.0);
     worker.at(61.0, ended(0, 0));
-    expect![[r#"
+    worker.at(71.0, extended(&[131.0])).shows(expect![[r#"
         * ConnectionBack { after: 41.0, was_refused: false }
         release: a
         turn: [] pop 1 from q:1
-    "#]]
-    .assert_eq(&worker.at(71.0, extended(&[131.0])));
-    expect![[r#"
+    "#]]);
+    worker.reply(71.1, &["a"]).shows(expect![[r#"
         * started a
         start 0: a
-    "#]]
-    .assert_eq(&worker.reply(71.1, &["a"]));
+    "#]]);
     // The released lock may have been the new one.
-    expect![[r#"
+    worker
+        .at(71.2, Event::Released(Ok(vec![name("a")])))
+        .shows(expect![[r#"
         SIGTERM 0
         * Released a
-    "#]]
-    .assert_eq(&worker.at(71.2, Event::Released(Ok(vec![name("a")]))));
+    "#]]);
 }
 
 #[test]
@@ -801,16 +785,16 @@ fn a_job_whose_end_could_not_be_written_in_time_is_released() {
     expect!["* Lost a its lock expired before it was extended\n"].assert_eq(&worker.later(60.0));
     // It may even have extended the lock once more.
     worker.at(65.0, Event::Extended(Err(failure(true))));
-    expect![[r#"
+    worker.later(70.0).shows(expect![[r#"
         release: a
         turn: [] pop 1 from q:1
-    "#]]
-    .assert_eq(&worker.later(70.0));
+    "#]]);
     // That is said once.
-    expect![[r#"
+    worker
+        .at(71.0, Event::Released(Ok(vec![name("a")])))
+        .shows(expect![[r#"
         * ConnectionBack { after: 41.0, was_refused: false }
-    "#]]
-    .assert_eq(&worker.at(71.0, Event::Released(Ok(vec![name("a")]))));
+    "#]]);
 }
 
 #[test]
@@ -820,11 +804,10 @@ fn processes_that_stay_end_with_their_input() {
     worker.reply(0.0, &["a"]);
     worker.at(0.5, answer("a"));
     worker.reply(0.5, &[]);
-    expect![[r#"
+    worker.at(1.0, Event::Stop).shows(expect![[r#"
         * Stopping { running: 0 }
         close 0
-    "#]]
-    .assert_eq(&worker.at(1.0, Event::Stop));
+    "#]]);
     expect!["SIGTERM 0\n"].assert_eq(&worker.later(11.0));
     expect!["finish: Done\n"].assert_eq(&worker.at(12.0, ended(0, 0)));
 }
@@ -843,11 +826,10 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
     expect!["last turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
     worker.reply(6.0, &["a"]);
     worker.at(7.0, ended(0, 0));
-    expect![[r#"
+    worker.reply(7.0, &[]).shows(expect![[r#"
         * Completed a
         finish: Done
-    "#]]
-    .assert_eq(&worker.reply(7.0, &[]));
+    "#]]);
 }
 
 #[test]
@@ -928,11 +910,12 @@ fn a_count_limits_what_is_popped() {
         }],
         ..EndedAndPopped::default()
     };
-    expect![[r#"
+    worker
+        .at(1.0, Event::FinishAndPop(Ok(failed)))
+        .shows(expect![[r#"
         * Failed a exit-1: stderr
         finish: JobsFailed(1)
-    "#]]
-    .assert_eq(&worker.at(1.0, Event::FinishAndPop(Ok(failed))));
+    "#]]);
 }
 
 #[test]
@@ -945,11 +928,10 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
     // The locks first.
     expect!["extend: a\n"].assert_eq(&worker.later(2.1));
     let gone = Event::Extended(Ok(vec![ExtendOutcome::Lost]));
-    expect![[r#"
+    worker.at(3.0, gone).shows(expect![[r#"
         * ConnectionBack { after: 1.0, was_refused: false }
         recover: 1 endings, known a
-    "#]]
-    .assert_eq(&worker.at(3.0, gone));
+    "#]]);
     let found = EndedAndPopped {
         endings: vec![EndingOutcome::Done {
             state: name("complete"),
@@ -963,13 +945,14 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
         }],
         ..EndedAndPopped::default()
     };
-    expect![[r#"
+    worker
+        .at(3.1, Event::Recovered(Ok(found)))
+        .shows(expect![[r#"
         * Completed a
         * started b
         start 0: b
         turn: [] pop 1 from q:1
-    "#]]
-    .assert_eq(&worker.at(3.1, Event::Recovered(Ok(found))));
+    "#]]);
     // The lost call may still reach the server: one more search.
     worker.reply(3.2, &[]);
     expect!["recover: 0 endings, known b\n"].assert_eq(&worker.later(8.2));
@@ -1000,10 +983,9 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
         jid: jid.map(name),
         content: AnswerLineContent::Invalid("it is not JSON".to_owned()),
     };
-    expect![[r#"
+    worker.at(1.0, line(None)).shows(expect![[r#"
         * BadLine { slot: 0, jid: None, reason: "it is not JSON" }
-    "#]]
-    .assert_eq(&worker.at(1.0, line(None)));
+    "#]]);
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, answer("a")));
     let twice = worker.at(1.0, answer("a"));
     assert!(
@@ -1069,11 +1051,10 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
         worker.reply(1.0, &["a"]);
         assert_eq!(worker.machine.next_action_due(), 6.0);
         assert_eq!(worker.later(5.9), "");
-        expect![[r#"
+        worker.later(6.0).shows(expect![[r#"
             * Overdue { slot: 0, jids: [Name([97])], limit: "5s" }
             SIGTERM 0
-        "#]]
-        .assert_eq(&worker.later(6.0));
+        "#]]);
         assert_eq!(worker.machine.next_action_due(), 16.0);
         expect!["SIGKILL 0\n"].assert_eq(&worker.later(16.0));
         let did = worker.at(16.0, ended(0, 0));
@@ -1082,11 +1063,10 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
     // What ended in time is only noted late, as after a sleep of the machine.
     let mut worker = limited(DispatchMode::Single, &[]);
     worker.reply(1.0, &["a"]);
-    expect![[r#"
+    worker.at(30.0, ended(0, 0)).shows(expect![[r#"
         extend: a
         turn: [a complete] pop 1 from q:1
-    "#]]
-    .assert_eq(&worker.at(30.0, ended(0, 0)));
+    "#]]);
 }
 
 #[test]
@@ -1163,10 +1143,9 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
     worker.at(2.0, Event::Extended(Ok(vec![ExtendOutcome::Lost])));
     worker.at(2.1, Event::FinishAndPop(Err(failure(true))));
     // The process still ends.
-    expect![[r#"
+    worker.later(2.2).shows(expect![[r#"
         recover: 0 endings, known a
-    "#]]
-    .assert_eq(&worker.later(2.2));
+    "#]]);
 }
 
 #[test]
@@ -1176,18 +1155,16 @@ fn a_job_that_the_server_gives_once_more_waits_for_the_end_of_its_first_run() {
     worker.reply(0.0, &["a"]);
     worker.at(1.0, Event::Put(None));
     // Its lock was taken away, and the notice about that is late.
-    expect![[r#"
+    worker.reply(1.1, &["a"]).shows(expect![[r#"
         SIGTERM 0
         * Lost a its lock was taken away
-    "#]]
-    .assert_eq(&worker.reply(1.1, &["a"]));
+    "#]]);
     // It does not run beside its earlier process.
-    expect![[r#"
+    worker.at(2.0, ended(0, 0)).shows(expect![[r#"
         * started a
         start 0: a
         turn: [] pop 1 from q:1
-    "#]]
-    .assert_eq(&worker.at(2.0, ended(0, 0)));
+    "#]]);
 }
 
 #[test]
@@ -1214,31 +1191,29 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
     }
     expect![[r#"* ConnectionLost { message: "refused" }"#]].assert_eq(&reports);
     assert!((6..15).contains(&turns), "{turns} turns in ten seconds");
-    expect![[r#"
+    worker.later(20.0).shows(expect![[r#"
         recover: 0 endings, known 
-    "#]]
-    .assert_eq(&worker.later(20.0));
+    "#]]);
     let found = Event::Recovered(Ok(EndedAndPopped::default()));
-    expect![[r#"
+    worker.at(20.0, found).shows(expect![[r#"
         turn: [] pop 1 from q:1
-    "#]]
-    .assert_eq(&worker.at(20.0, found));
-    expect![[r#"
+    "#]]);
+    worker.reply(20.0, &["a"]).shows(expect![[r#"
         * ConnectionBack { after: 20.0, was_refused: true }
         * started a
         start 0: a
-    "#]]
-    .assert_eq(&worker.reply(20.0, &["a"]));
+    "#]]);
 }
 
 #[test]
 fn a_worker_without_a_right_ends_before_its_first_job() {
     let mut worker = Worker::single(1);
     worker.act();
-    expect![[r#"
+    worker
+        .at(0.0, Event::FinishAndPop(Err(refusal(true))))
+        .shows(expect![[r#"
         finish: Forbidden(NoPerm, "refused")
-    "#]]
-    .assert_eq(&worker.at(0.0, Event::FinishAndPop(Err(refusal(true)))));
+    "#]]);
 }
 
 #[test]
@@ -1330,19 +1305,17 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
     worker.at(6.0, Event::Stop);
     let found = Event::Recovered(Ok(EndedAndPopped::default()));
     worker.at(6.0, found);
-    expect![[r#"
+    worker.later(20.0).shows(expect![[r#"
         extend: a
-    "#]]
-    .assert_eq(&worker.later(20.0));
+    "#]]);
     worker.later(60.0);
     worker.at(60.0, extended(&[120.0]));
     // Nothing is to be asked, so the next attempt is later.
     worker.later(63.0);
     expect![""].assert_eq(&worker.at(64.0, ended(0, 0)));
-    expect![[r#"
+    worker.later(66.0).shows(expect![[r#"
         release: a
-    "#]]
-    .assert_eq(&worker.later(66.0));
+    "#]]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
+use crate::support::text::Shows;
 use crate::support::work::{WorkSite, until};
 
 /// Reads lines and answers each with what the text before `"` in the data says.
@@ -100,12 +101,11 @@ fn labels_name_the_jobs_that_a_process_has() {
     let stderr = ended.stderr.lines();
     let labelled = stderr.filter_map(|line| Some(line.split_once(" 1 ")?.1.to_owned() + "\n"));
     let labelled: String = labelled.collect();
-    expect![[r#"
+    labelled.shows(expect![[r#"
         1-of-tho…ames,2-of-tho…ames,3-of-tho…ames,4-of-tho…ames,+1 up
         1-of-tho…ames,2-of-tho…ames,3-of-tho…ames,4-of-tho…ames,+1 got them
         - idle
-    "#]]
-    .assert_eq(&labelled);
+    "#]]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
 
@@ -163,22 +163,14 @@ fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
     for jid in ["7", "KILL", "0", "good"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
     }
-    expect![[r#"
+    ends.shows(expect![[r#"
         7: failed exit-7: about 7
         KILL: failed signal-KILL: about KILL
         0: failed exit-0: about 0
         good: complete -: -
-    "#]]
-    .assert_eq(&ends);
-    let says = ran.stderr();
-    assert!(
-        says.contains("slot 1: the command ended with exit code 7; it starts again"),
-        "{says}"
-    );
-    assert!(
-        says.contains("slot 1: the command ended with signal KILL; it starts again"),
-        "{says}"
-    );
+    "#]]);
+    ran.says("slot 1: the command ended with exit code 7; it starts again");
+    ran.says("slot 1: the command ended with signal KILL; it starts again");
     site.must_be_clean();
 }
 
@@ -226,11 +218,11 @@ fn answers_about_other_jobs_and_second_answers_change_nothing() {
             .map(str::to_owned)
             .collect()
     };
-    expect![[r#"
+    format!("{}\n", warnings[..3].join("\n")).shows(expect![[r#"
         warning: slot 1: the command wrote a line about `foreign` that is no answer: the process does not have this job
         warning: slot 1: the command wrote a line that is no answer: column 1: expected an object, not `not`: not JSON
         warning: slot 1: the command wrote a line about `a` that is no answer: the process does not have this job
-    "#]].assert_eq(&format!("{}\n", warnings[..3].join("\n")));
+    "#]]);
     assert_eq!(warnings.len(), 6);
     site.must_be_clean();
 }
@@ -254,8 +246,7 @@ fn an_answer_on_stdout_is_reported_once_with_the_flag_that_has_it_read() {
         .lines()
         .filter(|line| line.contains("stdout"))
         .collect();
-    expect!["warning: slot 1: the command wrote an answer for `a` to stdout, where it has no effect: write answers to descriptor 3, or use `--answers stdout`"]
-        .assert_eq(&warnings.join("\n"));
+    warnings.join("\n").shows(expect!["warning: slot 1: the command wrote an answer for `a` to stdout, where it has no effect: write answers to descriptor 3, or use `--answers stdout`"]);
     site.must_be_clean();
 }
 
@@ -315,23 +306,23 @@ fn an_answer_with_members_that_do_not_apply_counts_and_is_reported_once() {
         done"#;
     let ran = site.work("mail --drain --persistent", script);
     let ends = ["a", "b", "late", "bad"].map(|jid| site.failure(jid));
-    expect![[r#"
+    ends.join("\n").shows(expect![[r#"
         complete -: -
         complete -: -
         scheduled -: -
-        failed bad-answer: the answer is not valid: there is neither `result` nor `progress` in it"#]].assert_eq(&ends.join("\n"));
+        failed bad-answer: the answer is not valid: there is neither `result` nor `progress` in it"#]]);
     let says = ran.stderr();
     let warnings: Vec<&str> = says
         .lines()
         .filter(|line| line.contains("bad") || line.contains("warning"))
         .collect();
-    expect![[r#"
+    warnings.join("\n").shows(expect![[r#"
         warning: slot 1: the answer for `a` counts, but `of` is not allowed in a `progress` answer; this is reported once
         warning: slot 1: the answer for `a` counts, but `group` is not allowed in a `complete` answer; this is reported once
         warning: slot 1: the answer for `a` counts, but `delay` expects `next` beside it; this is reported once
         warning: slot 1: the answer for `late` counts, but `data` is not allowed in a `retry` answer; this is reported once
         started   bad of mail: K
-        failed    bad of mail after 0.0s: bad-answer: the answer is not valid: there is neither `result` nor `progress` in it"#]].assert_eq(&warnings.join("\n"));
+        failed    bad of mail after 0.0s: bad-answer: the answer is not valid: there is neither `result` nor `progress` in it"#]]);
     site.must_be_clean();
 }
 
@@ -355,12 +346,12 @@ fn an_answer_that_cannot_be_read_fails_the_job_that_it_names() {
     for jid in ["word", "data", "retry", "group"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
     }
-    expect![[r#"
+    ends.shows(expect![[r#"
         word: failed bad-answer: the answer is not valid: `result` expects complete, retry or fail, not `done`
         data: failed bad-answer: the answer is not valid: column 42: expected value at `NaN`
         retry: scheduled failed-retries-mail: later
         group: failed bad-answer: the answer is not valid: there is no `group` in it
-    "#]].assert_eq(&ends);
+    "#]]);
     site.must_be_clean();
 }
 
@@ -516,14 +507,13 @@ fn an_answer_that_the_server_does_not_read_fails_its_job_only() {
     for jid in ["long", "b", "c", "long-fail", "long-words"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
     }
-    expect![[r#"
+    ends.shows(expect![[r#"
         long: failed bad-answer: it is longer than the server reads (`proto-max-bulk-len`)
         b: complete -: -
         c: complete -: -
         long-fail: failed bad-answer: it is longer than the server reads (`proto-max-bulk-len`)
         long-words: failed bad-answer: it is longer than the server reads (`proto-max-bulk-len`)
-    "#]]
-    .assert_eq(&ends);
+    "#]]);
     site.must_be_clean();
 }
 
@@ -539,8 +529,9 @@ fn a_process_that_can_no_longer_answer_is_stopped_and_its_jobs_fail() {
     let ran = site.work("mail --drain --persistent --kill-after 1s", script);
     let says = ran.stderr();
     assert_eq!(site.failure("a"), "complete -: -");
-    expect!["failed bad-answer: the command closed descriptor 3 before it answered"]
-        .assert_eq(&site.failure("b"));
+    site.failure("b").shows(expect![
+        "failed bad-answer: the command closed descriptor 3 before it answered"
+    ]);
     let warning =
         "warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again";
     assert!(says.contains(warning), "{says}");

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 
 use crate::support::files::mode;
+use crate::support::text::Shows;
 use crate::support::work::{WorkSite, until};
 
 /// Three queues with three jobs each, put in turns.
@@ -77,7 +78,7 @@ fn k13_lag_order_picks_the_oldest_due_job() {
         ("40", "C", "C40", "0"),
     ] {
         let line = format!("put {queue} K --jid {jid} --delay {delay}s");
-        site.redis.at(now).run(&line).ok();
+        site.redis.ok(now, &line);
     }
     site.put("new", "new", "{}");
     site.work("A B C new empty --drain --order lag", RAN)
@@ -89,8 +90,8 @@ fn k13_lag_order_picks_the_oldest_due_job() {
 #[test]
 fn k13_a_paused_queue_with_the_largest_lag_blocks_no_other() {
     let mut site = WorkSite::new();
-    site.redis.at(10).run("put A K --jid old").ok();
-    site.redis.at(10).run("pause A").ok();
+    site.redis.ok(10, "put A K --jid old");
+    site.redis.ok(10, "pause A");
     site.put("B", "b", "{}");
     site.work("A B --drain --order lag -c 2", RAN).exits(0);
     assert_eq!(site.words("ran"), "b");
@@ -190,12 +191,11 @@ fn a_fair_pattern_gives_what_a_queue_lacks_to_its_others_first() {
     // Both of its places in the order are one queue.
     let note = "note: queue `high-a` still has jobs: 1 scheduled";
     assert_eq!(ran.stderr().matches(note).count(), 1, "{}", ran.stderr());
-    expect![[r#"
+    site.file("ran").shows(expect![[r#"
         a1 a2 a3 b1 
         a4 low1 low2 low3 
         low4 
-    "#]]
-    .assert_eq(&site.file("ran"));
+    "#]]);
 }
 
 #[test]
@@ -211,12 +211,7 @@ fn an_identifier_pattern_stands_for_its_queues() {
     site.work("@web !x* !none --drain", RAN).exits(0);
     assert_eq!(site.words("ran"), "web-a web-b");
     let ran = site.work("@nothing mail --drain", RAN).exits(0);
-    assert!(
-        ran.stderr()
-            .contains("note: no identifier pattern `nothing` is stored\n"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("note: no identifier pattern `nothing` is stored\n");
     assert_eq!(site.words("ran"), "web-a web-b mail");
     let ran = site.work("* !@web --drain", RAN).exits(0);
     assert_eq!(
@@ -250,11 +245,7 @@ fn queues_may_be_globs_and_left_out() {
     site.work("mail-* !mail-b --drain", RAN).exits(0);
     assert_eq!(site.words("ran"), "mail-a mail-c");
     let ran = site.work("none-* --drain", RAN).exits(0);
-    assert!(
-        ran.stderr().contains("note: no queue matches\n"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("note: no queue matches\n");
 }
 
 #[test]
@@ -307,11 +298,7 @@ fn a_very_deep_tree_in_a_sandbox_costs_no_lock() {
     let mut worker = site.start(&line, script);
     site.until_lines("ran", 3);
     std::fs::write(site.dir().join("over"), "").unwrap();
-    assert!(
-        worker.stderr().contains("started   next"),
-        "{}",
-        worker.stderr()
-    );
+    worker.says("started   next");
     until("the worker has ended", || worker.has_ended());
     assert_eq!(site.words("left"), "0 0");
     assert_eq!(site.words("ran"), "deep next last long");
@@ -385,13 +372,12 @@ fn a_sandbox_that_cannot_be_a_directory_is_refused_before_any_pop() {
         let line = format!("mail --drain --sandbox {}/{dir}", site.dir().display());
         refusals += &site.work(&line, "true").exits(1).stderr();
     }
-    expect![[r#"
+    refusals.shows(expect![[r#"
         error: `$D/file` is not a directory
         hint: no job was popped
         error: cannot create the directory `$D/file/below`: not a directory
         hint: no job was popped
-    "#]]
-    .assert_eq(&refusals);
+    "#]]);
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
 }
 
@@ -415,12 +401,11 @@ fn a_start_hook_that_fails_ends_the_work_before_any_pop() {
     let ran = site
         .work("mail --drain --on-start 'echo no disk >&2; exit 4'", RAN)
         .exits(1);
-    expect![[r#"
+    ran.stderr().shows(expect![[r#"
         no disk
         error: `--on-start` failed: exit status: 4
         hint: no job was popped
-    "#]]
-    .assert_eq(&ran.stderr());
+    "#]]);
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
     site.work(
         "mail --drain --on-start 'touch $D/first'",
@@ -448,16 +433,14 @@ fn hooks_run_after_a_failure_and_after_a_crash() {
     site.work(&line, script).exits(8);
     let mut exhausted: Vec<String> = site.file("exhausted").lines().map(str::to_owned).collect();
     exhausted.sort();
-    expect![[r#"
+    format!("{}\n", exhausted.join("\n")).shows(expect![[r#"
         a mail K exit-3: no
         b mail K failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr
         c mail K signal-SEGV: segment
-    "#]]
-    .assert_eq(&format!("{}\n", exhausted.join("\n")));
-    expect![[r#"
+    "#]]);
+    site.file("crash").shows(expect![[r#"
         1 SEGV segment
-    "#]]
-    .assert_eq(&site.file("crash"));
+    "#]]);
     site.must_be_clean();
 }
 
@@ -468,12 +451,7 @@ fn a_hook_that_fails_is_reported_and_changes_nothing() {
     let ran = site
         .work("mail --drain --on-exhausted 'exit 9'", "exit 3")
         .exits(8);
-    assert!(
-        ran.stderr()
-            .contains("warning: `--on-exhausted` ended with exit code 9"),
-        "{}",
-        ran.stderr()
-    );
+    ran.says("warning: `--on-exhausted` ended with exit code 9");
     assert!(site.failure("a").starts_with("failed exit-3"));
 }
 
@@ -505,7 +483,7 @@ fn events_are_lines_of_json() {
             text("message"),
         ));
     }
-    expect![[r#"
+    events.shows(expect![[r#"
         "work-event" "started" "0" "mail" "K" attempt 1 exit null signal null elapsed false null
         "work-event" "completed" "0" "mail" "K" attempt 1 exit 0 signal null elapsed true null
         "work-event" "started" "3" "mail" "K" attempt 1 exit null signal null elapsed false null
@@ -514,9 +492,9 @@ fn events_are_lines_of_json() {
         "work-event" "retried" "75" "mail" "K" attempt 1 exit 75 signal null elapsed true "4 left"
         "work-event" "started" "KILL" "mail" "K" attempt 1 exit null signal null elapsed false null
         "work-event" "failed" "KILL" "mail" "K" attempt 1 exit null signal "KILL" elapsed true "signal-KILL: the command ended with signal KILL and wrote nothing to stderr"
-    "#]].assert_eq(&events);
+    "#]]);
     // Output of programs never mixes with the events.
-    assert!(ran.stderr().contains("out\n"), "{}", ran.stderr());
+    ran.says("out\n");
 }
 
 #[test]
@@ -593,9 +571,9 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
         ended.stderr
     );
     let notes = ended.stderr.lines().filter(|line| line.contains("polling"));
-    expect![[r#"
+    format!("{}\n", notes.collect::<Vec<_>>().join("\n")).shows(expect![[r#"
         note: user `worker` may not run `subscribe`; new jobs are found by polling, lost locks by heartbeats
-    "#]].assert_eq(&format!("{}\n", notes.collect::<Vec<_>>().join("\n")));
+    "#]]);
 }
 
 /// Puts a job into each of many queues.
@@ -620,11 +598,7 @@ fn more_queues_than_one_call_takes_are_all_emptied_in_each_order() {
         site.client.call(&["pause", "q-3"]).unwrap();
         let line = format!("q-* --drain --persistent -c 2 --in-flight 50 --order {order}");
         let ran = site.work(&line, COMPLETES).exits(0);
-        assert!(
-            ran.stderr().contains("\n1,100 completed in"),
-            "{}",
-            ran.stderr()
-        );
+        ran.says("\n1,100 completed in");
         assert_eq!(site.file("ran").lines().count(), 1100, "{order}");
         assert_eq!(site.state("j3"), "waiting");
         assert_eq!(site.state("second"), "complete");
@@ -676,11 +650,7 @@ fn a_drain_says_what_it_waits_for() {
     assert_eq!(site.client.pop("q", "other", 1), ["first"]);
     let mut worker = site.start("q --drain --poll 50ms", RAN);
     worker.until_says("note: waiting: ");
-    let noted = worker.stderr();
-    assert!(
-        noted.contains("1 blocked, 1 running on another worker"),
-        "{noted}"
-    );
+    worker.says("1 blocked, 1 running on another worker");
     site.qless().run("complete first --worker other").ok();
     until("the drain has ended", || worker.has_ended());
     assert_eq!(site.words("ran"), "second");

@@ -207,7 +207,7 @@ fn a_drain_waits_for_held_jobs_that_can_run_and_for_no_others() {
     let ran = site.work("mail --drain", LEDGER).exits(0);
     assert_eq!(site.state("never"), "throttled");
     let note = "note: queue `mail` still has jobs: 1 throttled";
-    assert!(ran.stderr().contains(note), "{}", ran.stderr());
+    ran.says(note);
     // Nothing of a paused queue runs.
     site.put_with("other", "holder", "{}", &["throttles", r#"["one"]"#]);
     site.put_with("mail", "paused", "{}", &["throttles", r#"["one"]"#]);
