@@ -19,15 +19,16 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<[u8]>);
 
-/// In [`lossless_text`], an invalid byte becomes the character with this code plus the byte. These characters are the
-/// last ones of a private-use plane. Ordinary text does not use them.
+/// In [`lossless_text`], a byte that is not UTF-8 becomes the character with this code plus the byte, and so does each
+/// byte of such a character. These characters are the last ones of a private-use plane: ordinary text does not use
+/// them.
 const INVALID_BYTES: u32 = 0x0010_FF00;
 
 /// The first byte of the characters of that plane in UTF-8.
 const FIRST_BYTE: u8 = 0xF4;
 
-/// The bytes as text without losing any: a byte that is not UTF-8 becomes a private-use
-/// character. [`Name::from_lossless_text`] is the inverse.
+/// The bytes as text without losing any: a byte that is not UTF-8 becomes a private-use character, and each of these
+/// characters becomes four, one per byte. [`Name::from_lossless_text`] is the inverse.
 pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     if !bytes.contains(&FIRST_BYTE)
         && let Ok(text) = std::str::from_utf8(bytes)
@@ -63,10 +64,25 @@ fn push_invalid_bytes(text: &mut String, bytes: &[u8]) {
     }
 }
 
-/// The byte that a character of a [`lossless_text`] stands for, if that byte is not UTF-8.
+/// The byte that a character of a [`lossless_text`] stands for, unless the character stands for itself.
 pub(crate) fn byte_of_lossless_char(c: char) -> Option<u8> {
     let byte = u8::try_from((c as u32).checked_sub(INVALID_BYTES)?).ok()?;
     (byte >= 0x80).then_some(byte)
+}
+
+/// The bytes whose [`lossless_text`] this is.
+pub(crate) fn bytes_of_lossless_text(text: &str) -> Vec<u8> {
+    if !text.as_bytes().contains(&FIRST_BYTE) {
+        return text.as_bytes().to_vec();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match byte_of_lossless_char(c) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    bytes
 }
 
 /// The bytes as documents show them: UTF-8 stays, and any other byte is written as `\xff`.
@@ -92,17 +108,7 @@ impl std::fmt::Display for Name {
 impl Name {
     /// The name whose [`lossless_text`] this is.
     pub fn from_lossless_text(text: &str) -> Name {
-        if !text.as_bytes().contains(&FIRST_BYTE) {
-            return Name::from(text);
-        }
-        let mut bytes = Vec::with_capacity(text.len());
-        for c in text.chars() {
-            match byte_of_lossless_char(c) {
-                Some(byte) => bytes.push(byte),
-                None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-            }
-        }
-        Name(bytes.into())
+        bytes_of_lossless_text(text).into()
     }
 
     /// The name as [`lossless_text`].
@@ -164,12 +170,6 @@ impl From<&str> for Name {
 impl From<String> for Name {
     fn from(text: String) -> Name {
         Name(text.into_bytes().into())
-    }
-}
-
-impl From<Name> for Vec<u8> {
-    fn from(name: Name) -> Vec<u8> {
-        name.into_bytes()
     }
 }
 

@@ -155,16 +155,15 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             // With `--all`, the scan of all keys below adds the jobs that no set of a listed queue has.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
-            let mut selection =
-                JobSearch::start_search(session.core()?, now, selector, JobFields::Jid)?;
-            selection.note_full_scan_and_data_paths(&mut session.ui);
-            while let Some(jobs) = selection.next_jobs(session.core()?)? {
+            let mut search = JobSearch::start(session.core()?, now, selector, JobFields::Jid)?;
+            search.note_full_scan_and_data_paths(&mut session.ui);
+            while let Some(jobs) = search.next_jobs(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
                 // Leave out a job that was deleted after it was listed. This is no error, since no argument names it.
                 writer.write_jobs(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
-            unreadable = selection.unreadable;
+            unreadable = search.unreadable;
             if all {
                 let mut scan = StoredIdScan::new("jobs");
                 while let Some(mut jids) = scan.next_ids(session.core()?, now)? {
@@ -285,8 +284,7 @@ fn count_jobs(
     session: &mut Session,
 ) -> Result<Option<u64>, Error> {
     let core = session.core()?;
-    let total =
-        JobSearch::start_search(core, now, selector, JobFields::Jid)?.total_matches(core)?;
+    let total = JobSearch::start(core, now, selector, JobFields::Jid)?.total_matches(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))

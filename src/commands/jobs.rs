@@ -126,9 +126,9 @@ pub(crate) fn list_jobs(
     } else {
         JobFields::Brief
     };
-    let mut selection =
-        JobSearch::start_search(core, now, &selector, detail)?.newest_failures_first(newest_first);
-    selection.note_full_scan_and_data_paths(out);
+    let mut search =
+        JobSearch::start(core, now, &selector, detail)?.newest_failures_first(newest_first);
+    search.note_full_scan_and_data_paths(out);
     let streams = match out.format() {
         Format::Table => !out.is_for_people() && !out.has_sort_flag(),
         Format::Json => false,
@@ -137,7 +137,7 @@ pub(crate) fn list_jobs(
     let mut jobs = JobList::default();
     jobs.list.offset = selector.offset;
     let mut shown = 0;
-    while let Some(mut slice) = selection.next_jobs(core)? {
+    while let Some(mut slice) = search.next_jobs(core)? {
         if table {
             core.set_failed_dependency_counts(now, slice.iter_mut().collect())?;
         }
@@ -151,7 +151,7 @@ pub(crate) fn list_jobs(
             jobs.list.items.clear();
         }
     }
-    let left_out = queue::partial_result_error(&selection.unreadable);
+    let left_out = queue::partial_result_error(&search.unreadable);
     if streams {
         let read_all = left_out.is_none();
         let exit = out.report_if_incomplete(left_out);
@@ -160,7 +160,7 @@ pub(crate) fn list_jobs(
         }
         return Ok(ListOutcome { jobs: shown, exit });
     }
-    jobs.list.total = selection.total_matches(core)?;
+    jobs.list.total = search.total_matches(core)?;
     out.show(&jobs)?;
     match shown {
         0 if left_out.is_some() => {}

@@ -7,17 +7,22 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::name::Name;
+use crate::name::{Name, bytes_of_lossless_text};
+
+/// The bytes of a text; none for `false`.
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    TextOrFalse::deserialize(from).map(|text| text.0)
+}
 
 /// A text; an empty one for `false`.
-pub(crate) fn text<'de, D: Deserializer<'de>, T: From<Name>>(from: D) -> Result<T, D::Error> {
+pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
     TextOrFalse::deserialize(from).map(|text| text.0.into())
 }
 
 /// A text; `None` for `false` and for an empty one.
 pub(crate) fn optional_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Name>, D::Error> {
     let text = TextOrFalse::deserialize(from)?.0;
-    Ok((!text.is_empty()).then_some(text))
+    Ok((!text.is_empty()).then(|| text.into()))
 }
 
 /// A list of texts.
@@ -31,7 +36,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Name>, D::
         fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Name>, A::Error> {
             let mut names = Vec::new();
             while let Some(TextOrFalse(name)) = items.next_element()? {
-                names.push(name);
+                names.push(name.into());
             }
             Ok(names)
         }
@@ -63,12 +68,12 @@ pub(crate) fn payloads<'de, D: Deserializer<'de>>(
     let pairs = Vec::<(TextOrFalse, &RawValue)>::deserialize(from)?;
     let pairs = pairs.into_iter();
     Ok(pairs
-        .map(|(text, score)| (text.0.into_bytes(), score.get().to_owned()))
+        .map(|(text, score)| (text.0, score.get().to_owned()))
         .collect())
 }
 
 /// A text; an empty one for `false`.
-struct TextOrFalse(Name);
+struct TextOrFalse(Vec<u8>);
 
 impl<'de> Deserialize<'de> for TextOrFalse {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<TextOrFalse, D::Error> {
@@ -79,10 +84,10 @@ impl<'de> Deserialize<'de> for TextOrFalse {
                 f.write_str("a text or false")
             }
             fn visit_str<E>(self, text: &str) -> Result<TextOrFalse, E> {
-                Ok(TextOrFalse(Name::from_lossless_text(text)))
+                Ok(TextOrFalse(bytes_of_lossless_text(text)))
             }
             fn visit_bool<E>(self, _: bool) -> Result<TextOrFalse, E> {
-                Ok(TextOrFalse(Name::default()))
+                Ok(TextOrFalse(Vec::new()))
             }
         }
         from.deserialize_any(TextOrFalseVisitor)

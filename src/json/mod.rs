@@ -35,7 +35,7 @@ impl Json {
 
     /// A string: the text is not parsed.
     pub(crate) fn from_unquoted_text(text: &str) -> Json {
-        Json(serde_json::Value::from(text).to_string())
+        Json(serde_json::Value::from(lossless_text(text.as_bytes())).to_string())
     }
 
     /// A number, without a decimal point if it is whole.

@@ -100,7 +100,7 @@ fn unescape_plain_name(input: &str) -> Option<String> {
 }
 
 /// Compiles a glob to a regular expression over the text of [`Name::lossless_text`], in which a byte that is not UTF-8
-/// is one character.
+/// is one character, and a character from U+10FF80 on is four.
 fn compile_glob(input: &str) -> Result<Regex, String> {
     let wants = |why: &str| format!("a name or a glob ({why})");
     if input.len() > MAX_LENGTH {

@@ -16,7 +16,7 @@ pub struct PoppedJob {
     #[serde(default, deserialize_with = "cjson::text")]
     pub queue: Name,
     /// JSON as stored, byte for byte.
-    #[serde(default, deserialize_with = "cjson::text")]
+    #[serde(default, deserialize_with = "cjson::bytes")]
     pub data: Vec<u8>,
     #[serde(default, deserialize_with = "cjson::texts")]
     pub tags: Vec<Name>,

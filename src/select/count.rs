@@ -64,14 +64,14 @@ pub(crate) fn counts_and_unreadable_queues(
         selector.states = rest;
     }
     (selector.limit, selector.offset) = (None, 0);
-    let mut selection = JobSearch::start_search(session.core()?, now, &selector, JobFields::Label)?;
-    selection.note_full_scan_and_data_paths(&mut session.ui);
-    while let Some(jobs) = selection.next_jobs(session.core()?)? {
+    let mut search = JobSearch::start(session.core()?, now, &selector, JobFields::Label)?;
+    search.note_full_scan_and_data_paths(&mut session.ui);
+    while let Some(jobs) = search.next_jobs(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {
             *counts.count_mut(state) += 1;
         }
     }
-    unreadable.append(&mut selection.unreadable);
+    unreadable.append(&mut search.unreadable);
     unreadable.dedup_by(|one, other| one.name == other.name);
     Ok((counts, unreadable))
 }

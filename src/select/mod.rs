@@ -127,20 +127,20 @@ fn for_each_job(
     mut take: impl FnMut(Job),
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
-    let mut selection = JobSearch::start_search(core, now, selector, detail)?;
-    queue::require_readable(&selection.unreadable)?;
-    selection.note_full_scan_and_data_paths(ui);
-    while let Some(slice) = selection.next_jobs(core)? {
+    let mut search = JobSearch::start(core, now, selector, detail)?;
+    queue::require_readable(&search.unreadable)?;
+    search.note_full_scan_and_data_paths(ui);
+    while let Some(slice) = search.next_jobs(core)? {
         slice.into_iter().for_each(&mut take);
     }
-    queue::require_readable(&selection.unreadable)?;
-    Ok(selection.misplaced)
+    queue::require_readable(&search.unreadable)?;
+    Ok(search.misplaced)
 }
 
 impl<'a> JobSearch<'a> {
     /// Starts a search: chooses the indexes to read. Fails if the selector names a queue or group without a wildcard
     /// and it does not exist.
-    pub(crate) fn start_search(
+    pub(crate) fn start(
         core: &mut Core,
         now: Moment,
         selector: &'a Selector,

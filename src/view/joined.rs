@@ -8,7 +8,7 @@ use super::RenderOptions;
 use super::table::Table;
 use crate::error::Error;
 use crate::json::Json;
-use crate::name::Name;
+use crate::name::{Name, escape_invalid_utf8};
 use crate::text::Sanitized;
 
 /// The kind of members that a context has.
@@ -350,10 +350,8 @@ impl JsonTree {
         if let Some(fields) = json.object() {
             let fields = fields.into_iter();
             let fields = fields.map(|(name, value)| {
-                (
-                    name.lossless_text().into_owned(),
-                    JsonTree::from_json(value),
-                )
+                let name = escape_invalid_utf8(name.as_bytes());
+                (name, JsonTree::from_json(value))
             });
             return JsonTree::Object(fields.collect());
         }

@@ -597,6 +597,6 @@ fn html_response(status: Status, text: impl Into<Vec<u8>>) -> Response<'static> 
 
 fn with_page_headers(response: Response<'static>) -> Response<'static> {
     response
-        .with_header("PageContent-Security-Policy", CONTENT_POLICY)
+        .with_header("Content-Security-Policy", CONTENT_POLICY)
         .with_header("Referrer-Policy", "same-origin")
 }

@@ -37,6 +37,7 @@ fn a_job_is_advanced_to_the_next_queue() {
         a	scheduled	thumbs	1970-01-01T00:05:11.000Z
         12 $ qless get a --data
         [2]
+        --- no newline
         13 $ qless pop mail --worker w1 &>/dev/null
         14 $ qless complete b --as-holder --next thumbs --depends a -o ndjson
         {"kind":"complete","v":1,"jid":"b","state":"depends","queue":"thumbs"}

@@ -223,9 +223,9 @@ fn what_is_not_there_is_a_page_with_the_right_status() {
     let (status, head, _) = web.0.ask("GET /", "Host: localhost\r\n", "");
     assert_eq!(status, 200);
     for header in [
-        "Content-Security-Policy: default-src 'self';",
-        "Cache-Control: no-store",
-        "X-Content-Type-Options: nosniff",
+        "\nContent-Security-Policy: default-src 'self';",
+        "\nCache-Control: no-store",
+        "\nX-Content-Type-Options: nosniff",
     ] {
         assert!(head.contains(header), "{head}");
     }

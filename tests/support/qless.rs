@@ -59,8 +59,9 @@ impl Qless {
 
     /// Runs the commands of a session, one after the other: `$ qless <line>`, or `200 $ qless <line>` at a
     /// pinned time. Below each stands what [`RunOutput::shows`] compares, in whole lines. At the end of a
-    /// command, `&>/dev/null` leaves out all but a status other than 0, and `| jq -c` stands for one line
-    /// without blanks between the tokens of a document. A hidden text stands in commands as it is shown.
+    /// command, `&>/dev/null` leaves out all but a status other than 0, and `| jq -c` stands for one document
+    /// on one line, without blanks between its tokens. A hidden text stands in commands as it is shown; an
+    /// input is that of each command.
     #[track_caller]
     pub fn session(&self, expected: Expect) {
         let mut session = String::new();
@@ -71,10 +72,11 @@ impl Qless {
             let qless = match now.trim_end() {
                 "" => self.clone(),
                 now if now.parse::<f64>().is_ok() => self.clone().at(now),
-                _ => continue,
+                _ => panic!("not a command of a session: {prompt}"),
             };
             let hidden = self.hidden.iter();
             let line = &hidden.fold(line.to_owned(), |line, (hidden, shown)| {
+                assert!(!shown.is_empty(), "{hidden} is hidden as nothing");
                 line.replace(shown, hidden)
             });
             let block = if let Some(line) = line.strip_suffix(" &>/dev/null") {
@@ -87,9 +89,10 @@ impl Qless {
             };
             session.push_str(&format!("{prompt}\n{block}"));
             if !session.ends_with('\n') {
-                session.push('\n');
+                session.push_str("\n--- no newline\n");
             }
         }
+        assert!(!session.is_empty(), "a session has a command");
         expected.assert_eq(&session);
     }
 

@@ -14,8 +14,13 @@ impl<T: AsRef<str>> Shows for T {
     }
 }
 
-/// A document without the blanks between its tokens.
+/// One document, which a newline ends, without the blanks between its tokens.
 pub fn compact(json: &str) -> String {
+    let document = serde_json::from_str::<serde::de::IgnoredAny>(json);
+    assert!(
+        document.is_ok() && json.ends_with('\n'),
+        "not a document: {json}"
+    );
     let (mut in_string, mut is_escaped) = (false, false);
     let is_kept = |c: &char| {
         let is_kept = in_string || !c.is_ascii_whitespace();
@@ -58,6 +63,6 @@ fn words_are_split_as_a_shell_splits_them() {
 
 #[test]
 fn only_blanks_between_the_tokens_of_a_document_are_left_out() {
-    let document = "{\n  \"a b\": [1, \"\\\" , \\\\\" ]\n}";
+    let document = "{\n  \"a b\": [1, \"\\\" , \\\\\" ]\n}\n";
     assert_eq!(compact(document), r#"{"a b":[1,"\" , \\"]}"#);
 }

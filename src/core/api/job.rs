@@ -251,8 +251,8 @@ impl Core {
     }
 }
 
-/// Reads a job from the names and values of its row in the reply of `look.jobs`. Does not use serde, which is slower. A name may occur twice,
-/// because another client may have stored a field with the name of a value that the core adds.
+/// Reads a job from the names and values of its row in the reply of `look.jobs`. Does not use serde, which is slower.
+/// A name may occur twice, because another client may have stored a field with the name of a value that the core adds.
 pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
     const CALL: &str = calls::LOOK_JOBS.name;
     let mut job = Job {
@@ -260,7 +260,7 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
         ..Job::default()
     };
     let (mut shown, mut expires, mut lock, mut scheduled) = (None, None, None, None);
-    let (mut history, mut legacy) = (None, Vec::new());
+    let (mut history, mut legacy) = (None, None);
     for (field, value) in reply::read_pairs(CALL, fields)? {
         if matches!(value, Value::Array(_)) {
             match field.as_slice() {
@@ -326,10 +326,7 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
             b"backoff" => job.backoff = Some(Name::from(text)),
             b"fence" => job.fence = Number::from_decimal(&text),
             b"grace" => job.in_grace = text == b"1",
-            b"legacy" => {
-                let entries = Json::parse(&text).map(|history| entries_from_legacy(&history));
-                legacy = entries.unwrap_or_default();
-            }
+            b"legacy" => legacy = Some(text),
             _ => {}
         }
     }
@@ -346,8 +343,9 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
         _ => None,
     };
     if let Some(mut entries) = history {
-        // The next change of the job appends them in the same way.
-        entries.append(&mut legacy);
+        // A call that brings the history into today's form appends them in the same way.
+        let legacy = legacy.and_then(|text| Json::parse(&text));
+        entries.extend(legacy.iter().flat_map(entries_from_legacy));
         let read = entries.iter().map(Name::as_bytes);
         job.history = Some(read.filter_map(HistoryEntry::from_stored).collect());
         job.stored_history = entries;

@@ -1,8 +1,8 @@
 //! Finds out what the reply to a repeated call means after the first reply was lost. A refusal means that the first
 //! call was applied, or that another client changed the job.
 //!
-//! Both calls carry one note and one `now`. So a job that the first call changed has the note in its history, at the
-//! whole second of that `now`.
+//! Both calls carry one `now`, and those of an operator one note. So a job that the first call changed has the note in
+//! its history, at the whole second of that `now`; a job that a worker ended has the event of its end there.
 
 use std::collections::HashMap;
 

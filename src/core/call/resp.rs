@@ -4,7 +4,6 @@
 //! `redis` crate takes several times as long, because it also serves non-blocking streams, and it has no limit of
 //! memory. The crate's parser only reads the remaining kinds of lines: statuses and errors.
 
-use std::borrow::Cow;
 use std::collections::TryReserveError;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -142,12 +141,12 @@ fn read_value<R: Read>(
             Ok(Value::Array(items))
         }
         b'+' | b'-' => {
-            match lossless_text(rest) {
-                Cow::Borrowed(_) => {}
+            match std::str::from_utf8(rest) {
+                Ok(_) => {}
                 // An error of the core may name jobs and workers, whose names are any bytes. Keep the error, with
                 // bytes that are not UTF-8 escaped.
-                Cow::Owned(text) if *kind == b'-' => *line = format!("-{text}").into_bytes(),
-                Cow::Owned(_) => return Err(ReplyReadError::NotAReply(Fault::InvalidUtf8)),
+                Err(_) if *kind == b'-' => *line = format!("-{}", lossless_text(rest)).into_bytes(),
+                Err(_) => return Err(ReplyReadError::NotAReply(Fault::InvalidUtf8)),
             }
             line.extend_from_slice(b"\r\n");
             // The `redis` crate copies the code and the message of an error into two texts: count the overhead of both.

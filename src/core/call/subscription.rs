@@ -1,8 +1,8 @@
 //! Subscriptions to the channels on which the core publishes. Each subscription has its own connection and thread.
 //!
 //! Redis delivers a message at most once, and delivers none while the connection is broken. So a caller that follows
-//! the state of jobs reads that state after each [`SubscriptionNotice::Subscribed`], and again after each message. A caller that
-//! shows the messages themselves reports the gap.
+//! the state of jobs reads that state after each [`SubscriptionNotice::Subscribed`], and again after each message. A
+//! caller that shows the messages themselves reports the gap.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};

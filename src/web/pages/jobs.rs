@@ -153,10 +153,9 @@ fn find_jobs(
     selector.refuse_contradictions()?;
     let begun = Instant::now();
     let core = session.core()?;
-    let mut selection =
-        JobSearch::start_search(core, page.now, &selector, JobFields::BriefExcerpt)?;
+    let mut search = JobSearch::start(core, page.now, &selector, JobFields::BriefExcerpt)?;
     let (mut jobs, mut was_cut) = (Vec::new(), false);
-    while let Some(mut slice) = selection.next_jobs(core)? {
+    while let Some(mut slice) = search.next_jobs(core)? {
         // A search with a condition on the data reads all data of each job: keep only the beginning in memory.
         slice
             .iter_mut()
@@ -171,7 +170,7 @@ fn find_jobs(
     let total = if was_cut {
         None
     } else {
-        selection.total_matches(core)?
+        search.total_matches(core)?
     };
     Ok(FoundJobs {
         jobs,
