@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::lanes;
 use super::order;
 use super::order::{Edges, dependents_first};
 use super::plan::TargetSource;
@@ -61,13 +62,14 @@ pub(crate) fn cancel_jobs(
     if let (Some(save), false) = (save, plan.is_dry_run()) {
         return save_and_cancel(plan, dependents, save, now, session);
     }
-    let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
+    let mut edges = order::read_dependency_edges(&plan.jobs, now, session)?;
+    if dependents == DependentsPolicy::Refuse {
+        plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
+    }
+    lanes::drop_lane_followers(session.core()?, now, &mut edges)?;
     if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_question())
     {
         plan.cascaded_dependents = dependents_outside_plan(&plan, &edges, now, session)?;
-    }
-    if dependents == DependentsPolicy::Refuse {
-        plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
     plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
     if plan.is_dry_run() {
@@ -124,15 +126,17 @@ fn save_and_cancel(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
+    let mut edges = order::read_dependency_edges(&plan.jobs, now, session)?;
+    if dependents == DependentsPolicy::Refuse {
+        plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
+    }
+    lanes::drop_lane_followers(session.core()?, now, &mut edges)?;
     let affected = name_affected_dependents(dependents, &plan, &edges);
-    let jobs = std::mem::take(&mut plan.jobs);
-    let (jobs, below) = match dependents {
-        DependentsPolicy::Cancel => add_and_count_dependents(session.core()?, now, jobs)?,
-        DependentsPolicy::Refuse => (dependents_first(jobs, &edges), 0),
-        DependentsPolicy::Release => (jobs, 0),
-    };
-    plan.jobs = jobs;
+    let mut below = 0;
+    if dependents == DependentsPolicy::Cancel {
+        let jobs = std::mem::take(&mut plan.jobs);
+        (plan.jobs, below) = add_and_count_dependents(session.core()?, now, jobs)?;
+    }
     plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
     let consent = confirm_cancel(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
@@ -239,7 +243,8 @@ fn dependents_outside_plan(
     next.sort_unstable();
     while !next.is_empty() {
         next.retain(|jid| known.insert(jid.clone()));
-        let edges = session.core()?.dependents_by_job(now, &next)?;
+        let mut edges = session.core()?.dependents_by_job(now, &next)?;
+        lanes::drop_lane_followers(session.core()?, now, &mut edges)?;
         below.append(&mut next);
         next = edges.into_values().flatten().collect();
         next.sort_unstable();

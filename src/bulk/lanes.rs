@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::order::Edges;
 use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
@@ -62,6 +63,25 @@ pub(crate) fn read_lane_edges(
         dependencies.contains(&edge.before).then_some((jid, edge))
     });
     Ok(edges.collect())
+}
+
+/// Removes from the dependents of each job the one behind it in its lane: a cancel of the job leaves that one in the
+/// lane, as `lane/precedes` of the core decides.
+pub(super) fn drop_lane_followers(
+    core: &mut Core,
+    now: Moment,
+    edges: &mut Edges,
+) -> Result<(), Error> {
+    let dependents: BTreeSet<Name> = edges.values().flatten().cloned().collect();
+    if dependents.is_empty() {
+        return Ok(());
+    }
+    let lanes = read_lane_edges(core, now, &Vec::from_iter(dependents))?;
+    edges.retain(|jid, dependents| {
+        dependents.retain(|other| lanes.get(other).is_none_or(|edge| edge.before != *jid));
+        !dependents.is_empty()
+    });
+    Ok(())
 }
 
 impl BulkPlan {

@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::JobOutcome;
+use super::lanes::drop_lane_followers;
 use super::ledger::{Ledger, LedgerHead};
+use super::order::Edges;
 use crate::clock::moment::Moment;
 use crate::core::api::export::ExportReader;
 use crate::core::call::Core;
@@ -87,7 +89,7 @@ impl SaveFile {
     }
 }
 
-/// Adds all dependents of the jobs, at any depth. Returns the jobs tree by tree, each after its
+/// Adds all dependents of the jobs, at any depth, but not the jobs behind them in their lanes. Returns the jobs tree by tree, each after its
 /// dependents, and the number of jobs added.
 pub(crate) fn add_and_count_dependents(
     core: &mut Core,
@@ -102,16 +104,16 @@ pub(crate) fn add_and_count_dependents(
     while !next.is_empty() {
         let level = std::mem::take(&mut next);
         let fields = "state,queue,shown,since,mark,dependencies,dependents";
-        for job in core
-            .jobs_with_fields(now, fields, &level)?
-            .into_iter()
-            .flatten()
-        {
-            let fresh = job
-                .dependents
-                .iter()
-                .filter(|jid| visited.insert((*jid).clone()));
-            next.extend(fresh.cloned());
+        let found = core.jobs_with_fields(now, fields, &level)?;
+        let found: Vec<Job> = found.into_iter().flatten().collect();
+        let edges = found
+            .iter()
+            .map(|job| (job.jid.clone(), job.dependents.clone()));
+        let mut edges: Edges = edges.collect();
+        drop_lane_followers(core, now, &mut edges)?;
+        for job in found {
+            let dependents = edges.remove(&job.jid).unwrap_or_default().into_iter();
+            next.extend(dependents.filter(|jid| visited.insert(jid.clone())));
             kin.insert(job.jid.clone(), job);
         }
     }

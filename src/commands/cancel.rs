@@ -19,8 +19,8 @@ use crate::session::Session;
 ///
 /// Prints the deleted jids. Complete jobs are left alone: they expire by themselves. `qless` asks
 /// before it deletes several jobs, unless `--yes` is given. It refuses with exit code 5 to delete a job on
-/// which others depend: `--dependents` cancels or releases these, too, and asks. `--dry-run` shows the
-/// plan and the first 10 jids; with `-v` or `-o ndjson` it lists all jids. Of a job that runs, the output says on which
+/// which others depend: `--dependents` cancels or releases these, too, and asks. A job behind it in its lane
+/// stays there, and moves up. `--dry-run` shows the plan and the first 10 jids; with `-v` or `-o ndjson` it lists all jids. Of a job that runs, the output says on which
 /// worker, and for how long. `qless work` then stops its program, but the next job of its lane, lock or throttle
 /// does not wait until that has ended.
 ///

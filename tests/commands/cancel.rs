@@ -660,3 +660,50 @@ fn a_terminal_gets_the_first_jids_and_the_number_and_a_pipe_all() {
     let piped = redis.ok(2, "cancel --queue tmp --yes -o table");
     assert_eq!(piped.lines().count(), 13, "{piped}");
 }
+
+/// Three jobs of one lane.
+fn lane() -> Redis {
+    let redis = Redis::start();
+    for at in 1..=3 {
+        redis.ok(at, &format!("put mail K --jid l{at} --key k"));
+    }
+    redis
+}
+
+#[test]
+fn a_job_behind_in_the_lane_is_no_dependent() {
+    lane().session(expect![[r#"
+        10 $ qless cancel l2 --dry-run
+        l2
+        --- stderr
+        would cancel l2
+        10 $ qless cancel l2
+        l2
+        10 $ qless cancel l1 l3 --dry-run
+        l3
+        l1
+        --- stderr
+        Cancel 2 jobs on unix://DIR/s
+
+          mail	depends	1	1970-01-01T00:00:03.000Z	1970-01-01T00:00:03.000Z
+          mail	waiting	1	1970-01-01T00:00:01.000Z	1970-01-01T00:00:01.000Z
+        would cancel 2
+        11 $ qless jobs -o jid
+        l1
+        l3
+    "#]]);
+    let dir = tempfile::tempdir().unwrap();
+    let redis = lane();
+    let saved = format!("--save {}", dir.path().join("saved").display());
+    for save in ["", &saved] {
+        redis.ok(10, "put mail K --jid d --depends l1");
+        let line = format!("cancel l1 --dependents cancel --yes {save}");
+        assert_eq!(redis.at(11).run(&line).ok().lines().count(), 2, "{line}");
+        assert_eq!(redis.ok(12, "jobs -o jid"), "l2\nl3", "{line}");
+        redis.ok(13, "cancel l2 l3 --yes");
+        for at in 1..=3 {
+            redis.ok(at, &format!("put mail K --jid l{at} --key k"));
+        }
+    }
+    redis.must_be_clean();
+}
