@@ -59,14 +59,17 @@ pub(crate) fn cancel_jobs(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     plan.refuse_single_excluded()?;
-    if let (Some(save), false) = (save, plan.is_dry_run()) {
-        return save_and_cancel(plan, dependents, save, now, session);
-    }
     let mut edges = order::read_dependency_edges(&plan.jobs, now, session)?;
     if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
-    lanes::drop_lane_followers(session.core()?, now, &mut edges)?;
+    // Of a run that refuses dependents, the core alone decides which jobs have any.
+    if dependents != DependentsPolicy::Refuse || plan.is_dry_run() {
+        lanes::drop_lane_followers(session.core()?, now, &mut edges)?;
+    }
+    if let (Some(save), false) = (save, plan.is_dry_run()) {
+        return save_and_cancel(plan, dependents, &edges, save, now, session);
+    }
     if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_question())
     {
         plan.cascaded_dependents = dependents_outside_plan(&plan, &edges, now, session)?;
@@ -122,16 +125,12 @@ pub(crate) fn cancel_jobs(
 fn save_and_cancel(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
+    edges: &Edges,
     mut save: SaveFile,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let mut edges = order::read_dependency_edges(&plan.jobs, now, session)?;
-    if dependents == DependentsPolicy::Refuse {
-        plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
-    }
-    lanes::drop_lane_followers(session.core()?, now, &mut edges)?;
-    let affected = name_affected_dependents(dependents, &plan, &edges);
+    let affected = name_affected_dependents(dependents, &plan, edges);
     let mut below = 0;
     if dependents == DependentsPolicy::Cancel {
         let jobs = std::mem::take(&mut plan.jobs);

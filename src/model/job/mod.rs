@@ -160,7 +160,7 @@ pub struct Job {
     /// The job's history, with the notes of each entry; lists have it if it is asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryEntry>>,
-    /// The entries of `history` as stored, also those that cannot be read.
+    /// The entries of the job's history as stored, including unreadable ones. Empty unless `history` was read.
     #[serde(skip)]
     pub stored_history: Vec<Name>,
     /// The mark of the job when it was read. A call can change the job only if it still has this mark.
