@@ -83,3 +83,24 @@ fn read_only_allows_reads_and_the_server_enforces_it() {
     let may_write = is_called("evalsha") || is_called("eval");
     assert_eq!(may_write, !has_read_only_calls, "{info}");
 }
+
+#[test]
+fn a_legacy_history_is_shown_without_being_moved() {
+    let redis = Redis::start();
+    redis.ok(1, "put q K --jid old");
+    redis.send(&["DEL", "ql:j:old-history"]);
+    let legacy = r#"[{"put":1,"q":"q","popped":2,"worker":"w"}]"#;
+    redis.send(&["HSET", "ql:j:old", "history", legacy]);
+    for line in ["get old -o raw", "api multiget old"] {
+        let said = redis.ok(3, &format!("{line} --read-only"));
+        let history = r#""history":[{"#;
+        assert!(said.contains(history), "{line}: {said}");
+        for entry in [r#""what":"put""#, r#""what":"popped""#] {
+            assert!(said.contains(entry), "{line}: {said}");
+        }
+    }
+    if Redis::has_selective_rights() {
+        let kept = redis.send(&["HGET", "ql:j:old", "history"]);
+        assert_eq!(kept, redis::Value::BulkString(legacy.into()));
+    }
+}

@@ -69,6 +69,12 @@ fn job_json_has_all_its_fields_and_empty_arrays_are_objects() {
             "failure": {}, "spawned_from_jid": false, "dependents": {}, "dependencies": {},
         })
     );
+    core.ok("put 2 w q often K {} 0 retries 12.5 priority -3");
+    let job = core.json("get 2 often");
+    assert_eq!(
+        (&job["retries"], &job["remaining"], &job["priority"]),
+        (&json!(12.5), &json!(12), &json!(-3))
+    );
 }
 
 #[test]

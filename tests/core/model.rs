@@ -1,6 +1,6 @@
-//! A second core in plain Rust, over the same key layout: what each call answers, publishes and
+//! A second core in plain Rust, over the same key layout: what each change answers, publishes and
 //! leaves behind if everything goes as specified, including the fixed defects. It is slow, obvious,
-//! and shares no code with `lua/`.
+//! and shares no code with `lua/`. Of a read it knows only what it writes, as `peek` moves due jobs.
 //!
 //! It handles no damage: every key it reads was written by itself.
 
@@ -16,8 +16,13 @@ pub(crate) enum Answer {
     Nil,
     Int(i64),
     Text(String),
-    Json(Value),
     Texts(Vec<String>),
+    /// A JSON list of names, as of tags.
+    Names(Vec<String>),
+    /// JSON of these jobs, in this order.
+    Jobs(Vec<String>),
+    /// The reply of a read, which this core does not know.
+    Unjudged,
     /// Rows of [outcome, mark, detail …] or flat fields.
     Rows(Vec<Vec<Option<String>>>),
     Refused(String),
@@ -28,17 +33,6 @@ pub(crate) use Answer::*;
 type Answered = Result<Answer, String>;
 
 const AGE: f64 = 10_000_000_000.0;
-
-/// The defaults that `config.get` shows.
-const DEFAULTS: [(&str, &str); 7] = [
-    ("application", "qless"),
-    ("grace-period", "10"),
-    ("heartbeat", "60"),
-    ("histogram-history", "7"),
-    ("jobs-history", "604800"),
-    ("jobs-history-count", "50000"),
-    ("stats-history", "30"),
-];
 
 #[derive(Clone, Default)]
 pub(crate) struct Model {
@@ -143,15 +137,6 @@ fn stored_list(names: &[String]) -> String {
                 .collect::<Vec<_>>()
                 .join(",")
         ),
-    }
-}
-
-/// An array as the encoder of Redis shows it: an empty one is an object.
-fn array(items: Vec<Value>) -> Value {
-    if items.is_empty() {
-        json!({})
-    } else {
-        Value::Array(items)
     }
 }
 
@@ -268,10 +253,6 @@ impl Model {
             .filter(|(_, score)| *score >= least && *score <= most)
             .map(|(name, _)| name)
             .collect()
-    }
-
-    fn zcard(&self, key: &str) -> i64 {
-        self.keys.zset(key).len() as i64
     }
 
     fn sadd(&mut self, key: &str, member: &str) {
@@ -658,53 +639,6 @@ impl Model {
         }
     }
 
-    pub(crate) fn render(&self, jid: &str) -> Value {
-        let hash = self.keys.hash(&job(jid));
-        let text = |name: &str| hash.get(name).cloned().unwrap_or_default();
-        let of = |name: &str| json!(number(&text(name)).unwrap_or(0.0));
-        let list = |set: BTreeSet<String>| array(set.into_iter().map(Value::from).collect());
-        let entries = self.keys.list(&history(jid)).into_iter().map(|entry| {
-            let entry: Vec<Value> = serde_json::from_str(&entry).expect("an entry");
-            let mut shown = entry.get(2).cloned().unwrap_or_else(|| json!({}));
-            shown["when"] = entry[0].clone();
-            shown["what"] = entry[1].clone();
-            shown
-        });
-        json!({
-            "jid": jid,
-            "klass": text("klass"),
-            "state": text("state"),
-            "queue": text("queue"),
-            "worker": text("worker"),
-            "tracked": self.tracked(jid),
-            "priority": of("priority"),
-            "expires": of("expires"),
-            "retries": of("retries"),
-            "remaining": of("remaining"),
-            "data": text("data"),
-            "tags": array(self.tags(jid).into_iter().map(Value::from).collect()),
-            "history": Value::Array(entries.collect()),
-            "failure": match hash.get("failure") {
-                Some(failure) => serde_json::from_str(failure).expect("a failure"),
-                None => json!({}),
-            },
-            "spawned_from_jid": match hash.get("spawned_from_jid") {
-                Some(id) => json!(id),
-                None => json!(false),
-            },
-            "dependents": list(self.keys.set(&dependents(jid))),
-            "dependencies": list(self.keys.set(&dependencies(jid))),
-        })
-    }
-
-    fn render_all(&self, jids: &[String]) -> Answer {
-        let shown = jids
-            .iter()
-            .filter(|jid| self.exists(jid))
-            .map(|jid| self.render(jid));
-        Json(array(shown.collect()))
-    }
-
     /// `<state>:<newest entry>:<entries>:<queue>`.
     pub(crate) fn mark(&self, jid: &str) -> String {
         let entries = self.keys.list(&history(jid));
@@ -756,15 +690,11 @@ impl Model {
     fn dispatch(&mut self, command: &str, words: &[String]) -> Answered {
         let word = |at: usize| words.get(at).map(String::as_str);
         let at = |at: usize| words[at].as_str();
-        let paged = |from: usize| {
-            let of = |at: usize, default| word(at).map_or(default, |text| text.parse().unwrap());
-            (of(from, 0i64), of(from + 1, 25i64))
-        };
         let rest = |from: usize| words.get(from..).unwrap_or_default();
         match command {
-            "get" if self.exists(at(0)) => Ok(Json(self.render(at(0)))),
-            "get" => Ok(Nil),
-            "multiget" => Ok(self.render_all(words)),
+            "get" | "multiget" | "failed" | "length" | "stats" | "config.get" | "recur.get" => {
+                Ok(Unjudged)
+            }
             "put" => self.put(words),
             "requeue" if !self.exists(at(2)) => {
                 refuse(format!("Requeue(): Job {} does not exist", at(2)))
@@ -785,67 +715,36 @@ impl Model {
             "tag" => match at(0) {
                 "add" => self.tag_add(at(1), rest(2)),
                 "remove" => self.tag_remove(at(1), rest(2)),
-                "get" => {
-                    let (offset, count) = paged(2);
-                    let all = self.ascending(&format!("ql:t:{}", at(1)));
-                    let jobs = all[ranks(all.len(), offset, offset + count - 1)].iter();
-                    let jobs = jobs.map(|(jid, _)| json!(jid)).collect();
-                    Ok(Json(json!({"total": all.len(), "jobs": array(jobs)})))
-                }
-                _ => {
-                    let (offset, count) = paged(1);
-                    let mut tags = self.between("ql:tags", 2.0, f64::INFINITY);
-                    tags.reverse();
-                    let tags = limit(tags, offset, count)
-                        .into_iter()
-                        .map(Value::from)
-                        .collect();
-                    Ok(Json(array(tags)))
-                }
+                _ => Ok(Unjudged),
             },
             "track" => self.track(word(0), word(1)),
-            "failed" => match word(0) {
-                None => {
-                    let groups = self.keys.set("ql:failures").into_iter().map(|group| {
-                        let count = self.keys.list(&format!("ql:f:{group}")).len();
-                        (group, json!(count))
-                    });
-                    Ok(Json(Value::Object(groups.collect())))
-                }
-                Some(group) => {
-                    let (start, most) = paged(1);
-                    let all = self.keys.list(&format!("ql:f:{group}"));
-                    let jobs = all[ranks(all.len(), start, start + most - 1)].iter();
-                    let jobs = jobs.map(|jid| json!(jid)).collect();
-                    Ok(Json(json!({"total": all.len(), "jobs": array(jobs)})))
-                }
-            },
             "unfail" => self.unfail(
                 at(0),
                 at(1),
                 word(2).map_or(25, |text| text.parse().unwrap()),
             ),
-            "jobs" => Ok(Texts(self.jobs(
-                at(0),
-                words,
-                paged(if at(0) == "complete" { 1 } else { 2 }),
-            ))),
-            "queues" => Ok(Json(match word(0) {
-                Some(queue) => self.counts(queue),
-                None => {
-                    let names = self.ascending("ql:queues");
-                    // One call ends all expired pauses, if any queue is listed.
-                    for queue in self.keys.set("ql:paused_queues") {
-                        if !names.is_empty() {
-                            self.paused(&queue);
-                        }
-                    }
-                    array(names.iter().map(|(name, _)| self.counts(name)).collect())
+            "jobs" => {
+                if at(0) == "scheduled" {
+                    self.promote(at(1), -1);
                 }
-            })),
-            "length" => Ok(Int(self.zcard(&work(at(0)))
-                + self.zcard(&locks(at(0)))
-                + self.zcard(&scheduled(at(0))))),
+                Ok(Unjudged)
+            }
+            "queues" => {
+                match word(0) {
+                    Some(queue) => self.count_queue(queue),
+                    None => {
+                        let names = self.ascending("ql:queues");
+                        // One call ends all expired pauses, if any queue is listed.
+                        for queue in self.keys.set("ql:paused_queues") {
+                            if !names.is_empty() {
+                                self.paused(&queue);
+                            }
+                        }
+                        names.iter().for_each(|(name, _)| self.count_queue(name));
+                    }
+                }
+                Ok(Unjudged)
+            }
             "pause" => {
                 for queue in words {
                     self.sadd("ql:paused_queues", queue);
@@ -872,11 +771,16 @@ impl Model {
                     .for_each(|worker| _ = self.zrem("ql:workers", worker));
                 Ok(Nil)
             }
-            "workers" => Ok(Json(self.workers(word(0)))),
+            "workers" => {
+                let age = self.setting("max-worker-age").unwrap_or(86400.0);
+                for worker in self.between("ql:workers", 0.0, self.now - age) {
+                    self.del(&held(&worker));
+                    self.zrem("ql:workers", &worker);
+                }
+                Ok(Unjudged)
+            }
             "pop" => self.pop(at(0), at(1), at(2).parse().unwrap()),
             "peek" => self.peek(at(0), at(1).parse().unwrap()),
-            "stats" => Ok(Json(self.stats(at(0), number(at(1)).unwrap()))),
-            "config.get" => Ok(self.config_get(word(0))),
             "config.set" => {
                 self.publish(
                     "log",
@@ -905,7 +809,6 @@ impl Model {
                 }
                 Ok(Int(1))
             }
-            "recur.get" => Ok(self.recur_get(at(0))),
             "recur.update" => self.recur_update(at(0), rest(1)),
             "recur.tag" => self.recur_tag(at(0), rest(1)),
             "recur.untag" => self.recur_untag(at(0), rest(1)),
@@ -1501,7 +1404,7 @@ impl Model {
             self.tag(jid, tag);
         }
         self.hset(&job(jid), &[("tags", &stored_list(&tags))]);
-        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+        Ok(Names(tags))
     }
 
     fn tag_remove(&mut self, jid: &str, given: &[String]) -> Answered {
@@ -1514,18 +1417,12 @@ impl Model {
             self.untag(jid, tag);
         }
         self.hset(&job(jid), &[("tags", &stored_list(&tags))]);
-        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+        Ok(Names(tags))
     }
 
     fn track(&mut self, action: Option<&str>, jid: Option<&str>) -> Answered {
         let Some((action, jid)) = action.zip(jid) else {
-            let all = self.ascending("ql:tracked").into_iter().map(|(jid, _)| jid);
-            let (jobs, expired): (Vec<_>, Vec<_>) = all.partition(|jid| self.exists(jid));
-            let jobs = jobs.iter().map(|jid| self.render(jid)).collect();
-            let expired = expired.into_iter().map(Value::from).collect();
-            return Ok(Json(
-                json!({"jobs": array(jobs), "expired": array(expired)}),
-            ));
+            return Ok(Unjudged);
         };
         let was = self.tracked(jid);
         let gone = action == "untrack" && was;
@@ -1570,95 +1467,15 @@ impl Model {
         Ok(Int(taken.len() as i64))
     }
 
-    fn jobs(&mut self, state: &str, words: &[String], (offset, count): (i64, i64)) -> Vec<String> {
-        let by_rank = |all: Vec<(String, f64)>| {
-            let range = ranks(all.len(), offset, offset + count - 1);
-            all[range].iter().map(|(jid, _)| jid.clone()).collect()
-        };
-        if state == "complete" {
-            let mut all = self.ascending("ql:completed");
-            all.reverse();
-            return by_rank(all);
-        }
-        let queue = words[1].as_str();
-        match state {
-            "running" => limit(
-                self.between(&locks(queue), self.now, f64::INFINITY),
-                offset,
-                count,
-            ),
-            "stalled" => limit(
-                self.between(&locks(queue), f64::NEG_INFINITY, self.now),
-                offset,
-                count,
-            ),
-            "scheduled" => {
-                self.promote(queue, -1);
-                by_rank(self.ascending(&scheduled(queue)))
-            }
-            "depends" => by_rank(self.ascending(&depends(queue))),
-            _ => limit(
-                self.between(&recur(queue), 0.0, f64::INFINITY),
-                offset,
-                count,
-            ),
-        }
-    }
-
-    fn counts(&mut self, queue: &str) -> Value {
-        let stalled = self.between(&locks(queue), 0.0, self.now).len() as i64;
+    /// What the count of a queue writes: due jobs wait, an expired pause ends.
+    fn count_queue(&mut self, queue: &str) {
         self.promote(queue, -1);
-        let paused = self.paused(queue);
-        json!({
-            "name": queue,
-            "waiting": self.zcard(&work(queue)),
-            "stalled": stalled,
-            "running": self.zcard(&locks(queue)) - stalled,
-            "scheduled": self.zcard(&scheduled(queue)),
-            "depends": self.zcard(&depends(queue)),
-            "recurring": self.zcard(&recur(queue)),
-            "paused": paused,
-        })
-    }
-
-    fn workers(&mut self, name: Option<&str>) -> Value {
-        let age = self.setting("max-worker-age").unwrap_or(86400.0);
-        for worker in self.between("ql:workers", 0.0, self.now - age) {
-            self.del(&held(&worker));
-            self.zrem("ql:workers", &worker);
-        }
-        let far = self.now + 8_640_000.0;
-        match name {
-            Some(worker) => {
-                let list = |mut jids: Vec<String>| {
-                    jids.reverse();
-                    array(jids.into_iter().map(Value::from).collect())
-                };
-                json!({
-                    "jobs": list(self.between(&held(worker), self.now, far)),
-                    "stalled": list(self.between(&held(worker), 0.0, self.now)),
-                })
-            }
-            None => {
-                let all = self
-                    .ascending("ql:workers")
-                    .into_iter()
-                    .rev()
-                    .map(|(name, _)| {
-                        json!({
-                            "name": name,
-                            "jobs": self.between(&held(&name), self.now, far).len(),
-                            "stalled": self.between(&held(&name), 0.0, self.now).len(),
-                        })
-                    });
-                array(all.collect())
-            }
-        }
+        self.paused(queue);
     }
 
     fn pop(&mut self, queue: &str, worker: &str, count: i64) -> Answered {
         if self.paused(queue) {
-            return Ok(Json(json!({})));
+            return Ok(Jobs(Vec::new()));
         }
         self.zadd("ql:workers", self.now, worker);
         let most = self
@@ -1671,7 +1488,7 @@ impl Model {
             count = count.min((most - live(self)).max(0));
         }
         if count == 0 {
-            return Ok(Json(json!({})));
+            return Ok(Jobs(Vec::new()));
         }
         let mut taken = self.take_lost(queue, count);
         let mut rest = count - taken.len() as i64;
@@ -1713,7 +1530,7 @@ impl Model {
             self.zrem(&work(queue), jid);
             self.if_tracked("popped", jid);
         }
-        Ok(self.render_all(&taken))
+        Ok(Jobs(taken))
     }
 
     /// The two phases of an expired lock. Returns the jobs to pop again.
@@ -1778,68 +1595,11 @@ impl Model {
 
     fn peek(&mut self, queue: &str, count: i64) -> Answered {
         self.paused(queue);
-        let mut found = limit(
-            self.between(&locks(queue), f64::NEG_INFINITY, self.now),
-            0,
-            count,
-        );
-        let rest = count - found.len() as i64;
+        let lost = self.between(&locks(queue), f64::NEG_INFINITY, self.now);
+        let rest = count - limit(lost, 0, count).len() as i64;
         self.spawn(queue, rest);
         self.promote(queue, rest);
-        found.extend(self.in_line(queue).into_iter().take(rest as usize));
-        Ok(self.render_all(&found))
-    }
-
-    fn stats(&self, queue: &str, moment: f64) -> Value {
-        let day = day(moment);
-        let counter = |name: &str| {
-            let text = self.hget(&format!("ql:s:stats:{day}:{queue}"), name);
-            json!(text.map_or(0, |text| text.parse::<i64>().unwrap()))
-        };
-        let side = |kind: &str| {
-            let hash = self.keys.hash(&format!("ql:s:{kind}:{day}:{queue}"));
-            let of = |name: &str| hash.get(name).map_or(0.0, |text| number(text).unwrap());
-            let slots = (0..60).map(|slot| format!("s{slot}"));
-            let slots = slots.chain((1..60).map(|slot| format!("m{slot}")));
-            let slots = slots.chain((1..24).map(|slot| format!("h{slot}")));
-            let slots = slots.chain((1..7).map(|slot| format!("d{slot}")));
-            let total = of("total");
-            json!({
-                "count": total,
-                "mean": of("mean"),
-                "std": if total > 1.0 { (of("vk") / (total - 1.0)).sqrt() } else { 0.0 },
-                "histogram": slots.map(|slot| json!(of(&slot))).collect::<Vec<_>>(),
-            })
-        };
-        json!({
-            "retries": counter("retries"),
-            "failed": counter("failed"),
-            "failures": counter("failures"),
-            "wait": side("wait"),
-            "run": side("run"),
-        })
-    }
-
-    fn config_get(&self, option: Option<&str>) -> Answer {
-        let stored = self.keys.hash("ql:config");
-        let default = |text: &str| number(text).map_or(json!(text), |number| json!(number));
-        match option {
-            None => {
-                let mut all = serde_json::Map::new();
-                for (name, text) in DEFAULTS {
-                    all.insert(name.into(), default(text));
-                }
-                all.extend(stored.into_iter().map(|(name, text)| (name, json!(text))));
-                Json(Value::Object(all))
-            }
-            Some(option) => match stored.get(option) {
-                Some(text) => Text(text.clone()),
-                None => match DEFAULTS.iter().find(|(name, _)| *name == option) {
-                    Some((_, text)) => text.parse().map_or_else(|_| Text(text.to_string()), Int),
-                    None => Nil,
-                },
-            },
-        }
+        Ok(Unjudged)
     }
 
     fn recur(&mut self, words: &[String]) -> Answered {
@@ -1877,27 +1637,6 @@ impl Model {
         self.zadd(&recur(queue), self.now + number(at(6)).unwrap(), jid);
         self.register(queue);
         Ok(Text(jid.into()))
-    }
-
-    fn recur_get(&self, jid: &str) -> Answer {
-        let hash = self.keys.hash(&format!("ql:r:{jid}"));
-        if hash.is_empty() {
-            return Nil;
-        }
-        let of = |name: &str| json!(number(&hash[name]).unwrap());
-        Json(json!({
-            "jid": jid,
-            "klass": hash["klass"],
-            "state": "recur",
-            "queue": hash["queue"],
-            "priority": of("priority"),
-            "interval": of("interval"),
-            "retries": of("retries"),
-            "count": of("count"),
-            "data": hash["data"],
-            "tags": array(names(&hash["tags"]).into_iter().map(Value::from).collect()),
-            "backlog": of("backlog"),
-        }))
     }
 
     fn recur_update(&mut self, jid: &str, pairs: &[String]) -> Answered {
@@ -1938,7 +1677,7 @@ impl Model {
             }
         }
         self.hset(&key, &[("tags", &stored_list(&tags))]);
-        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+        Ok(Names(tags))
     }
 
     fn recur_untag(&mut self, jid: &str, given: &[String]) -> Answered {
@@ -1949,7 +1688,7 @@ impl Model {
         let mut tags = names(&stored);
         tags.retain(|tag| !given.contains(tag));
         self.hset(&key, &[("tags", &stored_list(&tags))]);
-        Ok(Json(array(tags.into_iter().map(Value::from).collect())))
+        Ok(Names(tags))
     }
 }
 

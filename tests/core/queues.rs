@@ -87,6 +87,12 @@ fn jobs_are_paged_by_rank_or_by_limit() {
     assert!(core.ok("jobs 9 running q -2 2").texts().is_empty());
     assert_eq!(core.ok("jobs 62 stalled q").texts(), ["j0", "j1", "j2"]);
     assert_eq!(core.ok("jobs 62 running q").texts(), ["j2", "j3"]);
+    // A worker's jobs begin with the lock that ends last.
+    let held = core.json("workers 62 w1");
+    assert_eq!(
+        held,
+        json!({"jobs": ["j3", "j2"], "stalled": ["j2", "j1", "j0"]})
+    );
 }
 
 #[test]
@@ -104,6 +110,7 @@ fn jobs_returns_twenty_five_by_default() {
     }
     assert_eq!(core.ok("jobs 50 depends q 0 2").texts(), ["d0", "d1"]);
     assert_eq!(core.ok("jobs 50 recurring q 0 2").texts(), ["r0", "r1"]);
+    assert_eq!(core.ok("jobs 9 recurring q 38").texts(), ["r38", "r39"]);
 }
 
 #[test]

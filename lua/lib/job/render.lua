@@ -50,9 +50,14 @@ end
 
 return function(jid, job, tracked, related, before, holder)
   local key = Keys.job .. jid
-  if job[Shown.history] then need('history/migrate')(jid, job[Shown.history]) end
+  local legacy = job[Shown.history]
+  if legacy and pcall(need('history/migrate'), jid, legacy) then legacy = nil end
 
   local list, count = redis.pcall('lrange', key .. Keys.history, '0', '-1'), 0
+  -- Where the call must not write, as on a replica, a legacy history is shown without being moved.
+  if legacy then
+    for _, entry in ipairs(need('history/legacy')(legacy)) do list[#list + 1] = entry end
+  end
   for i = 1, #list do
     local entry = list[i]
     local json = events[entry]
