@@ -44,6 +44,11 @@ fn is_compiled_on_demand(path: &str) -> bool {
 
 fn main() {
     println!("cargo::rerun-if-changed=lua");
+    // The tests run the binary 13,000 times. Linked to a fixed address, it takes 410 page faults to start, not 730,
+    // and 5 ms, not 8. A release stays where the loader puts it, which is harder to attack.
+    if env::var("PROFILE").is_ok_and(|profile| profile == "debug") && cfg!(target_os = "linux") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let write =
         |name: &str, text: &str| fs::write(out.join(name), text).expect("OUT_DIR is written");

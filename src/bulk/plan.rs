@@ -1,14 +1,16 @@
 //! The plan: the jobs to change, the jobs that are excluded, and the question before the action.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::new_queues;
 use super::restart::RestartWatch;
 use super::running::RunningJobs;
-use super::{BulkAction, BulkOptions, JobOutcome};
+use super::{BulkAction, BulkOptions, JobOutcome, SLICE, SliceOutcome};
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::GivenJids;
@@ -196,6 +198,36 @@ impl BulkPlan {
             }
         }
         plan
+    }
+
+    /// Excludes the jobs that the calls of a dry run refuse.
+    pub(crate) fn exclude_refused(
+        &mut self,
+        session: &mut Session,
+        mut dry_change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
+    ) -> Result<(), Error> {
+        let mut progress = session.ui.start_progress_bar(self.jobs.len() as u64);
+        let mut refused = HashMap::new();
+        for slice in self.jobs.chunks(SLICE) {
+            let core = session.core()?;
+            let now = core.now();
+            let said = dry_change(core, now, slice);
+            if let Some(error) = said.stopped_by {
+                return Err(error);
+            }
+            let outcomes = said.outcomes.into_iter();
+            let outcomes = outcomes.filter(|outcome| outcome.item.result != ItemTally::Done);
+            refused.extend(outcomes.map(|outcome| (outcome.item.jid.clone(), outcome)));
+            progress.add_done(slice.len() as u64);
+        }
+        progress.remove_bar();
+        for job in std::mem::take(&mut self.jobs) {
+            match refused.remove(&job.jid) {
+                Some(outcome) => self.exclude(outcome),
+                None => self.jobs.push(job),
+            }
+        }
+        Ok(())
     }
 
     fn new(options: BulkOptions, targeting: TargetSource) -> BulkPlan {

@@ -1189,3 +1189,43 @@ fn an_imported_failure_is_as_old_as_it_was() {
     assert_eq!(aged("--newer-than 10m").ok(), "");
     assert_eq!(aged("--older-than 1h").ok(), "");
 }
+
+#[test]
+fn a_dry_run_names_the_jobs_that_the_import_would_refuse() {
+    let from = Redis::start();
+    for (jid, flags) in [
+        ("empty", ""),
+        ("nul", ""),
+        ("fine", ""),
+        ("after", "--depends fine"),
+    ] {
+        from.ok(1, &format!("put q K --jid {jid} {flags}"));
+    }
+    from.ok(1, "track fine");
+    from.send(&["HSET", "ql:j:empty", "data", ""]);
+    from.send(&["HSET", "ql:j:nul", "data", "x\0y"]);
+    let text = from.at(2).run("export --all").ok();
+    let redis = Redis::start();
+    let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
+    let before = redis.dump();
+    import("--dry-run").shows(expect![[r#"
+        --- stderr
+        Import 4 jobs on unix://DIR/s
+
+          q	4
+        would import 2, 2 failed
+          failed   1  NUL byte in data: nul
+                   1  data is not JSON: Expected value but found T_END at character 1:
+            empty
+        --- exit 3
+    "#]]);
+    assert!(redis.dump() == before);
+    import("--yes").shows(expect![[r#"
+        --- stderr
+        2 imported, 2 failed
+          failed   1  NUL byte in data: nul
+                   1  data is not JSON: Expected value but found T_END at character 1:
+            empty
+        --- exit 3
+    "#]]);
+}

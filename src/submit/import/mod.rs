@@ -173,7 +173,7 @@ pub(crate) fn import_file(
             "{entries} of histories cannot be read and are left out"
         ));
     }
-    let plan = plan_import(bulk_options, &contents, &order, &existing, &options);
+    let mut plan = plan_import(bulk_options, &contents, &order, &options);
     drop(order);
     let mut importer = Importer {
         file: &file,
@@ -183,6 +183,11 @@ pub(crate) fn import_file(
         note: options.flags.reason.is_some().then(|| plan.history_note()),
         next: now,
     };
+    if dry_run {
+        plan.exclude_refused(session, |core, now, jobs| {
+            importer.import_slice(core, now, jobs)
+        })?;
+    }
     let held = !dry_run && !pauses.hold.is_empty();
     let ended = plan.run_in_slices(session, |core, now, jobs| {
         importer.import_slice(core, now, jobs)
@@ -452,7 +457,6 @@ fn plan_import(
     bulk_options: BulkOptions,
     contents: &ArchiveContents,
     jobs: &[u32],
-    existing: &HashSet<Name>,
     options: &ImportOptions,
 ) -> BulkPlan {
     let jids = contents.jids_by_number();
@@ -469,32 +473,23 @@ fn plan_import(
         };
         excluded.push(with_line_number(outcome, location.line));
     }
-    let skips_existing = options.flags.dry_run && options.existing == ExistingPolicy::Skip;
     let mut planned = Vec::with_capacity(jobs.len() + contents.recurring.len());
     let mut interner = FieldInterner::default();
-    for &at in jobs {
-        let jid = jids[at as usize];
-        if skips_existing && existing.contains(jid) {
-            excluded.push(with_line_number(
-                skipped_existing_outcome(jid),
-                contents.jobs[at as usize].line,
-            ))
-        } else {
-            planned.push(JobSnapshot {
-                jid: jid.clone(),
-                // Only a dry run needs the queue here. Otherwise the outcome gets it when the job is put.
-                common: interner.intern(SharedJobFields {
-                    queue: options
-                        .flags
-                        .dry_run
-                        .then(|| contents.queue_of_job(at))
-                        .flatten(),
-                    ..SharedJobFields::default()
-                }),
-                ..JobSnapshot::default()
-            })
+    planned.extend(jobs.iter().map(|&at| {
+        JobSnapshot {
+            jid: jids[at as usize].clone(),
+            // Only a dry run needs the queue here. Otherwise the outcome gets it when the job is put.
+            common: interner.intern(SharedJobFields {
+                queue: options
+                    .flags
+                    .dry_run
+                    .then(|| contents.queue_of_job(at))
+                    .flatten(),
+                ..SharedJobFields::default()
+            }),
+            ..JobSnapshot::default()
         }
-    }
+    }));
     planned.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
         jid: jid.clone(),
         common: interner.intern(SharedJobFields {
@@ -576,6 +571,9 @@ impl Importer<'_> {
     ) -> Result<usize, Error> {
         let policy = PutPolicy {
             replace: self.options.existing == ExistingPolicy::Replace,
+            // A dry run has not put the dependencies that come before in the file.
+            allow_missing: self.options.flags.dry_run,
+            dry_run: self.options.flags.dry_run,
             ..PutPolicy::default()
         };
         let packer = ArchivedJobConverter {
@@ -610,7 +608,7 @@ impl Importer<'_> {
             let jid = Name::from(round.jid(sent));
             let outcome = match reply.map(|mut replies| replies.pop()) {
                 Ok(Some(reply)) => {
-                    if *is_tracked && reply.code == OutcomeCode::Ok {
+                    if *is_tracked && reply.code == OutcomeCode::Ok && !policy.dry_run {
                         tracked.push(jid.clone());
                     }
                     self.import_outcome(&jid, &reply)
@@ -691,6 +689,8 @@ impl Importer<'_> {
             (true, ExistingPolicy::Refuse) => {
                 JobOutcome::refused(&job.jid, OutcomeCode::Exists, "it exists already")
             }
+            // No call tells what the put of a recurring job would do.
+            _ if self.options.flags.dry_run => JobOutcome::done(&job.jid),
             _ => match core.import_recurring_job(
                 now,
                 &pack::recurring_to_put(&read, &queue, now, note.as_deref()),
