@@ -77,18 +77,18 @@ fn push_escaped(c: char, into: &mut String) {
 /// Whether a terminal would act on the character instead of printing it: a control, a line
 /// or paragraph separator, a direction mark or another format character.
 pub(crate) fn is_harmful_to_terminal(c: char) -> bool {
-    c.is_control()
-        || FORMAT
-            .binary_search_by(|&(first, last)| {
-                if last < c {
-                    std::cmp::Ordering::Less
-                } else if first > c {
-                    std::cmp::Ordering::Greater
-                } else {
-                    std::cmp::Ordering::Equal
-                }
-            })
-            .is_ok()
+    let is_format = || {
+        FORMAT.binary_search_by(|&(first, last)| {
+            if last < c {
+                std::cmp::Ordering::Less
+            } else if first > c {
+                std::cmp::Ordering::Greater
+            } else {
+                std::cmp::Ordering::Equal
+            }
+        })
+    };
+    c.is_control() || !c.is_ascii() && is_format().is_ok()
 }
 
 /// The format characters (Cf) of Unicode 16, both separators (Zl, Zp), and the fillers that take

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::json::path::JsonPath;
 use crate::name::Name;
+use crate::text::short_jid;
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
@@ -39,6 +40,72 @@ pub(crate) struct Put {
     /// True if nothing was changed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+    #[serde(skip)]
+    pub duplicate: DuplicateOutcome,
+}
+
+/// Whether the job was a duplicate of an existing one, and what the core did about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DuplicateOutcome {
+    /// The job was no duplicate.
+    #[default]
+    None,
+    /// The job exists and stays as it is.
+    Exists,
+    Merged,
+    Replaced,
+    Skipped,
+}
+
+impl Put {
+    pub(crate) fn has_changed_job(&self) -> bool {
+        use DuplicateOutcome as Duplicate;
+
+        !matches!(self.duplicate, Duplicate::Exists | Duplicate::Skipped)
+    }
+
+    /// What the put did, or in a dry run would do, in a line for people.
+    pub(crate) fn change_text(&self) -> String {
+        use DuplicateOutcome as Duplicate;
+
+        let place = self.queue_and_state_text();
+        if self.dry_run {
+            let (jid, behind) = (&self.jid, self.queued_behind_text(Name::to_string));
+            return match self.duplicate {
+                Duplicate::None => format!("would put a job {place}{behind}"),
+                Duplicate::Exists => "would leave the job as it is".to_owned(),
+                Duplicate::Merged => format!("would merge the data into {jid} {place}"),
+                Duplicate::Replaced => format!("would replace {jid} {place}"),
+                Duplicate::Skipped => format!("would put nothing: {jid} is {place}"),
+            };
+        }
+        let jid = short_jid(self.jid.as_bytes());
+        let behind = self.queued_behind_text(|jid| short_jid(jid.as_bytes()));
+        match self.duplicate {
+            Duplicate::None => format!("put {jid} {place}{behind}"),
+            Duplicate::Merged => format!("merged into {jid} {place}"),
+            Duplicate::Replaced => format!("replaced {jid} {place}"),
+            Duplicate::Skipped => format!("skipped: {jid} is {place}"),
+            Duplicate::Exists if self.queue.is_none() => format!("{jid} exists already, {place}"),
+            Duplicate::Exists => format!("{jid} exists already {place}"),
+        }
+    }
+
+    /// The queue and the state of the job. A complete job is in no queue.
+    fn queue_and_state_text(&self) -> String {
+        let state = self.state.as_ref().map_or("–".into(), Name::to_string);
+        match &self.queue {
+            Some(queue) => format!("in {queue}, {state}"),
+            None => state,
+        }
+    }
+
+    fn queued_behind_text(&self, jid_text: impl Fn(&Name) -> String) -> String {
+        let behind = self.queued_behind.as_ref();
+        behind.map_or_else(String::new, |behind| {
+            format!(", behind {}", jid_text(behind))
+        })
+    }
 }
 
 impl View for Put {

@@ -11,10 +11,9 @@ use crate::input::line::NewJob;
 use crate::json::Json;
 use crate::model::bulk::OutcomeCode;
 use crate::model::coordination::{Coordination, CoordinationOption, RequiredOption};
-use crate::model::put::Put;
+use crate::model::put::{DuplicateOutcome, Put};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short_jid;
 
 /// The put of one job.
 #[derive(Debug)]
@@ -27,33 +26,9 @@ pub(crate) struct SinglePut<'j> {
     pub maxima: Option<ThrottleMaxima>,
 }
 
-/// The result of a put, or of its dry run.
-#[derive(Debug)]
-pub(crate) struct SinglePutResult {
-    pub shown: Put,
-    /// How the put dealt with a duplicate.
-    deduplication: DuplicateOutcome,
-}
-
-/// Whether the job was a duplicate of an existing one, and what the core did about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DuplicateOutcome {
-    /// The job was no duplicate.
-    None,
-    /// The job exists and stays as it is.
-    Exists,
-    Merged,
-    Replaced,
-    Skipped,
-}
-
 impl SinglePut<'_> {
     /// Puts the job. If the core refuses it, the result is an error.
-    pub(crate) fn put_job(
-        &self,
-        now: Moment,
-        session: &mut Session,
-    ) -> Result<SinglePutResult, Error> {
+    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<Put, Error> {
         let reply = self.send_put(now, session)?;
         match reply.code {
             OutcomeCode::Ok => {
@@ -72,12 +47,7 @@ impl SinglePut<'_> {
                 self.find_put_or_duplicated_job(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
-                let shown = self.read_existing_job(&self.jid, now, session)?;
-                let deduplication = DuplicateOutcome::Exists;
-                Ok(SinglePutResult {
-                    shown,
-                    deduplication,
-                })
+                self.read_existing_job(&self.jid, now, session)
             }
             OutcomeCode::Exists => Err(self
                 .put_conflict_error(&reply)
@@ -107,11 +77,11 @@ impl SinglePut<'_> {
         placed: &PutResult,
         now: Moment,
         session: &mut Session,
-    ) -> Result<SinglePutResult, Error> {
+    ) -> Result<Put, Error> {
         let queued_behind = placed.behind.clone();
         let existing = placed.jid.as_ref().filter(|jid| **jid != self.jid);
         let Some(existing) = existing else {
-            let shown = Put {
+            return Ok(Put {
                 jid: self.jid.clone(),
                 queue: Some(Name::from(self.job.queue())),
                 state: placed.state.clone(),
@@ -119,26 +89,19 @@ impl SinglePut<'_> {
                 new: true,
                 queued_behind,
                 dry_run: self.policy.dry_run,
-            };
-            let deduplication = DuplicateOutcome::None;
-            return Ok(SinglePutResult {
-                shown,
-                deduplication,
+                duplicate: DuplicateOutcome::None,
             });
         };
-        let shown = Put {
-            queued_behind,
-            ..self.read_existing_job(existing, now, session)?
-        };
-        let deduplication = match placed.state.as_ref().map(Name::as_bytes) {
+        let duplicate = match placed.state.as_ref().map(Name::as_bytes) {
             Some(b"merged") => DuplicateOutcome::Merged,
             Some(b"replaced") => DuplicateOutcome::Replaced,
             Some(b"skipped") => DuplicateOutcome::Skipped,
             _ => DuplicateOutcome::Exists,
         };
-        Ok(SinglePutResult {
-            shown,
-            deduplication,
+        Ok(Put {
+            queued_behind,
+            duplicate,
+            ..self.read_existing_job(existing, now, session)?
         })
     }
 
@@ -158,6 +121,7 @@ impl SinglePut<'_> {
             queue: found.as_ref().and_then(|job| job.queue.clone()),
             state: found.as_ref().map(|job| job.state.clone()),
             dry_run: self.policy.dry_run,
+            duplicate: DuplicateOutcome::Exists,
             ..Put::default()
         })
     }
@@ -239,62 +203,13 @@ impl SinglePut<'_> {
     }
 }
 
-impl SinglePutResult {
-    pub(crate) fn has_changed_job(&self) -> bool {
-        !matches!(
-            self.deduplication,
-            DuplicateOutcome::Exists | DuplicateOutcome::Skipped
-        )
+/// Shows the result of a put. On a terminal, or for a dry run, a line on stderr says what happened.
+pub(crate) fn show_put(put: &Put, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.show(put)?;
+    if put.dry_run {
+        session.ui.note_dry_run_changes(&put.change_text());
+    } else {
+        session.ui.note_to_people(&put.change_text());
     }
-
-    /// Shows the result. On a terminal, or for a dry run, a line on stderr says what happened.
-    pub(crate) fn show_put_result(&self, session: &mut Session) -> Result<Exit, Error> {
-        let shown = &self.shown;
-        session.ui.show(shown)?;
-        let (place, jid) = (self.describe_queue_and_state(), &shown.jid);
-        if shown.dry_run {
-            let behind = self.format_queued_behind(Name::to_string);
-            session.ui.note_dry_run_changes(&match self.deduplication {
-                DuplicateOutcome::None => format!("would put a job {place}{behind}"),
-                DuplicateOutcome::Exists => "would leave the job as it is".to_owned(),
-                DuplicateOutcome::Merged => format!("would merge the data into {jid} {place}"),
-                DuplicateOutcome::Replaced => format!("would replace {jid} {place}"),
-                DuplicateOutcome::Skipped => format!("would put nothing: {jid} is {place}"),
-            });
-            return Ok(Exit::Ok);
-        }
-        let jid = short_jid(jid.as_bytes());
-        let behind = self.format_queued_behind(|jid| short_jid(jid.as_bytes()));
-        session.ui.note_to_people(&match self.deduplication {
-            DuplicateOutcome::None => format!("put {jid} {place}{behind}"),
-            DuplicateOutcome::Merged => format!("merged into {jid} {place}"),
-            DuplicateOutcome::Replaced => format!("replaced {jid} {place}"),
-            DuplicateOutcome::Skipped => format!("skipped: {jid} is {place}"),
-            DuplicateOutcome::Exists if shown.queue.is_none() => {
-                format!("{jid} exists already, {place}")
-            }
-            DuplicateOutcome::Exists => format!("{jid} exists already {place}"),
-        });
-        Ok(Exit::Ok)
-    }
-
-    /// The queue and the state of the job. A complete job is in no queue.
-    fn describe_queue_and_state(&self) -> String {
-        let state = self
-            .shown
-            .state
-            .as_ref()
-            .map_or("–".into(), Name::to_string);
-        match &self.shown.queue {
-            Some(queue) => format!("in {queue}, {state}"),
-            None => state,
-        }
-    }
-
-    fn format_queued_behind(&self, format_jid: impl Fn(&Name) -> String) -> String {
-        let behind = self.shown.queued_behind.as_ref();
-        behind.map_or_else(String::new, |behind| {
-            format!(", behind {}", format_jid(behind))
-        })
-    }
+    Ok(Exit::Ok)
 }

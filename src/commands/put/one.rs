@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::name::Name;
 use crate::session::Session;
-use crate::submit::one::SinglePut;
+use crate::submit::one::{SinglePut, show_put};
 use crate::wait::SubscribedWait;
 
 use super::Args;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         maxima: maxima.as_put_maxima(),
     };
     let put = job.put_job(now, session)?;
-    let exit = put.show_put_result(session)?;
+    let exit = show_put(&put, session)?;
     if args.dry_run {
         if put.has_changed_job() {
             maxima.note_planned_maxima(session);
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         session.core()?.wait_for_replicas(replicas)?;
     }
     if let Some(waiter) = waiter {
-        super::wait_for_jobs(waiter, vec![put.shown.jid], session)?;
+        super::wait_for_jobs(waiter, vec![put.jid], session)?;
     }
     Ok(exit)
 }

@@ -14,7 +14,7 @@ use crate::model::bulk::OutcomeCode;
 use crate::model::recur::text::owed_text;
 use crate::name::Name;
 use crate::session::Session;
-use crate::submit::one::SinglePut;
+use crate::submit::one::{SinglePut, show_put};
 
 /// Put one job of a recurring job now
 ///
@@ -75,9 +75,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )));
     }
     let placed = reply.done.unwrap_or_default();
-    let exit = job
-        .find_put_or_duplicated_job(&placed, now, session)?
-        .show_put_result(session)?;
+    let put = job.find_put_or_duplicated_job(&placed, now, session)?;
+    let exit = show_put(&put, session)?;
     if let Some(owed) = owed {
         let note = format!("{owed} beside this: the next pops put them");
         session.ui.note_to_people(&note);
