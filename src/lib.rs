@@ -59,7 +59,7 @@ pub mod internals {
     pub use crate::clock::moment::Moment;
     pub use crate::core::api::finish_and_pop::FinishAndPopReply;
     pub use crate::core::api::popped_jobs::read_popped_jobs;
-    pub use crate::core::call::rights::{AclForm, acl_lines};
+    pub use crate::core::call::rights::{AclSyntax, acl_lines};
     pub use crate::core::call::trace::CallTracer;
     pub use crate::core::call::{ConnectionSettings, Core};
     pub use crate::core::script::Script;

@@ -111,7 +111,7 @@ impl Globals {
     pub(crate) fn tls_and_password_flags(&self) -> Vec<OsString> {
         let is_typed = self.takes_password_interactively();
         let file = self.password_file.clone().filter(|_| !is_typed);
-        let files = self.given.tls.files_with_setting_names();
+        let files = self.given.tls.tls_files_with_setting_names();
         let tls = files.map(|(name, file)| (format!("--{name}="), file.as_os_str().to_owned()));
         let password = file.map(|file| ("--password-file=".to_owned(), file));
         let mut flags: Vec<OsString> = tls
@@ -163,7 +163,9 @@ impl TlsFiles {
     }
 
     /// The files with the names of their settings: `tls-ca`.
-    pub(crate) fn files_with_setting_names(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+    pub(crate) fn tls_files_with_setting_names(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, &Path)> {
         let all = [
             ("tls-ca", &self.ca),
             ("tls-cert", &self.cert),

@@ -115,7 +115,7 @@ pub(crate) fn parse_moment_or_delay(text: &str) -> Result<TypedMoment, Invalid> 
     )))
 }
 
-/// Reads a duration such as `30s`, or a time as [`parse_moment_or_delay`] does.
+/// Reads a deadline: a duration from now on such as `30s`, or a time as [`parse_moment_or_delay`] does.
 pub(crate) fn parse_deadline(text: &str) -> Result<TypedMoment, Invalid> {
     match value::duration(text) {
         Ok(duration) => Ok(TypedMoment::In(duration)),

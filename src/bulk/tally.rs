@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
 use crate::model::bulk::text::{
-    NAMED, ReasonTally, bulk_summary, count_and_first_names, outcome_sentence,
+    NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
 use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemTally};
 use crate::model::queue::RoundedSeconds;
@@ -120,7 +120,7 @@ impl BulkTally {
             self.reasons.add_item(&item);
         }
         if self.is_for_one_jid() && !cascaded {
-            self.sentence = outcome_sentence(self.verb, &item);
+            self.sentence = done_or_planned_sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
         if let (ItemTally::Done, Some(place)) = (item.result, running_on) {

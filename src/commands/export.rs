@@ -258,7 +258,7 @@ fn note_on_terminal(session: &mut Session, line: &str) {
     }
 }
 
-/// The throttles of the jobs that a recurring job puts.
+/// The throttles of the jobs that a recurring job puts, for the note about maxima that are not exported.
 fn throttles_of_recurring(recurring: &Recurring) -> Vec<Name> {
     let coordination = recurring.coordination();
     let ids = coordination.option_value(CoordinationOption::Throttles);

@@ -112,7 +112,7 @@ const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.refuse_unused_flags()?;
-    let morgue = DeadJobsOfQueue::from_args(&args);
+    let morgue = DeadJobCriterion::from_args(&args);
     match args.action {
         MorgueAction::List => {
             session.ui.require_format(&[Format::Jid])?;
@@ -208,16 +208,16 @@ impl Args {
     }
 }
 
-/// The dead jobs of a queue.
-struct DeadJobsOfQueue {
+/// Which jobs of a queue count as dead: those that have used up their retries, or those of a group.
+struct DeadJobCriterion {
     queue: Name,
-    /// The group whose jobs are meant instead.
+    /// The group whose jobs count instead.
     group: Option<Name>,
 }
 
-impl DeadJobsOfQueue {
-    fn from_args(args: &Args) -> DeadJobsOfQueue {
-        DeadJobsOfQueue {
+impl DeadJobCriterion {
+    fn from_args(args: &Args) -> DeadJobCriterion {
+        DeadJobCriterion {
             queue: args.queue.clone(),
             group: args.group.clone(),
         }

@@ -94,7 +94,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => {
             session
                 .core()?
-                .set_call_deadline(waiter.first_read_deadline());
+                .limit_calls_until(waiter.first_read_deadline());
             let jobs = select::matching_jobs(session, now, &args.targets.selector, JobFields::Jid);
             let jobs = jobs.map_err(|error| {
                 if waiter.is_caused_by_deadline(&error) {

@@ -124,7 +124,7 @@ impl EventWatcher<'_> {
         let end = Instant::now().checked_add(limit);
         session.open_within(limit)?;
         let mut core = session.take_core()?;
-        core.set_call_deadline(end);
+        core.limit_calls_until(end);
         core.subscribe_to_events(&self.filter.sources)
     }
 

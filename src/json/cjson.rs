@@ -40,6 +40,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Name>, D::
             }
             Ok(names)
         }
+        // An empty list is `{}`. No reply has members in it.
         fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Vec<Name>, A::Error> {
             while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             Ok(Vec::new())

@@ -388,10 +388,12 @@ impl<'de: 't, 't> Deserialize<'de> for RawJsonOrBytes<'t> {
                 f.write_str("base64")
             }
 
+            // The raw JSON text, as the input has it.
             fn visit_borrowed_bytes<E>(self, text: &'de [u8]) -> Result<RawJsonOrBytes<'de>, E> {
                 Ok(RawJsonOrBytes(Cow::Borrowed(text)))
             }
 
+            // The exact bytes, which the input has in base64.
             fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<RawJsonOrBytes<'de>, E> {
                 Ok(RawJsonOrBytes(Cow::Owned(bytes)))
             }

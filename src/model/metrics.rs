@@ -23,7 +23,7 @@ pub(crate) enum MetricKind {
     Gauge,
     /// A count that only grows. A count of the present day restarts at midnight UTC.
     Counter,
-    /// For each bound, how many durations were at most that long.
+    /// Counts of durations: for each bound, of those that were at most that long.
     Histogram,
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn add_context(
     name: &str,
     values: &ConfigValues,
 ) -> Result<(), Error> {
-    for (_, path) in values.tls_files().files_with_setting_names() {
+    for (_, path) in values.tls_files().tls_files_with_setting_names() {
         if path.to_str().is_none() {
             let path = Sanitized(path.as_os_str().as_bytes());
             return Err(Error::usage(format!(

@@ -101,9 +101,9 @@ impl SubscribedWait {
         interrupt.exit_process_after_signal(TIME_AFTER_SIGNAL)?;
         let deadline = options.deadline.and_then(|left| begun.checked_add(left));
         let (core, ui) = session.core_and_ui()?;
-        core.set_call_deadline(deadline);
+        core.limit_calls_until(deadline);
         let epoch = core.current_loss_free_epoch().ok().flatten();
-        core.set_call_deadline(None);
+        core.limit_calls_until(None);
         let log = match core.subscribe_to_events(&[EventChannel::Log]) {
             Ok(log) => Some(log),
             Err(error) if error.kind() == Kind::NoPerm => {
@@ -163,7 +163,7 @@ impl SubscribedWait {
         let at_deadline = matches!(outcome, Ok(WaitOutcome::Deadline));
         let silent_s = run.server_silence().filter(|_| at_deadline);
         let (core, _) = session.core_and_ui()?;
-        core.set_call_deadline(None);
+        core.limit_calls_until(None);
         let decisive = run.decisive.or_else(|| run.jobs.unfinished_jobs().next());
         let (reached, left) = (run.jobs.reached, run.jobs.pending);
         run.display.remove_from_screen();
@@ -334,7 +334,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         for batch in which.chunks(MAX_JOBS_PER_CALL) {
             self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
-            core.set_call_deadline(self.deadline);
+            core.limit_calls_until(self.deadline);
             self.asked_at = Some(Instant::now());
             self.read_batch(batch, core, ui)
                 .map_err(EarlyStop::Failed)?;

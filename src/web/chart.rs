@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::page::{NONE, raw};
 use crate::clock::moment::Moment;
 use crate::model::job::HistoryEntry;
-use crate::model::overview::history::JobRates;
+use crate::model::overview::history::LastHourRates;
 use crate::model::stats::DurationSpread;
 use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
@@ -19,7 +19,7 @@ const FLOW_HEIGHT: f64 = 26.0;
 const MINUTES_PER_POINT: usize = 2;
 
 /// A chart of the jobs put and done per second in the last hour. Times without a snapshot are blank.
-pub(super) fn flow_chart(flow: &JobRates) -> Markup {
+pub(super) fn flow_chart(flow: &LastHourRates) -> Markup {
     let points = |rates: &[Option<f64>]| -> Vec<Option<f64>> {
         let points = rates.chunks(MINUTES_PER_POINT).map(|rates| {
             let known: Vec<f64> = rates.iter().flatten().copied().collect();

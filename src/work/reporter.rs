@@ -267,7 +267,7 @@ format!("the command ended with {exit}")
             ),
             Report::ConnectionLost { message } => {
                 if !self.count_if_repeated_server_loss(&message) {
-                    self.warn_of_server_loss(&message);
+                    self.print_server_loss_warning(&message);
                 }
             }
             Report::ConnectionBack { after, was_refused } => {
@@ -322,7 +322,7 @@ format!("the command ended with {exit}")
         false
     }
 
-    fn warn_of_server_loss(&mut self, message: &str) {
+    fn print_server_loss_warning(&mut self, message: &str) {
         self.add_stderr_line(&format!(
             "warning: {}; running jobs go on until their locks expire",
             Sanitized(message)
@@ -337,7 +337,7 @@ format!("the command ended with {exit}")
         {
             loss.is_silent = false;
             let message = loss.message.clone();
-            self.warn_of_server_loss(&message);
+            self.print_server_loss_warning(&message);
         }
     }
 

@@ -187,7 +187,7 @@ impl ServerCalls {
             }
             ServerOrder::Leave => {
                 self.core
-                    .set_call_deadline(Instant::now().checked_add(LEAVING));
+                    .limit_calls_until(Instant::now().checked_add(LEAVING));
                 let held = self
                     .core
                     .index_members(now, &Index::Worker(self.worker.clone()));

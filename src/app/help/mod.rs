@@ -9,7 +9,7 @@ use strum::VariantArray;
 use super::{parse, suggestion};
 use crate::args::value;
 use crate::commands::{AppliedConfig, HelpGroup, Spec};
-use crate::core::call::rights::{self, AclForm};
+use crate::core::call::rights::{self, AclSyntax};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::documents;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     words: Vec<String>,
     /// With `acl`: how the rights are written
     #[arg(long, value_enum, value_name = "FORM")]
-    form: Option<AclForm>,
+    form: Option<AclSyntax>,
 }
 
 /// The topics, with what they are about.

@@ -151,7 +151,7 @@ impl Scanner<'_> {
             ExtraRead::WorkScore => match score {
                 Some(score) => {
                     job.is_candidate |= self.first_pass && !score_fits_priority(job, score);
-                    job.is_candidate |= !self.take_entry(
+                    job.is_candidate |= !self.match_expected_entry(
                         ItemKind::Work,
                         &job.queue,
                         &job.jid,
@@ -160,7 +160,12 @@ impl Scanner<'_> {
                 }
                 None => {
                     let due = job.state == b"waiting"
-                        && self.take_entry(ItemKind::Scheduled, &job.queue, &job.jid, 0)?;
+                        && self.match_expected_entry(
+                            ItemKind::Scheduled,
+                            &job.queue,
+                            &job.jid,
+                            0,
+                        )?;
                     job.is_candidate |= !due;
                 }
             },
@@ -169,7 +174,7 @@ impl Scanner<'_> {
                     let far = self.now_in_seconds() + MAX_LOCK;
                     job.is_candidate |=
                         self.first_pass && (lock <= job.expires + TOLERANCE || lock > far);
-                    job.is_candidate |= !self.take_entry(
+                    job.is_candidate |= !self.match_expected_entry(
                         ItemKind::Locks,
                         &job.queue,
                         &job.jid,
@@ -182,7 +187,12 @@ impl Scanner<'_> {
                 // The worker may have lost this job. Then its list need not have the job, so a missing entry does not
                 // make the job a candidate.
                 if let Some(score) = score {
-                    self.take_entry(ItemKind::Worker, &job.worker, &job.jid, time_bucket(score))?;
+                    self.match_expected_entry(
+                        ItemKind::Worker,
+                        &job.worker,
+                        &job.jid,
+                        time_bucket(score),
+                    )?;
                 }
             }
             ExtraRead::Coordination(at) => {

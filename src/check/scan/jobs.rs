@@ -140,7 +140,7 @@ impl Scanner<'_> {
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
         let size = self.add_to_mean_job_size(size, history);
         if self.has_tracked {
-            self.take_entry(ItemKind::Tracked, b"", jid, 0)?;
+            self.match_expected_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
         let mut job = ScannedJob {
             jid: jid.to_vec(),
@@ -200,7 +200,7 @@ impl Scanner<'_> {
             job.is_candidate = false;
         }
         for tag in tags.unwrap_or_default() {
-            job.is_candidate |= !self.take_entry(ItemKind::Tag, &tag, jid, 0)?;
+            job.is_candidate |= !self.match_expected_entry(ItemKind::Tag, &tag, jid, 0)?;
         }
         if state == b"failed" {
             self.match_failure_list(&mut job, text(15))?;
@@ -275,37 +275,45 @@ impl Scanner<'_> {
                 true
             }
             (Some(ItemKind::Work), b"stalled") => {
-                self.take_entry(ItemKind::Work, &queue, &jid, priority_bucket(f64::INFINITY))?
-                    || self.match_entry_or_scan_its_unlisted_set(
-                        ItemKind::Work,
-                        &queue,
-                        &jid,
-                        priority_bucket(job.priority),
-                    )? == EntryMatch::Matched
+                self.match_expected_entry(
+                    ItemKind::Work,
+                    &queue,
+                    &jid,
+                    priority_bucket(f64::INFINITY),
+                )? || self.match_entry_or_scan_its_unlisted_set(
+                    ItemKind::Work,
+                    &queue,
+                    &jid,
+                    priority_bucket(job.priority),
+                )? == EntryMatch::Matched
             }
             (Some(ItemKind::Work), _) => {
-                self.take_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
-                    || self.match_entry_or_scan_its_unlisted_set(
-                        ItemKind::Scheduled,
-                        &queue,
-                        &jid,
-                        0,
-                    )? == EntryMatch::Matched
+                self.match_expected_entry(
+                    ItemKind::Work,
+                    &queue,
+                    &jid,
+                    priority_bucket(job.priority),
+                )? || self.match_entry_or_scan_its_unlisted_set(
+                    ItemKind::Scheduled,
+                    &queue,
+                    &jid,
+                    0,
+                )? == EntryMatch::Matched
             }
             (Some(ItemKind::Locks), _) if in_grace => {
                 job.extra_reads.push(ExtraRead::LockScore);
                 true
             }
             (Some(ItemKind::Locks), _) => {
-                self.take_entry(ItemKind::Locks, &queue, &jid, time_bucket(job.expires))?
+                self.match_expected_entry(ItemKind::Locks, &queue, &jid, time_bucket(job.expires))?
             }
-            (Some(home), _) => self.take_entry(home, &queue, &jid, 0)?,
+            (Some(home), _) => self.match_expected_entry(home, &queue, &jid, 0)?,
             (None, b"failed") => true,
             (None, _) => {
                 if self.has_completed_in {
-                    self.take_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
+                    self.match_expected_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
                 }
-                queue.is_empty() && self.take_entry(ItemKind::Completed, b"", &jid, 0)?
+                queue.is_empty() && self.match_expected_entry(ItemKind::Completed, b"", &jid, 0)?
             }
         };
         job.is_candidate |= !there;
@@ -318,7 +326,8 @@ impl Scanner<'_> {
             b"running" if in_grace => job.extra_reads.push(ExtraRead::WorkerScore),
             b"running" => {
                 let bucket = time_bucket(job.expires);
-                job.is_candidate |= !self.take_entry(ItemKind::Worker, &worker, &jid, bucket)?;
+                job.is_candidate |=
+                    !self.match_expected_entry(ItemKind::Worker, &worker, &jid, bucket)?;
             }
             _ => {}
         }
@@ -392,7 +401,7 @@ impl Scanner<'_> {
             };
         };
         if self.has_failed_times {
-            self.take_entry(
+            self.match_expected_entry(
                 ItemKind::FailedTimes,
                 b"",
                 &job.jid,
@@ -403,7 +412,7 @@ impl Scanner<'_> {
             self.tally
                 .count_failed_job(failure.when, &job.queue, &job.jid);
         }
-        if self.take_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
+        if self.match_expected_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
             Ok(())
         } else {
             self.add_candidate(ItemKind::Failed, &failure.group, &job.jid)

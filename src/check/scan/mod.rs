@@ -395,9 +395,9 @@ impl<'a> Scanner<'a> {
         self.salt.hash_entry(location, member, bucket)
     }
 
-    /// Removes an entry that a job should have from the table of unmatched entries. Returns false if the table lacks
-    /// the entry. An entry that another pass covers counts as present.
-    fn take_entry(
+    /// Whether an index has the entry that a job should have. Such an entry leaves the table of unmatched entries. An
+    /// entry that another pass covers counts as present.
+    fn match_expected_entry(
         &mut self,
         kind: ItemKind,
         name: &[u8],

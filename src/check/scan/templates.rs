@@ -69,7 +69,7 @@ impl Scanner<'_> {
             && text(7).is_some_and(validate::is_json)
             && text(8).is_some()
             && text(9).is_none_or(validate::is_json);
-        let matched = self.take_entry(ItemKind::Recur, queue, id, 0)?;
+        let matched = self.match_expected_entry(ItemKind::Recur, queue, id, 0)?;
         let listed = self.is_remembered(RememberedAs::Queue, queue);
         if !matched || self.first_pass && !(valid && listed) {
             self.add_candidate(ItemKind::Recurring, b"", id)

@@ -207,7 +207,7 @@ impl RepairQueue {
         wide
     }
 
-    /// Removes from the queue, and returns, the findings that the repair of its items should repair.
+    /// Moves out all findings that the repair of this queue is expected to repair. The items stay queued.
     pub(crate) fn take_expected_repairs(&mut self) -> ExpectedRepairs {
         std::mem::take(&mut self.expected)
     }

@@ -79,12 +79,12 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let put = job.put_job(now, session)?;
     let exit = show_put(&put, session)?;
     if args.dry_run {
-        if put.has_changed_job() {
+        if put.has_written_job() {
             maxima.note_planned_maxima(session);
         }
         return Ok(exit);
     }
-    if put.has_changed_job() {
+    if put.has_written_job() {
         maxima.note_changed_maxima(session);
     }
     if let Some(replicas) = args.replicas.wait_replicas {

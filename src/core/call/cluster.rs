@@ -211,7 +211,7 @@ impl Core {
     fn adopt_cluster_map(&mut self, map: Option<ClusterMap>) {
         if let Some(map) = map {
             self.route.one_primary = map.complete && map.primaries.len() == 1;
-            self.route.listed = map.nodes().cloned().collect();
+            self.route.listed = map.primaries_then_replicas().cloned().collect();
             self.route.primaries = map.primaries;
             self.route.ids = map.ids;
             if self.has_untagged_prefix_in_cluster() {
@@ -399,8 +399,7 @@ impl KeysLocation {
 }
 
 impl ClusterMap {
-    /// All nodes, the primaries first.
-    fn nodes(&self) -> impl Iterator<Item = &Node> {
+    fn primaries_then_replicas(&self) -> impl Iterator<Item = &Node> {
         self.primaries.iter().chain(&self.replicas)
     }
 

@@ -63,7 +63,8 @@ impl Core {
             None => self.target.to_string(),
         };
         let line = format!("connected to {place}, Redis {}", server.version);
-        self.trace.print_exchange(&line, begun.elapsed());
+        self.trace
+            .print_timed_line_if_verbose(&line, begun.elapsed());
         if let Some(node) = node {
             self.route.note_connected(node);
         }

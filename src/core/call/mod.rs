@@ -224,8 +224,8 @@ impl Core {
         self.timeout
     }
 
-    /// Sets a deadline for the next calls, which holds even if the timeout is longer. `None` removes the deadline.
-    pub(crate) fn set_call_deadline(&mut self, deadline: Option<Instant>) {
+    /// Each later call ends at this moment or after its timeout, whichever comes first. `None` removes the limit.
+    pub(crate) fn limit_calls_until(&mut self, deadline: Option<Instant>) {
         self.caller_deadline = deadline;
     }
 

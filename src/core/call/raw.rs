@@ -62,7 +62,8 @@ fn spec_by_name(name: &str) -> CallSpec {
     }
 }
 
-/// Whether the argument at this index is a mark, which changes whenever its job does. An empty argument is no mark.
+/// Whether the argument at this index is a mark, which changes whenever its job does. A call with a mark is not
+/// repeated: the refusal of the second attempt would hide the result of the first. An empty argument is no mark.
 fn has_nonempty_mark_at(args: &[Vec<u8>], index: usize) -> bool {
     args.get(index).is_some_and(|mark| !mark.is_empty())
 }

@@ -179,9 +179,9 @@ pub(crate) fn missing_rights_hint(target: &ServerTarget) -> &'static str {
     }
 }
 
-/// The form in which [`acl_lines`] writes the rights of a user.
+/// The syntax in which [`acl_lines`] writes the rights of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum AclForm {
+pub enum AclSyntax {
     /// Commands for `redis-cli`
     #[default]
     Setuser,
@@ -199,7 +199,7 @@ const SPLITS: &str = "check --repair in a cluster with one primary";
 
 /// The lines by which a Redis administrator creates the users for `qless`. Each user or grant is a single long line:
 /// `redis-cli` and ACL files do not allow line breaks.
-pub fn acl_lines(prefix: &str, form: AclForm) -> String {
+pub fn acl_lines(prefix: &str, form: AclSyntax) -> String {
     const OPERATES: &str = "put, pop, bulk verbs, events; clients that load their own script may need more:\n\
                             # the reference also runs zremrangebyrank and zremrangebyscore";
     const READS_ONLY: &str = "--read-only and events, on a primary or a replica \
@@ -218,7 +218,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         )
     };
     let mut text = String::new();
-    if form == AclForm::Setuser {
+    if form == AclSyntax::Setuser {
         let mut user = |about: &str, name: &str, rules: String| {
             _ = writeln!(text, "# {about}\nACL SETUSER {name}{rules}");
         };
@@ -251,7 +251,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         (READS_ONLY, "qless-ro", "%R~", &[READS]),
     ] {
         let rules = rules(keys, "", parts);
-        _ = if form == AclForm::AccessString {
+        _ = if form == AclSyntax::AccessString {
             writeln!(text, "# {about}\non {rules}")
         } else {
             // An ACL file cannot hold comments: leave out `about`, the description of the user.

@@ -31,8 +31,8 @@ impl CallTracer {
         self.level > 1
     }
 
-    /// Shows one exchange with the server.
-    pub fn print_exchange(self, what: &str, elapsed: Duration) {
+    /// With `-v`, prints what happened and how long it took, such as one exchange with the server.
+    pub fn print_timed_line_if_verbose(self, what: &str, elapsed: Duration) {
         if self.shows_calls() {
             let millis = elapsed.as_secs_f64() * 1e3;
             _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Sanitized(what));
@@ -46,7 +46,7 @@ impl Core {
         if self.trace.shows_calls() {
             let repeated = round.pending.len();
             let line = format!("lost {}, calls repeated: {repeated}", self.target);
-            self.trace.print_exchange(&line, elapsed);
+            self.trace.print_timed_line_if_verbose(&line, elapsed);
         }
     }
 
@@ -67,7 +67,7 @@ impl Core {
                 [first, ..] => format!("{} calls, {} and so on", calls.len(), first.name),
                 [] => return,
             };
-            return self.trace.print_exchange(&line, elapsed);
+            return self.trace.print_timed_line_if_verbose(&line, elapsed);
         }
         for (call, reply) in calls.iter().zip(replies) {
             let mut line = format!("{} {now}", call.name);
@@ -79,7 +79,7 @@ impl Core {
             }
             let reply = reply.as_ref().map_or("no reply".into(), masked_reply_text);
             self.trace
-                .print_exchange(&format!("{line} → {reply}"), elapsed);
+                .print_timed_line_if_verbose(&format!("{line} → {reply}"), elapsed);
         }
     }
 }

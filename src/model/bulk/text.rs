@@ -117,8 +117,8 @@ impl ReasonTally {
 /// Maximum number of jids that a text lists for one reason or outcome.
 pub(crate) const NAMED: usize = 10;
 
-/// The outcome of one job: `retried 7d1f… in mail, waiting`.
-pub(crate) fn outcome_sentence(verb: &Verb, item: &BulkItem) -> String {
+/// What was done to one job, or in a dry run would be done: `retried 7d1f… in mail, waiting`.
+pub(crate) fn done_or_planned_sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
         ItemTally::Planned => format!("would {}", verb.infinitive),
         _ => verb.of_one.unwrap_or(verb.past).to_string(),

@@ -101,7 +101,7 @@ struct FlowCounts {
 
 /// The rates at which jobs are put and completed, per second. A value is `None` for a time that was not watched.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct JobRates {
+pub(crate) struct LastHourRates {
     /// Jobs put per second in each of the last 60 minutes, the oldest first.
     pub put: Vec<Option<f64>>,
     /// Jobs completed per second in each of the last 60 minutes, the oldest first.
@@ -173,14 +173,14 @@ impl History {
         }
     }
 
-    pub(crate) fn rates_of_queue(&self, queue: &Name) -> JobRates {
+    pub(crate) fn rates_of_queue(&self, queue: &Name) -> LastHourRates {
         let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
         self.make_job_rates(self.put.get(name), self.done.get(name), ends)
     }
 
     /// The flow through all queues.
-    pub(crate) fn rates_of_all_queues(&self) -> JobRates {
+    pub(crate) fn rates_of_all_queues(&self) -> LastHourRates {
         let sum = |all: &SeriesByName| {
             let mut sum = MinuteSeries::default();
             for (minute, count) in all.values().flat_map(|series| &series.0) {
@@ -225,7 +225,7 @@ impl History {
         put: Option<&MinuteSeries>,
         done: Option<&MinuteSeries>,
         ends: Option<FirstAndLastCounters>,
-    ) -> JobRates {
+    ) -> LastHourRates {
         let rates = |series: Option<&MinuteSeries>| {
             let last = self.newest_minute().unwrap_or_default();
             let minutes = last.saturating_sub(FLOW_MINUTES - 1)..=last;
@@ -237,7 +237,7 @@ impl History {
             minutes.map(rate).collect()
         };
         let flow = ends.map(|ends| (ends.last.flow_since(ends.first), ends.seconds));
-        JobRates {
+        LastHourRates {
             put: rates(put),
             done: rates(done),
             put_per_s: flow.map(|(flow, seconds)| flow.put / seconds),

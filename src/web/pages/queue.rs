@@ -14,7 +14,7 @@ use crate::explain;
 use crate::look::server::SnapshotHttpResponder;
 use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
-use crate::model::overview::history::JobRates;
+use crate::model::overview::history::LastHourRates;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{capitalize, format_count, sanitize_to_line, with_thousands_separators};
@@ -121,7 +121,7 @@ pub(in crate::web) fn content(
 }
 
 /// The chart of the jobs put and done in the last hour. Below it stand the times of its beginning, middle and end.
-fn last_hour_chart(page: &PageFrame, flow: &JobRates) -> Markup {
+fn last_hour_chart(page: &PageFrame, flow: &LastHourRates) -> Markup {
     let drawn = chart::flow_chart(flow);
     let moment = |ago: &f64| Moment::from_seconds(page.now.seconds() - ago);
     let times = [3600.0, 1800.0, 0.0];
