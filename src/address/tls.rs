@@ -13,7 +13,7 @@ pub struct Tls {
 /// The files that identify this client to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCertificate {
-    /// The file with the certificate, followed by those of its issuers.
+    /// The file with the certificate and, below it, the certificates of its issuers.
     pub certificate: PathBuf,
     pub key: PathBuf,
 }

@@ -89,8 +89,8 @@ impl SaveFile {
     }
 }
 
-/// Adds all dependents of the jobs, at any depth, but not the jobs behind them in their lanes. Returns the jobs tree by tree, each after its
-/// dependents, and the number of jobs added.
+/// Adds all dependents of the jobs, at any depth, but not the jobs behind them in their lanes. Returns the jobs tree by
+/// tree, each after its dependents, and the number of jobs added.
 pub(crate) fn add_and_count_dependents(
     core: &mut Core,
     now: Moment,

@@ -208,10 +208,10 @@ impl Args {
     }
 }
 
-/// Which jobs of a queue count as dead: those that have used up their retries, or those of a group.
+/// The criterion for dead jobs of a queue: no retries are left, or the failure has a given group.
 struct DeadJobCriterion {
     queue: Name,
-    /// The group whose jobs count instead.
+    /// The given group. `None` means that no retries are left.
     group: Option<Name>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum MetricKind {
     Gauge,
     /// A count that only grows. A count of the present day restarts at midnight UTC.
     Counter,
-    /// Counts of durations: for each bound, of those that were at most that long.
+    /// For each bound, the number of durations up to that bound.
     Histogram,
 }
 

@@ -1,5 +1,5 @@
-//! Random sequences of calls: after each call, the reply of a change, the events and all keys are those of
-//! the second implementation, and the invariants hold.
+//! Random sequences of calls. After each call, the second implementation has the same events and keys, and after a
+//! change the same reply; the invariants hold.
 
 use std::collections::BTreeMap;
 
