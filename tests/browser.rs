@@ -219,9 +219,9 @@ fn every_page_is_readable_at_400_pixels_and_accessible() {
     let axe = axe_or_note();
     let mut found = Vec::new();
     for (number, path) in PAGES.into_iter().enumerate() {
+        browser.open(&site.page(path));
         for width in [1200, 760, 400] {
             browser.view(width, "light");
-            browser.open(&site.page(path));
             let wide = browser.value("document.scrollingElement.scrollWidth");
             if wide.as_u64() > Some(width.into()) {
                 found.push(format!("{path} at {width}: {wide} wide"));
@@ -584,10 +584,8 @@ fn hostile_names_and_data_are_text_and_lead_to_their_pages() {
     let long = "x".repeat(300);
     let names = [
         b"\"'><script>alert(1)</script><img src=x onerror=alert(2)>",
-        &b"javascript:alert(3)"[..],
+        "javascript:alert(3)//a/b?c#d%e\u{202e}rtl".as_bytes(),
         b"..",
-        "\u{202e}rtl".as_bytes(),
-        b"a/b?c#d%e",
         b"\xff\xfe no UTF-8",
         long.as_bytes(),
     ];

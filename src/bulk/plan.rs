@@ -1,6 +1,5 @@
 //! The plan: the jobs to change, the jobs that are excluded, and the question before the action.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use super::new_queues;
@@ -200,33 +199,31 @@ impl BulkPlan {
         plan
     }
 
-    /// Excludes the jobs that the calls of a dry run refuse.
+    /// Excludes the jobs that the calls of a dry run refuse. `dry_change` gives one outcome for each job, in order.
     pub(crate) fn exclude_refused(
         &mut self,
         session: &mut Session,
         mut dry_change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<(), Error> {
-        let mut progress = session.ui.start_progress_bar(self.jobs.len() as u64);
-        let mut refused = HashMap::new();
-        for slice in self.jobs.chunks(SLICE) {
+        let jobs = std::mem::take(&mut self.jobs);
+        let mut progress = session.ui.start_progress_bar(jobs.len() as u64);
+        for slice in jobs.chunks(SLICE) {
             let core = session.core()?;
             let now = core.now();
             let said = dry_change(core, now, slice);
             if let Some(error) = said.stopped_by {
                 return Err(error);
             }
-            let outcomes = said.outcomes.into_iter();
-            let outcomes = outcomes.filter(|outcome| outcome.item.result != ItemTally::Done);
-            refused.extend(outcomes.map(|outcome| (outcome.item.jid.clone(), outcome)));
+            // By position: a job and a recurring job of an archive may share a jid.
+            for (job, outcome) in slice.iter().zip(said.outcomes) {
+                match outcome.item.result {
+                    ItemTally::Done => self.jobs.push(job.clone()),
+                    _ => self.exclude(outcome),
+                }
+            }
             progress.add_done(slice.len() as u64);
         }
         progress.remove_bar();
-        for job in std::mem::take(&mut self.jobs) {
-            match refused.remove(&job.jid) {
-                Some(outcome) => self.exclude(outcome),
-                None => self.jobs.push(job),
-            }
-        }
         Ok(())
     }
 
