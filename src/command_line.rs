@@ -58,12 +58,12 @@ impl CommandLine {
     }
 
     /// Adds an argument.
-    pub(crate) fn with_name(mut self, name: impl Into<Name>) -> CommandLine {
+    pub(crate) fn with_name_argument(mut self, name: impl Into<Name>) -> CommandLine {
         self.names.push(name.into());
         self
     }
 
-    pub(crate) fn with_names<'n>(
+    pub(crate) fn with_name_arguments<'n>(
         mut self,
         names: impl IntoIterator<Item = &'n Name>,
     ) -> CommandLine {
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn an_ordinary_name_needs_nothing() {
-        let command = CommandLine::new("retry --completed").with_name("a1:b/c");
+        let command = CommandLine::new("retry --completed").with_name_argument("a1:b/c");
         let (line, argv) = both(command);
         assert_eq!(line, "qless retry --completed a1:b/c");
         assert_eq!(argv, ["qless", "retry", "--completed", "a1:b/c"]);
@@ -403,10 +403,16 @@ mod tests {
             "{",
             "\\",
         ] {
-            let argv = CommandLine::new("get").with_name(name).runnable_argv();
+            let argv = CommandLine::new("get")
+                .with_name_argument(name)
+                .runnable_argv();
             assert_eq!(argv[2..], ["--".into(), Name::from(name)], "{name}");
         }
-        let (line, _) = both(CommandLine::new("key").with_name("mail").with_name("-y"));
+        let (line, _) = both(
+            CommandLine::new("key")
+                .with_name_argument("mail")
+                .with_name_argument("-y"),
+        );
         assert_eq!(line, "qless key -- mail -y");
     }
 
@@ -414,7 +420,9 @@ mod tests {
     fn a_command_that_no_process_can_run_is_not_printed() {
         for name in ["a\0b", ""] {
             for command in [
-                CommandLine::new("get").with_name("a").with_name(name),
+                CommandLine::new("get")
+                    .with_name_argument("a")
+                    .with_name_argument(name),
                 CommandLine::new("jobs").with_exact_pattern("--queue", &name.into()),
             ] {
                 assert_eq!(command.shell_line(), None);
@@ -423,7 +431,7 @@ mod tests {
             }
         }
         let within = CommandLine::new("get")
-            .with_name("{}")
+            .with_name_argument("{}")
             .fill_sentence("{} shows it");
         assert_eq!(within.as_deref(), Some("`qless get -- '{}'` shows it"));
     }
@@ -432,7 +440,7 @@ mod tests {
     fn the_value_of_a_flag_stands_behind_an_equals_sign() {
         let command = CommandLine::new("depends")
             .with_flag("--off", "--all")
-            .with_name("b");
+            .with_name_argument("b");
         let (line, argv) = both(command);
         assert_eq!(line, "qless depends --off=--all b");
         assert_eq!(argv, ["qless", "depends", "--off=--all", "b"]);

@@ -37,7 +37,7 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     }
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        push_lossless(&mut text, chunk.valid());
+        push_escaping_reserved_chars(&mut text, chunk.valid());
         push_invalid_bytes(&mut text, chunk.invalid());
     }
     Cow::Owned(text)
@@ -45,7 +45,7 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
 
 /// Adds valid UTF-8. A character that [`lossless_text`] uses for an invalid byte is added as if its bytes were
 /// invalid, so that the result can be converted back.
-fn push_lossless(text: &mut String, utf8: &str) {
+fn push_escaping_reserved_chars(text: &mut String, utf8: &str) {
     let mut rest = utf8;
     while let Some((at, c)) = rest
         .char_indices()

@@ -52,7 +52,7 @@ fn repeat_until_stopped(
     for tick in 0u64.. {
         let begun = Instant::now();
         session.ui.reread_terminal_width();
-        let outcome = run_once(session).and_then(|_| session.ui.flush_stdout());
+        let outcome = run_once(session).and_then(|_| session.ui.flush_stdout_and_wait_for_pager());
         if let Some(exit) = signals.requested_exit() {
             return Ok(exit);
         }
@@ -70,7 +70,7 @@ fn repeat_until_stopped(
                 // Let calls fail immediately if the server is lost, so that the error is shown: the next tick
                 // connects again.
                 if let Some(core) = session.core_if_open() {
-                    core.report_loss_immediately();
+                    core.stop_waiting_for_lost_server();
                 }
             }
             Some(error) if !paints_frames && !lost_before => {

@@ -55,10 +55,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut session = Session::new(cli.globals, cli.command_text, settings, ui, clock);
     let result = run_subcommand(&cli.command, &mut session);
-    let unlisted = session.ui.unlisted_jids_error(cli.command.may_write());
+    let unlisted = session.ui.left_out_jids_error(cli.command.may_write());
     let unlisted = session.ui.report_if_incomplete(unlisted);
-    let result = result.and_then(|exit| session.ui.flush_stdout().map(|()| exit));
-    let result = match session.ui.lost_output() {
+    let result =
+        result.and_then(|exit| session.ui.flush_stdout_and_wait_for_pager().map(|()| exit));
+    let result = match session.ui.lost_output_error() {
         Some(lost) => result.and(Err(lost)),
         None => result,
     };
@@ -133,7 +134,10 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
             if !args.iter().any(|arg| arg == "--no-pager") {
                 ui.page_long_output();
             }
-            match ui.print_text(&text).and_then(|()| ui.flush_stdout()) {
+            match ui
+                .print_text(&text)
+                .and_then(|()| ui.flush_stdout_and_wait_for_pager())
+            {
                 Ok(()) => Exit::Ok,
                 Err(error) => ui.report_error(&error),
             }
@@ -154,7 +158,10 @@ fn report_error(error: &Error, args: &[OsString], ui: &mut Ui) -> Exit {
         return ui.report_error(with_hint.as_ref().unwrap_or(error));
     }
     let (line, exit) = health::nagios_failure(error);
-    match ui.print_text(&line).and_then(|()| ui.flush_stdout()) {
+    match ui
+        .print_text(&line)
+        .and_then(|()| ui.flush_stdout_and_wait_for_pager())
+    {
         Ok(()) => exit,
         Err(error) => ui.report_error(&error),
     }

@@ -284,7 +284,7 @@ fn findings_man_section() -> String {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
-    for line in findings::reference_defect_lines() {
+    for line in findings::reference_core_defect_lines() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page

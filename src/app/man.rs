@@ -28,7 +28,7 @@ use crate::text::{Sanitized, format_count};
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`
     #[arg(value_name = "COMMAND", value_parser = value::any_text(),
-          add = value::CandidateKind::Commands)]
+          add = value::CompletionKind::Commands)]
     words: Vec<String>,
     /// Write the page to this directory; without a command, all pages
     #[arg(long, value_name = "DIR")]

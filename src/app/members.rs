@@ -25,7 +25,7 @@ use crate::input::jids;
 use crate::input::jids::GivenJids;
 use crate::input::source::StdinAvailability;
 use crate::name::Name;
-use crate::session::{MemberCommandPart, Session, SharedStreamState};
+use crate::session::{MemberCommandPart, Session, SharedStreamCounters};
 use crate::settings::members::{ContextMember, ContextMembers};
 use crate::text::{Sanitized, format_count};
 use crate::threads;
@@ -188,7 +188,7 @@ impl<'g> CommandOnMembers<'g> {
         session.refuse_password_prompt_per_member()?;
         let running = parts.iter().flatten().count() as u32;
         let members_must_stop = Arc::new(AtomicBool::new(false));
-        let stream = Arc::new(SharedStreamState::default());
+        let stream = Arc::new(SharedStreamCounters::default());
         let stdout_lost = Arc::new(AtomicBool::new(false));
         let (to, messages) = channel();
         let mut answers: Vec<Option<Sender<bool>>> = Vec::new();
@@ -690,7 +690,7 @@ impl MemberMessageCollector<'_> {
                     session.ui.write_stderr(&text);
                 }
                 MemberMessage::Flush(written) => {
-                    session.ui.flush_stdout()?;
+                    session.ui.flush_stdout_and_wait_for_pager()?;
                     drop(written);
                 }
                 MemberMessage::Question(question) => self.questions.push((index, question)),
@@ -703,7 +703,7 @@ impl MemberMessageCollector<'_> {
                     self.results.push((index, result));
                 }
             }
-            if session.ui.lost_output().is_some() {
+            if session.ui.lost_output_error().is_some() {
                 self.stdout_lost.store(true, Ordering::Relaxed);
             }
             if !self.ready.is_empty() && self.ready.len() + self.results.len() == running {

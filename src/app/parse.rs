@@ -11,7 +11,7 @@ use super::completion::cursor;
 use super::help;
 use super::tree::Command;
 use super::{suggestion, tree, usage};
-use crate::args::globals::{CommandText, Globals};
+use crate::args::globals::{CommandLineText, Globals};
 use crate::args::{plain, shared};
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -23,7 +23,7 @@ use crate::session;
 pub(crate) struct Cli {
     pub globals: Globals,
     pub command: Command,
-    pub command_text: CommandText,
+    pub command_text: CommandLineText,
 }
 
 /// Why no command runs.
@@ -39,7 +39,7 @@ pub(crate) enum NotRun {
 /// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
     parse_without_correction_hint(args).map_err(|stop| match stop {
-        NotRun::Invalid(error) => NotRun::Invalid(session::with_corrected_line(
+        NotRun::Invalid(error) => NotRun::Invalid(session::with_corrected_command_hint(
             error,
             line_unless_secret(args).as_ref(),
         )),
@@ -63,7 +63,7 @@ fn parse_without_correction_hint(args: &[OsString]) -> Result<Cli, NotRun> {
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(classify_error)?,
-        command_text: CommandText {
+        command_text: CommandLineText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
             canonical_command: canonical_command(&tree, &matches),
             line_unless_secret: line_unless_secret(args),
@@ -127,7 +127,9 @@ fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine 
             let value = Name::from(word.as_os_str());
             own = match &long {
                 Some(long) => own.with_flag(long, value),
-                None if is_plain || !plain::has_special_meaning(&word) => own.with_name(value),
+                None if is_plain || !plain::means_stdin_file_or_pattern(&word) => {
+                    own.with_name_argument(value)
+                }
                 None => own.with_word(value),
             };
         }
@@ -152,7 +154,9 @@ fn mark_words_after_dashes<'a>(
         return Cow::Borrowed(args);
     };
     let (before, after) = args.split_at(end + 1);
-    let after = after.iter().map(|word| plain::mark_as_plain(word));
+    let after = after
+        .iter()
+        .map(|word| plain::mark_as_plain_if_ambiguous(word));
     Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
@@ -279,7 +283,10 @@ mod tests {
             return None;
         }
         let arg = Arg::new("it").value_parser(arg.get_value_parser().clone());
-        let words = [OsString::from("x"), plain::mark_as_plain(word.as_ref())];
+        let words = [
+            OsString::from("x"),
+            plain::mark_as_plain_if_ambiguous(word.as_ref()),
+        ];
         let mut command = clap::Command::new("x").arg(arg);
         let mut found = command.try_get_matches_from_mut(words).ok()?;
         if is(TypeId::of::<String>()) {

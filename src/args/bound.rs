@@ -34,7 +34,7 @@ pub(crate) fn parse_min_workers_limit(text: &str) -> Result<SubjectLimit, Invali
 }
 
 /// The limits in the query of a URL: `max-waiting=mail:1000,5000`, where a colon stands for `=`.
-pub(crate) fn parse_query_limits(query: &[(String, String)]) -> Result<Limits, String> {
+pub(crate) fn parse_health_limits_in_url(query: &[(String, String)]) -> Result<Limits, String> {
     let mut limits = Limits::default();
     for (name, value) in query {
         let Ok(kind) = LimitKind::from_str(name) else {

@@ -1,5 +1,5 @@
 //! The candidates that completion offers for an argument, attached where the argument is defined: `#[arg(add =
-//! value::CandidateKind::Queues)]`.
+//! value::CompletionKind::Queues)]`.
 //!
 //! Two kinds of values complete without this attribute: the possible values of a parser, and files where the value is
 //! called `FILE` or `DIR`.
@@ -8,7 +8,7 @@ use clap::builder::{ArgExt, CommandExt};
 
 /// A kind of names that completion looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CandidateKind {
+pub(crate) enum CompletionKind {
     Queues,
     Groups,
     Tags,
@@ -16,9 +16,9 @@ pub(crate) enum CandidateKind {
     /// Throttles with a maximum, and throttles of the jobs that run or wait.
     Throttles,
     /// Jids of these jobs.
-    Jids(JobCandidates),
-    /// Jids of the jobs that the command is for: those of its [`JobCandidates`] if it has any, else the jobs that are
-    /// not complete.
+    Jids(JidCompletionKind),
+    /// Jids of the jobs that the command is for: those of its [`JidCompletionKind`] if it has any, else the jobs that
+    /// are not complete.
     Targets,
     /// Options of the core.
     Options,
@@ -30,11 +30,11 @@ pub(crate) enum CandidateKind {
     Topics,
 }
 
-impl ArgExt for CandidateKind {}
+impl ArgExt for CompletionKind {}
 
-/// The jobs that a command is for: `#[command(add = value::JobCandidates::Failed)]`.
+/// The jobs that a command is for: `#[command(add = value::JidCompletionKind::Failed)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JobCandidates {
+pub(crate) enum JidCompletionKind {
     Failed,
     /// Running and stalled jobs.
     Held,
@@ -44,4 +44,4 @@ pub(crate) enum JobCandidates {
     NotComplete,
 }
 
-impl CommandExt for JobCandidates {}
+impl CommandExt for JidCompletionKind {}

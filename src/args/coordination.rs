@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::quote_array;
 use crate::model::coordination::{
-    Coordination, CoordinationOption, OptionValueFault, RequiredOption,
+    CoordinationOption, CoordinationOptions, OptionValueFault, RequiredOption,
 };
 use crate::name;
 use crate::name::Name;
@@ -36,7 +36,7 @@ pub(crate) struct CoordinationFlags {
     /// Throttle: limits how many of its jobs run at the same time; MAX sets the limit; an empty ID removes all
     /// throttles. An ID that has a `=` ends in one more: `a=b=` or `a=b=3`
     #[arg(help_heading = COORDINATION, long = "throttle", value_name = "ID[=MAX]",
-          value_parser = throttle(), add = value::CandidateKind::Throttles)]
+          value_parser = throttle(), add = value::CompletionKind::Throttles)]
     pub throttles: Vec<ThrottleArg>,
     /// Delay of retries: `fixed:30s`, `linear:30s`, `exp:30s:2:1h:0.1` (factor, maximum, jitter) or
     /// `lowkiq`
@@ -89,8 +89,8 @@ pub(crate) struct ThrottleArg {
 
 impl CoordinationFlags {
     /// The options.
-    pub(crate) fn coordination_options(&self) -> Coordination<'static> {
-        let mut options = Coordination::default();
+    pub(crate) fn coordination_options(&self) -> CoordinationOptions<'static> {
+        let mut options = CoordinationOptions::default();
         if !self.throttles.is_empty() {
             let ids = self.throttles.iter().map(|one| &one.id);
             let ids = quote_array(ids.filter(|id| !id.is_empty()));
@@ -114,7 +114,7 @@ impl OccupiedLaneFlags {
     pub(crate) fn lane_and_coordination_options(
         &self,
         others: &CoordinationFlags,
-    ) -> Coordination<'static> {
+    ) -> CoordinationOptions<'static> {
         let mut options = others.coordination_options();
         let dup = match (self.merge, &self.unique) {
             (true, _) => Some(Name::from("merge")),
@@ -136,7 +136,10 @@ impl OccupiedLaneFlags {
     }
 }
 
-fn set_given_options(options: &mut Coordination, values: &[(CoordinationOption, &Option<Name>)]) {
+fn set_given_options(
+    options: &mut CoordinationOptions,
+    values: &[(CoordinationOption, &Option<Name>)],
+) {
     for (option, value) in values {
         if let Some(value) = value {
             options.set_option(*option, value.as_bytes().to_vec());
@@ -145,7 +148,7 @@ fn set_given_options(options: &mut Coordination, values: &[(CoordinationOption, 
 }
 
 /// Refuses an option that has an effect only together with another option, if that one is not given.
-pub(crate) fn refuse_unmet_requirements(options: &Coordination) -> Result<(), Error> {
+pub(crate) fn refuse_unmet_requirements(options: &CoordinationOptions) -> Result<(), Error> {
     let Some((option, need)) = options.first_unmet_requirement() else {
         return Ok(());
     };

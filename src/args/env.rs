@@ -17,7 +17,7 @@ impl Globals {
     /// Fills in the flags that the command line does not give.
     pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
         self.given = GivenFlags {
-            destination: self.destination_flags(),
+            destination: self.server_flags_without_password(),
             output: self.output.is_some(),
             prefix: self.prefix.is_some(),
             read_only: self.read_only,
@@ -73,7 +73,7 @@ impl Globals {
 
 impl Globals {
     /// The given flags that name the server of the command. The password of the address is left out.
-    fn destination_flags(&self) -> Vec<(&'static str, Name)> {
+    fn server_flags_without_password(&self) -> Vec<(&'static str, Name)> {
         let redis = self.redis.as_ref().and_then(|text| {
             let target = ServerTarget::parse(text).ok()?;
             Some(if target.has_password() {

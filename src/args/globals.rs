@@ -25,7 +25,7 @@ pub(crate) struct Globals {
     #[arg(skip)]
     pub given: GivenFlags,
     /// Context of the config file; repeated: several as one [QLESS_CONTEXT; default: the one that the file names]
-    #[arg(long, global = true, value_name = "NAME", add = value::CandidateKind::Contexts)]
+    #[arg(long, global = true, value_name = "NAME", add = value::CompletionKind::Contexts)]
     pub context: Vec<String>,
     /// Config file; `none` for none [QLESS_CONFIG; default ~/.config/qless/config.toml]
     #[arg(long, global = true, value_name = "FILE")]
@@ -153,7 +153,7 @@ impl TlsFiles {
     }
 
     /// The files, with relative paths resolved against `dir`.
-    pub(crate) fn relative_to(self, dir: &Path) -> TlsFiles {
+    pub(crate) fn resolved_against(self, dir: &Path) -> TlsFiles {
         let within = |path: PathBuf| dir.join(path);
         TlsFiles {
             ca: self.ca.map(within),
@@ -200,7 +200,7 @@ pub(crate) struct GivenFlags {
 
 /// A command line as text.
 #[derive(Clone, Debug)]
-pub(crate) struct CommandText {
+pub(crate) struct CommandLineText {
     /// The command's name.
     pub name: String,
     /// The command with the arguments that decide what it does.

@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(read("@a"), InputArg::File("a".into()));
         assert_eq!(read("a@"), InputArg::Value("a@".into()));
         for word in ["-", "@a", "a"] {
-            let marked = plain::mark_as_plain(OsStr::new(word));
+            let marked = plain::mark_as_plain_if_ambiguous(OsStr::new(word));
             assert_eq!(InputArg::parse_word(marked), InputArg::Value(word.into()));
         }
     }

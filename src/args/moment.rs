@@ -11,9 +11,9 @@ use super::invalid::Invalid;
 use super::value;
 use crate::clock::moment::Moment;
 
-/// A moment as the user typed it. [`TypedMoment::resolve`] turns it into a time.
+/// A moment as the user typed it. [`MomentArg::resolve`] turns it into a time.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum TypedMoment {
+pub(crate) enum MomentArg {
     At(Moment),
     In(Duration),
     /// A time of day in the local zone: the next such moment.
@@ -36,20 +36,20 @@ const DAYS: [Weekday; 7] = [
 
 /// When a recurring job runs, as typed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TypedRecurrence {
+pub(crate) struct RecurrenceArg {
     pub interval: Duration,
     /// The time of the first run, if the word names one, as `@daily` does.
-    pub at: Option<TypedMoment>,
+    pub at: Option<MomentArg>,
 }
 
 /// Reads a duration of at least 1 ms, or `@hourly`, `@daily`, `@midnight` or `@weekly` as crontab(5) has
 /// them.
-pub(crate) fn parse_recurrence(text: &str) -> Result<TypedRecurrence, Invalid> {
+pub(crate) fn parse_recurrence(text: &str) -> Result<RecurrenceArg, Invalid> {
     let midnight = civil::Time::midnight();
     let at = match text {
-        "@hourly" => TypedMoment::Minute(0),
-        "@daily" | "@midnight" => TypedMoment::Clock(midnight),
-        "@weekly" => TypedMoment::Weekday(Weekday::Sunday, midnight),
+        "@hourly" => MomentArg::Minute(0),
+        "@daily" | "@midnight" => MomentArg::Clock(midnight),
+        "@weekly" => MomentArg::Weekday(Weekday::Sunday, midnight),
         _ if text.starts_with('@') => {
             return Err(Invalid::expects(
                 "a duration such as `1d`, `@hourly`, `@daily` or `@weekly`",
@@ -57,20 +57,20 @@ pub(crate) fn parse_recurrence(text: &str) -> Result<TypedRecurrence, Invalid> {
         }
         _ => {
             let interval = value::recurring_interval(text)?;
-            return Ok(TypedRecurrence { interval, at: None });
+            return Ok(RecurrenceArg { interval, at: None });
         }
     };
-    Ok(TypedRecurrence {
+    Ok(RecurrenceArg {
         interval: at.recurring_period().unwrap_or_default(),
         at: Some(at),
     })
 }
 
 /// Reads what [`parse_moment_or_delay`] reads, `:30` for minute 30 of each hour, or `mon 03:00`.
-pub(crate) fn parse_run_time(text: &str) -> Result<TypedMoment, Invalid> {
+pub(crate) fn parse_run_time(text: &str) -> Result<MomentArg, Invalid> {
     let Some(minute) = text.strip_prefix(':') else {
         return match parse_weekday_and_time(text) {
-            Some((day, time)) => Ok(TypedMoment::Weekday(day, time)),
+            Some((day, time)) => Ok(MomentArg::Weekday(day, time)),
             None => parse_moment_or_delay(text).map_err(|_| {
                 Invalid::expects(
                     "a time such as `03:00`, `mon 03:00`, `:30` or `2026-11-21T06:00:00Z`",
@@ -80,7 +80,7 @@ pub(crate) fn parse_run_time(text: &str) -> Result<TypedMoment, Invalid> {
     };
     let digits = minute.len() == 2 && minute.bytes().all(|byte| byte.is_ascii_digit());
     match minute.parse() {
-        Ok(minute @ 0..=59) if digits => Ok(TypedMoment::Minute(minute)),
+        Ok(minute @ 0..=59) if digits => Ok(MomentArg::Minute(minute)),
         _ => Err(Invalid::expects(
             "a minute of the hour such as `:05` or `:30`",
         )),
@@ -88,37 +88,37 @@ pub(crate) fn parse_run_time(text: &str) -> Result<TypedMoment, Invalid> {
 }
 
 /// Reads `2026-11-21T06:00:00Z`, `2026-11-21 06:00` or `06:00` in the local zone, `now`, `+10m`.
-pub(crate) fn parse_moment_or_delay(text: &str) -> Result<TypedMoment, Invalid> {
+pub(crate) fn parse_moment_or_delay(text: &str) -> Result<MomentArg, Invalid> {
     let invalid = || {
         Invalid::expects(
             "a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`",
         )
     };
     if text == "now" {
-        return Ok(TypedMoment::In(Duration::ZERO));
+        return Ok(MomentArg::In(Duration::ZERO));
     }
     if let Some(later) = text.strip_prefix('+') {
         return value::duration(later)
-            .map(TypedMoment::In)
+            .map(MomentArg::In)
             .map_err(|_| invalid());
     }
     if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(TypedMoment::At(Moment::from_micros(at.as_microsecond())));
+        return Ok(MomentArg::At(Moment::from_micros(at.as_microsecond())));
     }
     if let Some(time) = parse_time_of_day(text) {
-        return Ok(TypedMoment::Clock(time));
+        return Ok(MomentArg::Clock(time));
     }
     let local: civil::DateTime = text.parse().map_err(|_| invalid())?;
     let zoned = local.to_zoned(TimeZone::system()).map_err(|_| invalid())?;
-    Ok(TypedMoment::At(Moment::from_micros(
+    Ok(MomentArg::At(Moment::from_micros(
         zoned.timestamp().as_microsecond(),
     )))
 }
 
 /// Reads a deadline: a duration from now on such as `30s`, or a time as [`parse_moment_or_delay`] does.
-pub(crate) fn parse_deadline(text: &str) -> Result<TypedMoment, Invalid> {
+pub(crate) fn parse_deadline(text: &str) -> Result<MomentArg, Invalid> {
     match value::duration(text) {
-        Ok(duration) => Ok(TypedMoment::In(duration)),
+        Ok(duration) => Ok(MomentArg::In(duration)),
         Err(refused) if text.parse::<f64>().is_ok() => Err(refused),
         Err(_) => parse_moment_or_delay(text).map_err(|_| {
             Invalid::expects("a duration such as `90s` or `10m`, or a time such as `06:00`")
@@ -155,33 +155,33 @@ fn parse_time_of_day(text: &str) -> Option<civil::Time> {
     is_clock.then(|| text.parse().ok()).flatten()
 }
 
-impl TypedMoment {
+impl MomentArg {
     /// The moment, if `now` is the present.
     pub(crate) fn resolve(&self, now: Moment) -> Moment {
         match self {
-            TypedMoment::At(moment) => *moment,
-            TypedMoment::In(duration) => now.plus(*duration),
-            TypedMoment::Clock(time) => {
+            MomentArg::At(moment) => *moment,
+            MomentArg::In(duration) => now.plus(*duration),
+            MomentArg::Clock(time) => {
                 next_time_of_day(None, *time, now, TimeZone::system()).unwrap_or(now)
             }
-            TypedMoment::Weekday(day, time) => {
+            MomentArg::Weekday(day, time) => {
                 next_time_of_day(Some(*day), *time, now, TimeZone::system()).unwrap_or(now)
             }
-            TypedMoment::Minute(minute) => {
+            MomentArg::Minute(minute) => {
                 next_minute(*minute, now, TimeZone::system()).unwrap_or(now)
             }
         }
     }
 }
 
-impl TypedMoment {
+impl MomentArg {
     /// The interval at which the given time recurs, such as a day. `None` if it does not recur.
     pub(crate) fn recurring_period(&self) -> Option<Duration> {
         let hours = match self {
-            TypedMoment::At(_) | TypedMoment::In(_) => return None,
-            TypedMoment::Minute(_) => 1,
-            TypedMoment::Clock(_) => 24,
-            TypedMoment::Weekday(..) => 7 * 24,
+            MomentArg::At(_) | MomentArg::In(_) => return None,
+            MomentArg::Minute(_) => 1,
+            MomentArg::Clock(_) => 24,
+            MomentArg::Weekday(..) => 7 * 24,
         };
         Some(Duration::from_secs(hours * 3600))
     }
@@ -241,7 +241,7 @@ mod tests {
     fn a_minute_means_its_next_occurrence() {
         let now = Moment::from_seconds(86_400.0 + 6.5 * 3600.0).unwrap();
         let next = |text: &str, zone: &TimeZone| match parse_run_time(text) {
-            Ok(TypedMoment::Minute(minute)) => {
+            Ok(MomentArg::Minute(minute)) => {
                 next_minute(minute, now, zone.clone()).unwrap().to_string()
             }
             other => panic!("{other:?}"),
@@ -256,7 +256,7 @@ mod tests {
         for text in [":60", ":5", ":+5", ":", ":055"] {
             assert!(parse_run_time(text).is_err(), "{text}");
         }
-        assert!(matches!(parse_run_time("06:00"), Ok(TypedMoment::Clock(_))));
+        assert!(matches!(parse_run_time("06:00"), Ok(MomentArg::Clock(_))));
     }
 
     #[test]
@@ -274,11 +274,11 @@ mod tests {
         assert_eq!(from("2026-11-21T07:00:00.5+01:00"), "1795240800.5");
         assert!(matches!(
             parse_moment_or_delay("06:00"),
-            Ok(TypedMoment::Clock(_))
+            Ok(MomentArg::Clock(_))
         ));
         assert!(matches!(
             parse_moment_or_delay("2026-11-21 06:00"),
-            Ok(TypedMoment::At(_))
+            Ok(MomentArg::At(_))
         ));
         for text in ["soon", "", "25:00", "-5m", "2026-13-01 06:00", "+x"] {
             assert!(parse_moment_or_delay(text).is_err(), "{text}");
@@ -290,8 +290,8 @@ mod tests {
         let now = Moment::from_seconds(86_400.0 + 6.0 * 3600.0).unwrap();
         let next = |text: &str| {
             let (day, time) = match parse_run_time(text).unwrap() {
-                TypedMoment::Clock(time) => (None, time),
-                TypedMoment::Weekday(day, time) => (Some(day), time),
+                MomentArg::Clock(time) => (None, time),
+                MomentArg::Weekday(day, time) => (Some(day), time),
                 other => panic!("{other:?}"),
             };
             next_time_of_day(day, time, now, TimeZone::UTC)

@@ -1,8 +1,8 @@
 //! The words after `--`: plain names, whatever they look like.
 //!
-//! A parser of a value sees the word, but not what stands before it. [`mark_as_plain`] therefore puts a NUL, which no
-//! argument of a process holds, before each word after `--` that would mean something else before `--`. The parsers
-//! of [`super::value`] remove this NUL with [`word_and_had_plain_mark`].
+//! A parser of a value sees the word, but not what stands before it. [`mark_as_plain_if_ambiguous`] therefore puts a
+//! NUL, which no argument of a process holds, before each word after `--` that would mean something else before `--`.
+//! The parsers of [`super::value`] remove this NUL with [`word_and_had_plain_mark`].
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -12,13 +12,13 @@ use crate::command_line;
 const MARK: u8 = 0;
 
 /// Whether a word that is not after `--` means stdin, a file or a pattern instead of itself.
-pub(crate) fn has_special_meaning(word: &OsStr) -> bool {
+pub(crate) fn means_stdin_file_or_pattern(word: &OsStr) -> bool {
     let word = word.as_bytes();
     command_line::is_ambiguous_argument(word) && (word == b"-" || !word.starts_with(b"-"))
 }
 
 /// Marks a word after `--` as plain, if the word would mean something else before `--`.
-pub(crate) fn mark_as_plain(word: &OsStr) -> OsString {
+pub(crate) fn mark_as_plain_if_ambiguous(word: &OsStr) -> OsString {
     if command_line::is_ambiguous_argument(word.as_bytes()) {
         OsString::from_vec([&[MARK], word.as_bytes()].concat())
     } else {

@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use super::input_arg::InputArg;
 use super::moment;
-use super::moment::TypedMoment;
+use super::moment::MomentArg;
 use super::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -57,7 +57,7 @@ pub(crate) struct BulkFlags {
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write())]
     pub report: Option<PathBuf>,
     #[command(flatten)]
-    pub replicas: ReplicasFlag,
+    pub replicas: WaitReplicasFlag,
 }
 
 impl BulkFlags {
@@ -76,7 +76,7 @@ impl BulkFlags {
 
 /// The flag of every command that puts jobs or may change many.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct ReplicasFlag {
+pub(crate) struct WaitReplicasFlag {
     /// Wait until N replicas have the change, up to `--timeout`
     #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::at_least_one,
           allow_hyphen_values = true)]
@@ -85,7 +85,7 @@ pub(crate) struct ReplicasFlag {
 
 /// The flag of bulk commands that make jobs runnable.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct SpreadFlag {
+pub(crate) struct SpreadOverTimeFlag {
     /// Spread the jobs evenly over this time instead of running all at the same time
     #[arg(help_heading = BULK, long, value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true)]
@@ -94,7 +94,7 @@ pub(crate) struct SpreadFlag {
 
 /// The flag of commands that put jobs into a queue that is named.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct ExistingQueueFlag {
+pub(crate) struct RequireExistingQueueFlag {
     /// Exit with 4 if the named queue does not exist, instead of creating it
     #[arg(long)]
     pub existing_queue: bool,
@@ -123,7 +123,7 @@ pub(crate) struct Selector {
     pub filters: Filters,
     /// Failed jobs of this group (name or glob)
     #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern(),
-          add = value::CandidateKind::Groups)]
+          add = value::CompletionKind::Groups)]
     pub groups: Vec<NamePattern>,
     /// Failed jobs whose message contains a match of this regular expression
     #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::message_regex)]
@@ -135,21 +135,21 @@ pub(crate) struct Selector {
 pub(crate) struct Filters {
     /// Jobs of this queue (name or glob)
     #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     pub queues: Vec<NamePattern>,
     /// Jobs in this state
     #[arg(help_heading = SELECTOR, long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
     pub states: Vec<State>,
     /// Jobs with this tag; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name(),
-          add = value::CandidateKind::Tags)]
+          add = value::CompletionKind::Tags)]
     pub tags: Vec<Name>,
     /// Jobs of this class (name or glob)
     #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
     pub klasses: Vec<NamePattern>,
     /// Jobs that this worker holds, also with an expired lock (name or glob)
     #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern(),
-          add = value::CandidateKind::Workers)]
+          add = value::CompletionKind::Workers)]
     pub held_by: Vec<NamePattern>,
     /// Jobs that have been in their state for at least this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
@@ -166,7 +166,7 @@ pub(crate) struct Filters {
     pub keys: Vec<Name>,
     /// Jobs that need a slot of this throttle (id or glob)
     #[arg(help_heading = SELECTOR, long = "throttle", value_name = "ID", value_parser = value::pattern(),
-          add = value::CandidateKind::Throttles)]
+          add = value::CompletionKind::Throttles)]
     pub throttles: Vec<NamePattern>,
     /// Scheduled jobs whose time does not come: before 1970, or more than 1,000 years from now
     #[arg(help_heading = SELECTOR, long)]
@@ -379,9 +379,9 @@ fn state_conflict_error(one: &str, theirs: &[State], other: &str, others: &[Stat
 
 /// Jobs by jid, or by a selector; one excludes the other.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Targets {
+pub(crate) struct JobTargets {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
+    #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
     pub jids: Vec<InputArg>,
     #[command(flatten)]
     pub selector: Selector,
@@ -391,34 +391,34 @@ pub(crate) struct Targets {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct JidsOrQueue {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required_unless_present = "queue", add = value::CandidateKind::Targets)]
+    #[arg(value_name = "JID", required_unless_present = "queue", add = value::CompletionKind::Targets)]
     pub jids: Vec<InputArg>,
     /// A queue, in place of jobs
     #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     pub queue: Option<Name>,
 }
 
-/// [`Targets`] without the filters about failures.
+/// [`JobTargets`] without the filters about failures.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct TargetsWithoutFailure {
+pub(crate) struct JobTargetsWithoutFailureFlags {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
+    #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
     pub jids: Vec<InputArg>,
     #[command(flatten)]
     pub filters: Filters,
 }
 
-impl From<TargetsWithoutFailure> for Targets {
-    fn from(unfailed: TargetsWithoutFailure) -> Targets {
-        Targets {
+impl From<JobTargetsWithoutFailureFlags> for JobTargets {
+    fn from(unfailed: JobTargetsWithoutFailureFlags) -> JobTargets {
+        JobTargets {
             jids: unfailed.jids,
             selector: unfailed.filters.into(),
         }
     }
 }
 
-impl Targets {
+impl JobTargets {
     /// Whether neither jids nor flags select jobs.
     pub(crate) fn is_empty(&self) -> bool {
         self.jids.is_empty() && self.selector.is_empty() && !self.selector.all
@@ -426,7 +426,7 @@ impl Targets {
 
     /// Refuses jids together with flags that select jobs, neither jids nor such flags, and flags that no job can
     /// match.
-    pub(crate) fn require_jids_or_selector(&self) -> Result<(), Error> {
+    pub(crate) fn require_either_jids_or_selector(&self) -> Result<(), Error> {
         let Filters {
             limit, offset, all, ..
         } = &self.selector.filters;
@@ -449,7 +449,7 @@ impl Targets {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaxInputDataFlag {
     /// Maximum size of the data, in bytes, up to 500MiB
-    #[arg(long, value_name = "BYTES", value_parser = value::data_size, default_value = "16MiB")]
+    #[arg(long, value_name = "BYTES", value_parser = value::max_data_size, default_value = "16MiB")]
     pub max_data: usize,
 }
 
@@ -458,7 +458,7 @@ pub(crate) struct MaxInputDataFlag {
 pub(crate) struct HolderFlags {
     /// Name of the worker that holds the job [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
-          add = value::CandidateKind::Workers)]
+          add = value::CompletionKind::Workers)]
     pub worker: Option<Name>,
     /// Act in the name of the worker that holds the job, whichever it is
     #[arg(long, conflicts_with = "worker")]
@@ -473,17 +473,17 @@ impl HolderFlags {
 
 /// The time at which a job runs.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct RunTimeFlags {
+pub(crate) struct DueTimeFlags {
     /// Run it after this time, such as `10m`
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub delay: Option<Duration>,
     /// Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`
     #[arg(long, value_name = "T", value_parser = moment::parse_moment_or_delay, allow_hyphen_values = true,
           conflicts_with = "delay")]
-    pub at: Option<TypedMoment>,
+    pub at: Option<MomentArg>,
 }
 
-impl RunTimeFlags {
+impl DueTimeFlags {
     /// Whether one of the flags was given.
     pub(crate) fn is_time_given(&self) -> bool {
         self.delay.is_some() || self.at.is_some()
@@ -513,7 +513,7 @@ impl RunTimeFlags {
 pub(crate) struct QueueTargets {
     /// Queues
     #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all",
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     pub queues: Vec<Name>,
     /// All queues
     #[arg(long, conflicts_with = "queues")]

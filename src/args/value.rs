@@ -33,7 +33,7 @@ use crate::name::Name;
 use crate::text;
 use crate::text::Sanitized;
 
-pub(crate) use super::candidates::{CandidateKind, JobCandidates};
+pub(crate) use super::candidates::{CompletionKind, JidCompletionKind};
 
 /// The largest integer up to which doubles are exact: the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
@@ -260,7 +260,7 @@ pub(crate) fn byte_count(text: &str) -> Result<usize, Invalid> {
 }
 
 /// Parses the maximum size of a job's data. The reply with the whole job must fit into a Redis string of 512 MiB.
-pub(crate) fn data_size(text: &str) -> Result<usize, Invalid> {
+pub(crate) fn max_data_size(text: &str) -> Result<usize, Invalid> {
     match byte_count(text) {
         Ok(number @ 0..=MAX_DATA_BYTES) => Ok(number),
         _ => Err(Invalid::expects(
@@ -270,7 +270,7 @@ pub(crate) fn data_size(text: &str) -> Result<usize, Invalid> {
 }
 
 /// Parses the maximum length of a failure's message, which the core stores with each failed job.
-pub(crate) fn error_message_size(text: &str) -> Result<usize, Invalid> {
+pub(crate) fn max_failure_message_size(text: &str) -> Result<usize, Invalid> {
     match byte_count(text) {
         Ok(number @ 0..=MAX_ERROR_BYTES) => Ok(number),
         _ => Err(Invalid::expects(
@@ -491,7 +491,7 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, Invalid> {
 }
 
 /// The name of an environment variable.
-pub(crate) fn variable_name(text: &str) -> Result<String, Invalid> {
+pub(crate) fn env_variable_name(text: &str) -> Result<String, Invalid> {
     if text.is_empty() || text.contains(['=', '\0']) {
         Err("is not the name of a variable".into())
     } else {

@@ -11,7 +11,7 @@ use crate::core::call::{Core, blocks_writes};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
-use crate::model::bulk::{BulkTotals, ItemTally, OutcomeCode};
+use crate::model::bulk::{BulkTotals, ItemResult, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -65,7 +65,7 @@ impl BulkPlan {
                 .write_totals(&mut session.ui, not_tried, None);
         }
         if let Some(ledger) = &mut recorder.options.ledger {
-            ledger.write_head(session)?;
+            ledger.write_head_or_note_restart(session)?;
         }
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.record_outcome(&mut session.ui, outcome)?;
@@ -93,7 +93,7 @@ impl BulkPlan {
         if !self.options.fail_fast {
             return 0;
         }
-        let failed = |excluded: &ExcludedJob| excluded.outcome.item.result == ItemTally::Failed;
+        let failed = |excluded: &ExcludedJob| excluded.outcome.item.result == ItemResult::Failed;
         let Some(at) = self.excluded.iter().position(failed) else {
             return 0;
         };
@@ -136,7 +136,7 @@ impl OutcomeRecorder {
     }
 
     /// Writes the jobs that are about to be changed to the report file, and reserves disk space for their outcomes.
-    fn write_planned_and_reserve(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
+    fn write_planned_and_reserve_space(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
         for job in jobs {
             self.write_to_ledger(&JobOutcome::planned(job))?;
         }
@@ -182,7 +182,7 @@ impl OutcomeRecorder {
                 break;
             }
             // The report file lists the jobs before they are changed, so that a crash hides no change.
-            if let Err(error) = self.write_planned_and_reserve(slice) {
+            if let Err(error) = self.write_planned_and_reserve_space(slice) {
                 stopped_by = Some(error);
                 break;
             }
@@ -209,11 +209,11 @@ impl OutcomeRecorder {
             let mut failed = false;
             for outcome in changed.outcomes {
                 let result = outcome.item.result;
-                failed |= result == ItemTally::Failed;
+                failed |= result == ItemResult::Failed;
                 if outcome.item.code == OutcomeCode::Gone && !outcome.cascaded {
                     self.tally.count_vanished_given_job();
                 }
-                let refused = matches!(result, ItemTally::Skipped | ItemTally::Failed);
+                let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
                 if is_one_jid && refused {
                     self.write_to_ledger(&outcome)?;
                     self.flush_ledger()?;
@@ -221,7 +221,7 @@ impl OutcomeRecorder {
                 }
                 // Remember only jobs that still exist. A job without a state after the change was deleted, so it
                 // cannot be lost.
-                if let (Some(restarts), Some(_), ItemTally::Done) =
+                if let (Some(restarts), Some(_), ItemResult::Done) =
                     (&mut restarts, &outcome.item.state_after, result)
                 {
                     restarts.remember_put(outcome.item.jid.as_bytes());
@@ -240,8 +240,8 @@ impl OutcomeRecorder {
             if let Err(error) = self.flush_ledger() {
                 stopped_by.get_or_insert(error);
             }
-            session.ui.flush_stdout()?;
-            if let Some(lost) = session.ui.lost_output() {
+            session.ui.flush_stdout_and_wait_for_pager()?;
+            if let Some(lost) = session.ui.lost_output_error() {
                 stopped_by.get_or_insert(lost.hint(resume_hint(remaining, session)));
             }
             progress.add_done(slice.len() as u64);

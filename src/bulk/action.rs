@@ -2,7 +2,7 @@
 //! the report and the exit code.
 
 use super::{BulkPlan, JobOutcome, SliceOutcome};
-use crate::args::shared::{BulkFlags, Targets};
+use crate::args::shared::{BulkFlags, JobTargets};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -104,7 +104,7 @@ impl<'a> BulkAction<'a> {
     pub(crate) fn run(
         self,
         flags: &BulkFlags,
-        targets: &Targets,
+        targets: &JobTargets,
         session: &mut Session,
     ) -> Result<Exit, Error> {
         BulkPlan::connect_and_plan(session, &self, flags, targets)?.ask_and_run(self, session)

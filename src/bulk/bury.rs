@@ -4,7 +4,7 @@ use super::order;
 use super::{BulkAction, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableColumns, ItemDetail, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -33,7 +33,7 @@ pub(crate) fn refuse_running_or_ended(job: &JobSnapshot) -> Option<JobOutcome> {
     match job.stored.as_bytes() {
         b"running" => {
             let holder = job.worker.clone().unwrap_or_default();
-            let why = ItemDetail::Is(format!("{}, held by `{holder}`", job.state));
+            let why = OutcomeDetail::Is(format!("{}, held by `{holder}`", job.state));
             Some(JobOutcome::refused(jid, OutcomeCode::StateChanged, why))
         }
         b"complete" => Some(JobOutcome::already_complete(jid)),
@@ -63,7 +63,7 @@ pub(crate) fn bury_action<'a>(
                 .with_already_as_asked(job.has_failed_in_group(&why.group));
             let fail = command_if_running.filter(|_| job.has_stored_state("running"));
             let fail = fail.and_then(|fail| {
-                let fail = fail.clone().with_name(&job.jid);
+                let fail = fail.clone().with_name_argument(&job.jid);
                 fail.fill_sentence("fail it for its worker: {}")
             });
             Some(if fail.is_some() {

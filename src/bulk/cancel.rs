@@ -59,7 +59,7 @@ pub(crate) fn cancel_jobs(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     plan.refuse_single_excluded()?;
-    let mut edges = order::read_dependency_edges(&plan.jobs, now, session)?;
+    let mut edges = order::read_direct_dependents(&plan.jobs, now, session)?;
     if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
@@ -91,7 +91,7 @@ pub(crate) fn cancel_jobs(
             if rest.is_empty() {
                 return Ok(outcomes).into();
             }
-            let replies = match core.cancel_leading_jobs(now, dependents, &rest, consent) {
+            let replies = match core.cancel_jobs_up_to_call_limit(now, dependents, &rest, consent) {
                 Ok(replies) => replies,
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
@@ -146,7 +146,7 @@ fn save_and_cancel(
         DependentsPolicy::Cancel => DependentsPolicy::Refuse,
         dependents => dependents,
     };
-    save.write_head(session)?;
+    save.write_head_or_note_restart(session)?;
     plan.run_in_slices(session, |core, now, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
         let (mut saved, mut outcomes) = match save.write_jobs(core, now, &jobs) {
@@ -154,7 +154,8 @@ fn save_and_cancel(
             Err(error) => return Err(error).into(),
         };
         while !saved.is_empty() {
-            let replies = match core.cancel_leading_jobs(now, dependents, &saved, consent) {
+            let replies = match core.cancel_jobs_up_to_call_limit(now, dependents, &saved, consent)
+            {
                 Ok(replies) => replies,
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
@@ -301,7 +302,7 @@ fn confirm_cancel(
         TargetSource::Selector => true,
     };
     if count == 0 || !asks {
-        return Ok(session.ui.consent_for_named_job());
+        return Ok(session.ui.grant_consent_for_named_job());
     }
     let what = describe_cancel(plan, count, below, affected, session)?;
     let details = |options: &RenderOptions| plan.question_table_and_effects(options, "");
@@ -323,7 +324,7 @@ fn describe_cancel(
         0 => plan.describe_count_and_state(count),
         _ => format_count(count as u64, "job", "jobs"),
     };
-    let mut what = format!("cancel {jobs} on {}", session.destination()?);
+    let mut what = format!("cancel {jobs} on {}", session.server_label_and_address()?);
     if below > 0 {
         what.push_str(&format!(", {below} of them because they wait for others"));
     }

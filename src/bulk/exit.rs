@@ -2,10 +2,10 @@
 
 use crate::error::Kind;
 use crate::exit::Exit;
-use crate::model::bulk::{ItemTally, OutcomeCode};
+use crate::model::bulk::{ItemResult, OutcomeCode};
 
 /// The number of jobs by result and code.
-pub(crate) type Codes = std::collections::BTreeMap<(ItemTally, OutcomeCode), usize>;
+pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, OutcomeCode), usize>;
 
 /// The kind of error for the outcome of a job, if only this job was named.
 pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
@@ -35,16 +35,16 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
 /// | any  | any                        | none               | 0                 |
 /// | any  | any                        | some               | 3                 |
 pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, are_given_by_jid: bool) -> Exit {
-    let failed = |(result, _): &(ItemTally, OutcomeCode)| *result == ItemTally::Failed;
-    let refused = |(result, code): &(ItemTally, OutcomeCode)| {
-        matches!(result, ItemTally::Skipped | ItemTally::Failed)
+    let failed = |(result, _): &(ItemResult, OutcomeCode)| *result == ItemResult::Failed;
+    let refused = |(result, code): &(ItemResult, OutcomeCode)| {
+        matches!(result, ItemResult::Skipped | ItemResult::Failed)
             && matches!(error_kind(*code), Kind::NotFound | Kind::Conflict)
     };
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
         (None, _) => Exit::Ok,
-        (Some((ItemTally::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
-        (Some((ItemTally::Failed, code)), None) if remaining == 0 => error_kind(*code).exit(),
+        (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
+        (Some((ItemResult::Failed, code)), None) if remaining == 0 => error_kind(*code).exit(),
         _ if are_given_by_jid && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
         _ if codes.keys().any(failed) => Exit::Partial,
         _ => Exit::Ok,
@@ -102,7 +102,7 @@ mod tests {
         ] {
             let codes: Codes = codes
                 .iter()
-                .map(|code| ((code.item_tally(), *code), 1))
+                .map(|code| ((code.item_result(), *code), 1))
                 .collect();
             assert_eq!(bulk_exit(&codes, 0, false), selected, "{codes:?}");
             assert_eq!(bulk_exit(&codes, 0, true), named, "{codes:?}, named");

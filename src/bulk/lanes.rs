@@ -15,14 +15,14 @@ use crate::session::Session;
 
 /// The dependency of a job on the one before it in its lane.
 #[derive(Debug)]
-pub(crate) struct LaneEdge {
+pub(crate) struct LaneDependency {
     pub before: Name,
     /// Whether the job depends on no other job.
     pub is_sole: bool,
     lane: Name,
 }
 
-impl LaneEdge {
+impl LaneDependency {
     /// The outcome of a job that the lane keeps waiting.
     pub(crate) fn lane_wait_outcome(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
         let command = lane::lane_command(&self.lane, &queue.cloned().unwrap_or_default());
@@ -34,11 +34,11 @@ impl LaneEdge {
 }
 
 /// For each job that waits in its lane: the job before it there.
-pub(crate) fn read_lane_edges(
+pub(crate) fn read_lane_dependencies(
     core: &mut Core,
     now: Moment,
     jids: &[Name],
-) -> Result<HashMap<Name, LaneEdge>, Error> {
+) -> Result<HashMap<Name, LaneDependency>, Error> {
     let placed = jids
         .iter()
         .zip(core.lanes_with_put_or_start_times(now, jids)?);
@@ -55,7 +55,7 @@ pub(crate) fn read_lane_edges(
     let edges = jobs.filter_map(|((jid, lane), job)| {
         let (before, dependencies) = (before.remove(&jid)?, job?.dependencies);
         let is_sole = dependencies.len() == 1;
-        let edge = LaneEdge {
+        let edge = LaneDependency {
             before,
             is_sole,
             lane,
@@ -76,7 +76,7 @@ pub(super) fn drop_lane_followers(
     if dependents.is_empty() {
         return Ok(());
     }
-    let lanes = read_lane_edges(core, now, &Vec::from_iter(dependents))?;
+    let lanes = read_lane_dependencies(core, now, &Vec::from_iter(dependents))?;
     edges.retain(|jid, dependents| {
         dependents.retain(|other| lanes.get(other).is_none_or(|edge| edge.before != *jid));
         !dependents.is_empty()
@@ -87,13 +87,13 @@ pub(super) fn drop_lane_followers(
 impl BulkPlan {
     /// Excludes the jobs that depend only on the job before them in their lane. Returns the lane dependencies of the
     /// remaining jobs.
-    pub(crate) fn exclude_lane_waiters(
+    pub(crate) fn exclude_lane_only_waiters(
         &mut self,
         session: &mut Session,
-    ) -> Result<HashMap<Name, LaneEdge>, Error> {
+    ) -> Result<HashMap<Name, LaneDependency>, Error> {
         let jids: Vec<Name> = self.jobs.iter().map(|job| job.jid.clone()).collect();
         let now = session.now();
-        let mut edges = read_lane_edges(session.core()?, now, &jids)?;
+        let mut edges = read_lane_dependencies(session.core()?, now, &jids)?;
         for job in std::mem::take(&mut self.jobs) {
             match edges.get(&job.jid).filter(|edge| edge.is_sole) {
                 None => self.jobs.push(job),
@@ -108,7 +108,10 @@ impl BulkPlan {
     }
 
     /// If the only named job is refused because it waits in its lane, adds that reason to its refusal.
-    pub(crate) fn explain_single_lane_wait(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(crate) fn add_lane_wait_to_single_refusal(
+        &mut self,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let single = self.is_for_one_jid();
         let Some(excluded) = self.excluded.first_mut().filter(|_| single) else {
             return Ok(());
@@ -119,7 +122,7 @@ impl BulkPlan {
             return Ok(());
         }
         let (jid, queue, now) = (item.jid.clone(), item.queue.clone(), session.now());
-        let edges = read_lane_edges(session.core()?, now, std::slice::from_ref(&jid))?;
+        let edges = read_lane_dependencies(session.core()?, now, std::slice::from_ref(&jid))?;
         if let Some(edge) = edges.get(&jid) {
             let refusal = edge.lane_wait_outcome(&jid, queue.as_ref());
             excluded.outcome.hint = refusal.hint;

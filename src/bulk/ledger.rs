@@ -57,7 +57,8 @@ pub(crate) struct ExportHeadFields {
 }
 
 impl LedgerHead {
-    /// The first line of a ledger of this command. [`Ledger::write_head`] adds what identifies the run of the server.
+    /// The first line of a ledger of this command. [`Ledger::write_head_or_note_restart`] adds what identifies the run
+    /// of the server.
     pub(crate) fn new(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
@@ -127,7 +128,7 @@ impl Ledger {
             ledger.created = !path.exists();
             ledger.file = Some(ledger.open_locked()?);
         }
-        let length = ledger.read_earlier_lines(on_earlier_line)?;
+        let length = ledger.read_earlier_lines_and_byte_length(on_earlier_line)?;
         ledger
             .truncate_incomplete_line(length)
             .map_err(|fault| ledger.unwritable_error(&fault))?;
@@ -136,7 +137,10 @@ impl Ledger {
 
     /// Writes the first line of a new ledger, after connecting. For a ledger of an earlier run, prints a note if that
     /// run used another server or if the server has restarted since.
-    pub(crate) fn write_head(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(crate) fn write_head_or_note_restart(
+        &mut self,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let present = session.core()?.current_loss_free_epoch()?;
         let Some(before) = &self.before else {
             self.head.flushes = present.as_ref().map(|present| present.flushes);
@@ -159,7 +163,10 @@ impl Ledger {
 
     /// Whether the server restarted, was flushed or evicted keys since the earlier run began; `None` if there was no
     /// earlier run, or if its ledger does not identify the run of the server.
-    pub(crate) fn has_epoch_changed(&self, present: &LossFreeEpoch) -> Option<bool> {
+    pub(crate) fn has_epoch_changed_since_earlier_run(
+        &self,
+        present: &LossFreeEpoch,
+    ) -> Option<bool> {
         let before = self.before.as_ref()?;
         let before = LossFreeEpoch {
             run_id: before.run_id.clone()?,
@@ -243,7 +250,7 @@ impl Ledger {
     }
 
     /// Reads and verifies the lines of earlier runs. Returns the length of the complete lines in bytes.
-    fn read_earlier_lines(
+    fn read_earlier_lines_and_byte_length(
         &mut self,
         mut on_earlier_line: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<u64, Error> {

@@ -13,7 +13,7 @@ use crate::session::{Session, actor};
 /// The maxima to set, which differ from the present ones. A put sets them within its own call, and only if it puts a
 /// job.
 #[derive(Debug)]
-pub(crate) struct MaximumChanges {
+pub(crate) struct ChangedThrottleMaxima {
     /// The present throttles with their new maxima.
     changes: Vec<(Throttle, i64)>,
 }
@@ -26,7 +26,7 @@ pub(crate) fn set_changed_maxima(
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    let maxima = MaximumChanges::read_changes(throttles, now, session)?;
+    let maxima = ChangedThrottleMaxima::read_changes(throttles, now, session)?;
     if dry_run {
         maxima.note_planned_maxima(session);
         return Ok(());
@@ -48,13 +48,13 @@ pub(crate) fn set_changed_maxima(
     Ok(())
 }
 
-impl MaximumChanges {
+impl ChangedThrottleMaxima {
     /// Reads which of the throttles have another maximum than the given one. Refuses two maxima for one throttle.
     pub(crate) fn read_changes(
         throttles: &[ThrottleArg],
         now: Moment,
         session: &mut Session,
-    ) -> Result<MaximumChanges, Error> {
+    ) -> Result<ChangedThrottleMaxima, Error> {
         let mut wanted: BTreeMap<&Name, i64> = BTreeMap::new();
         for throttle in throttles {
             let Some(maximum) = throttle.maximum else {
@@ -80,7 +80,7 @@ impl MaximumChanges {
                 }
             }
         }
-        Ok(MaximumChanges { changes })
+        Ok(ChangedThrottleMaxima { changes })
     }
 
     /// Reports what would be set.
@@ -99,7 +99,7 @@ impl MaximumChanges {
         let question = format!(
             "{}{}",
             self.describe_changes(),
-            session.on_destination_text()?
+            session.on_server_text_if_labeled()?
         );
         session
             .ui

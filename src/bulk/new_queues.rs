@@ -1,7 +1,7 @@
 //! Queues that a write would create: named on a terminal and in plans, refused with
 //! `--existing-queue`.
 
-use crate::args::shared::ExistingQueueFlag;
+use crate::args::shared::RequireExistingQueueFlag;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -18,7 +18,7 @@ const MAX_NAMED: usize = 10;
 /// `--existing-queue`, refuses such a queue.
 pub(crate) fn note_or_refuse_new_queues(
     queues: &[Name],
-    flag: ExistingQueueFlag,
+    flag: RequireExistingQueueFlag,
     dry_run: bool,
     now: Moment,
     session: &mut Session,
@@ -34,7 +34,7 @@ pub(crate) fn note_or_refuse_new_queues(
 pub(crate) fn swapped_arguments_note(
     queue: &Name,
     klass: &Name,
-    flag: ExistingQueueFlag,
+    flag: RequireExistingQueueFlag,
     dry_run: bool,
     now: Moment,
     session: &mut Session,
@@ -45,7 +45,9 @@ pub(crate) fn swapped_arguments_note(
     let names = [queue.clone(), klass.clone()];
     let found = session.core()?.queues(now, &names)?;
     let exist: Vec<bool> = found.iter().map(Queue::exists).collect();
-    let meant = CommandLine::new("put").with_name(klass).with_name(queue);
+    let meant = CommandLine::new("put")
+        .with_name_argument(klass)
+        .with_name_argument(queue);
     Ok(match exist.as_slice() {
         [false, true] => meant.fill_sentence(&format!(
             "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"
@@ -56,7 +58,7 @@ pub(crate) fn swapped_arguments_note(
 
 /// Whether [`describe_or_refuse_new_queues`] would ask the server which queues exist.
 pub(crate) fn are_new_queues_checked(
-    flag: ExistingQueueFlag,
+    flag: RequireExistingQueueFlag,
     is_plan_shown: bool,
     session: &Session,
 ) -> bool {
@@ -67,7 +69,7 @@ pub(crate) fn are_new_queues_checked(
 /// would see the sentences.
 pub(crate) fn describe_or_refuse_new_queues(
     queues: &[Name],
-    flag: ExistingQueueFlag,
+    flag: RequireExistingQueueFlag,
     is_plan_shown: bool,
     now: Moment,
     session: &mut Session,

@@ -6,7 +6,7 @@ use super::ledger::{Ledger, LedgerHead};
 use crate::args::format::Format;
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
-use crate::model::bulk::ItemTally;
+use crate::model::bulk::ItemResult;
 use crate::model::bulk::Verb;
 use crate::model::jid_list;
 use crate::model::rate::MaxRate;
@@ -104,7 +104,7 @@ fn jid_if_done(line: &[u8]) -> Result<Option<Name>, String> {
         Ok(fields) => fields,
         Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
-    if fields.result == ItemTally::Done.into_str() {
+    if fields.result == ItemResult::Done.into_str() {
         jid_list::read_jid_line(line)
     } else {
         Ok(None)

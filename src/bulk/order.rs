@@ -14,7 +14,7 @@ use crate::session::Session;
 /// The dependents of each job of a plan.
 pub(super) type Edges = HashMap<Name, Vec<Name>>;
 
-pub(super) fn read_dependency_edges(
+pub(super) fn read_direct_dependents(
     jobs: &[JobSnapshot],
     now: Moment,
     session: &mut Session,

@@ -6,8 +6,8 @@ use super::exit;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::{DoneOrRefused, PerJob};
 use crate::core::api::reconcile::LOST;
-use crate::error::{Error, Kind, Refusal};
-use crate::model::bulk::{BulkItem, ItemDetail, OutcomeCode};
+use crate::error::{Error, JobChangeRefusal, Kind};
+use crate::model::bulk::{BulkItem, OutcomeCode, OutcomeDetail};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
@@ -54,7 +54,11 @@ impl JobOutcome {
     }
 
     /// The outcome of a job that was not changed. `why` ends a sentence about the job.
-    pub(crate) fn refused(jid: &Name, code: OutcomeCode, why: impl Into<ItemDetail>) -> JobOutcome {
+    pub(crate) fn refused(
+        jid: &Name,
+        code: OutcomeCode,
+        why: impl Into<OutcomeDetail>,
+    ) -> JobOutcome {
         BulkItem::new(jid, code).with_detail(why).into()
     }
 
@@ -68,7 +72,7 @@ impl JobOutcome {
         JobOutcome::refused(
             jid,
             OutcomeCode::Complete,
-            ItemDetail::Is("complete".into()),
+            OutcomeDetail::Is("complete".into()),
         )
     }
 
@@ -88,13 +92,13 @@ impl JobOutcome {
         JobOutcome::refused(
             jid,
             OutcomeCode::StateChanged,
-            ItemDetail::State { is, required },
+            OutcomeDetail::State { is, required },
         )
     }
 
     /// The outcome of a job that another worker holds.
     pub(crate) fn held_by_other(jid: &Name, worker: &Name) -> JobOutcome {
-        let why = ItemDetail::Is(format!("held by `{worker}`"));
+        let why = OutcomeDetail::Is(format!("held by `{worker}`"));
         JobOutcome::refused(jid, OutcomeCode::NotHolder, why)
             .hint("`--as-holder` acts as the worker that holds the job")
     }
@@ -110,7 +114,7 @@ impl JobOutcome {
                 JobOutcome::changed_meanwhile(jid)
             }
             OutcomeCode::StateChanged => {
-                let why = ItemDetail::Is(format!("no longer {}", job.stored));
+                let why = OutcomeDetail::Is(format!("no longer {}", job.stored));
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
             OutcomeCode::Complete => JobOutcome::already_complete(jid),
@@ -122,17 +126,19 @@ impl JobOutcome {
     /// The outcome of a job for an error by which the core refused its call; `None` for any other error.
     pub(crate) fn from_refusal(jid: &Name, error: &Error) -> Option<JobOutcome> {
         Some(match error.refusal_of(jid)? {
-            Refusal::Gone => JobOutcome::gone(jid),
-            Refusal::State(None) => {
-                let why = ItemDetail::Is("not running".into());
+            JobChangeRefusal::Gone => JobOutcome::gone(jid),
+            JobChangeRefusal::State(None) => {
+                let why = OutcomeDetail::Is("not running".into());
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
-            Refusal::State(Some(state)) => JobOutcome::wrong_state(jid, state.clone(), None),
-            Refusal::Queue(queue) => {
+            JobChangeRefusal::State(Some(state)) => {
+                JobOutcome::wrong_state(jid, state.clone(), None)
+            }
+            JobChangeRefusal::Queue(queue) => {
                 let why = format!("it runs in `{}`", queue);
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
-            Refusal::Holder(worker) => JobOutcome::held_by_other(jid, worker),
+            JobChangeRefusal::Holder(worker) => JobOutcome::held_by_other(jid, worker),
         })
     }
 

@@ -6,20 +6,22 @@ use super::new_queues;
 use super::restart::RestartWatch;
 use super::running::RunningJobs;
 use super::{BulkAction, BulkOptions, JobOutcome, SLICE, SliceOutcome};
-use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, Targets};
+use crate::args::shared::{
+    BulkFlags, JobTargets, RequireExistingQueueFlag, Selector, SpreadOverTimeFlag,
+};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::GivenJids;
-use crate::model::bulk::text::plan_table;
-use crate::model::bulk::{BulkItem, BulkReport, ItemTally, OutcomeCode};
+use crate::model::bulk::text::plan_by_queue_and_state;
+use crate::model::bulk::{BulkItem, BulkReport, ItemResult, OutcomeCode};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::select;
-use crate::select::MisplacedEntry;
+use crate::select::MisplacedFailureEntry;
 use crate::session::Session;
 use crate::text::{format_count, format_duration};
 use crate::view::RenderOptions;
@@ -71,9 +73,9 @@ impl BulkPlan {
         session: &mut Session,
         action: &BulkAction,
         flags: &BulkFlags,
-        targets: &Targets,
+        targets: &JobTargets,
     ) -> Result<BulkPlan, Error> {
-        targets.require_jids_or_selector()?;
+        targets.require_either_jids_or_selector()?;
         let options = BulkOptions::new(session, action.verb, flags)?;
         let jids = jids::read_jids(&mut session.input(), &targets.jids)?;
         BulkPlan::connect_and_plan_with_jids(session, options, action, targets, &jids)
@@ -84,7 +86,7 @@ impl BulkPlan {
         session: &mut Session,
         options: BulkOptions,
         action: &BulkAction,
-        targets: &Targets,
+        targets: &JobTargets,
         jids: &GivenJids,
     ) -> Result<BulkPlan, Error> {
         BulkPlan::from_targets(
@@ -101,11 +103,11 @@ impl BulkPlan {
     pub(crate) fn from_targets(
         session: &mut Session,
         options: BulkOptions,
-        (targets, jids): (&Targets, &GivenJids),
+        (targets, jids): (&JobTargets, &GivenJids),
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
-        targets.require_jids_or_selector()?;
+        targets.require_either_jids_or_selector()?;
         let selector = targets.selector.with_default_states(states)?;
         let now = session.connect()?;
         if targets.jids.is_empty() {
@@ -217,7 +219,7 @@ impl BulkPlan {
             // By position: a job and a recurring job of an archive may share a jid.
             for (job, outcome) in slice.iter().zip(said.outcomes) {
                 match outcome.item.result {
-                    ItemTally::Done => self.jobs.push(job.clone()),
+                    ItemResult::Done => self.jobs.push(job.clone()),
                     _ => self.exclude(outcome),
                 }
             }
@@ -242,7 +244,7 @@ impl BulkPlan {
     }
 
     /// Spreads the starts of the jobs evenly over a time, if the flag was given.
-    pub(crate) fn spread_starts(self, flag: &SpreadFlag) -> BulkPlan {
+    pub(crate) fn spread_starts(self, flag: &SpreadOverTimeFlag) -> BulkPlan {
         BulkPlan {
             spread: flag.spread.unwrap_or_default(),
             ..self
@@ -286,7 +288,7 @@ impl BulkPlan {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(ledger)) = (done, &self.options.ledger) {
             let mut item = BulkItem::new(jid, OutcomeCode::Ok);
-            item.result = ItemTally::Skipped;
+            item.result = ItemResult::Skipped;
             let why = format!("done already, as `{}` tells", ledger.display_path());
             self.already_done.push(item.with_detail(why).into());
         }
@@ -305,7 +307,7 @@ impl BulkPlan {
         }
         let verb = self.options.verb.infinitive;
         let jobs = self.describe_count_and_state(self.jobs.len());
-        let what = format!("{verb} {jobs} on {}", session.destination()?);
+        let what = format!("{verb} {jobs} on {}", session.server_label_and_address()?);
         let details =
             |render_options: &RenderOptions| self.question_table_and_effects(render_options, more);
         if self.is_dry_run() {
@@ -332,7 +334,7 @@ impl BulkPlan {
     pub(crate) fn note_or_refuse_new_queue(
         mut self,
         queue: Option<&Name>,
-        flag: ExistingQueueFlag,
+        flag: RequireExistingQueueFlag,
         session: &mut Session,
     ) -> Result<BulkPlan, Error> {
         let now = session.now();
@@ -368,7 +370,7 @@ impl BulkPlan {
         render_options: &RenderOptions,
         more: &str,
     ) -> String {
-        let mut details = plan_table(
+        let mut details = plan_by_queue_and_state(
             self.jobs.iter().chain(&self.cascaded_dependents),
             render_options,
         );
@@ -419,7 +421,7 @@ impl BulkPlan {
 }
 
 /// Writes a note for each of the first misplaced entries, and how many more there are.
-fn note_misplaced(misplaced: &[MisplacedEntry], session: &mut Session) {
+fn note_misplaced(misplaced: &[MisplacedFailureEntry], session: &mut Session) {
     for entry in misplaced.iter().take(NAMED_ENTRIES) {
         let why = misplaced_reason(entry);
         session.ui.note(&format!("note: {why}: `{}`", entry.jid));
@@ -437,7 +439,7 @@ fn note_misplaced(misplaced: &[MisplacedEntry], session: &mut Session) {
     }
 }
 
-fn misplaced_outcome(entry: &MisplacedEntry) -> JobOutcome {
+fn misplaced_outcome(entry: &MisplacedFailureEntry) -> JobOutcome {
     let code = match &entry.job {
         None => OutcomeCode::Gone,
         Some(_) => OutcomeCode::StateChanged,
@@ -453,7 +455,7 @@ fn misplaced_outcome(entry: &MisplacedEntry) -> JobOutcome {
 }
 
 /// Why an entry does not belong in its failure list.
-fn misplaced_reason(entry: &MisplacedEntry) -> String {
+fn misplaced_reason(entry: &MisplacedFailureEntry) -> String {
     let group = &entry.group;
     match &entry.job {
         None => format!("in the list of `{group}`, but it does not exist"),

@@ -2,7 +2,7 @@
 //! the changes may be lost.
 
 use crate::address::Node;
-use crate::core::api::epoch::{LossCause, LossFreeEpoch};
+use crate::core::api::epoch::{DataLossCause, LossFreeEpoch};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::job_snapshot::JobSnapshot;
@@ -33,7 +33,7 @@ pub(crate) struct RestartWatch {
 /// The loss that a server may have suffered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuspectedLoss {
-    cause: LossCause,
+    cause: DataLossCause,
     /// The number of changes that were acknowledged until the loss was noticed.
     acknowledged: usize,
 }
@@ -55,7 +55,7 @@ impl RestartWatch {
     pub(super) fn begin_without_support_note(core: &mut Core) -> Result<RestartWatch, Error> {
         Ok(RestartWatch {
             begun: core.current_loss_free_epoch()?,
-            node: core.connected_node(),
+            node: core.connected_cluster_node(),
             losses: core.lost_connection_count(),
             connection: core.connection_number(),
             first: Vec::new(),
@@ -75,7 +75,7 @@ impl RestartWatch {
         let first: Vec<Name> = first.collect();
         match self.cause_of_loss(core, present, &first) {
             Some(cause) if has_lost_jobs(core, &first) => {
-                let (address, cause) = (core.address(), cause.as_clause());
+                let (address, cause) = (core.address(), cause.as_data_loss_clause());
                 let message = format!(
                     "`{address}` {cause} while the jobs were listed, and has lost some of them; nothing was \
                      changed"
@@ -159,14 +159,14 @@ impl RestartWatch {
         core: &mut Core,
         present: Option<LossFreeEpoch>,
         first: &[Name],
-    ) -> Option<LossCause> {
+    ) -> Option<DataLossCause> {
         let (begun, present) = (self.begun.as_ref()?, present?);
-        let node = core.connected_node();
+        let node = core.connected_cluster_node();
         let moved = begun.run_id != present.run_id
             && node.is_some()
             && node != self.node
             && core.lost_connection_count() == self.losses
-            && !begun.shares_history_with(&present);
+            && !begun.may_share_replication_history_with(&present);
         self.losses = core.lost_connection_count();
         self.node = node;
         if moved {
@@ -176,10 +176,10 @@ impl RestartWatch {
             return None;
         }
         let cause = begun.causes_of_loss(&present).find(|cause| match cause {
-            LossCause::Restarted => true,
-            LossCause::Flushed => has_lost_jobs(core, first),
+            DataLossCause::Restarted => true,
+            DataLossCause::Flushed => has_lost_jobs(core, first),
             // Evictions count only under a policy that deletes jobs: other policies evict only keys with an expiry.
-            LossCause::Evicted => core.job_eviction_policy().is_some(),
+            DataLossCause::Evicted => core.job_eviction_policy().is_some(),
         })?;
         self.begun = Some(present);
         Some(cause)
@@ -196,7 +196,7 @@ fn has_lost_jobs(core: &mut Core, jids: &[Name]) -> bool {
 impl SuspectedLoss {
     /// The error about changes that may be lost.
     pub(crate) fn loss_error(self, core: &Core) -> Error {
-        let (address, cause) = (core.address(), self.cause.as_clause());
+        let (address, cause) = (core.address(), self.cause.as_data_loss_clause());
         let changes = format_count(self.acknowledged as u64, "change", "changes");
         Error::new(
             Kind::ServerRestarted,

@@ -40,8 +40,11 @@ impl SaveFile {
     }
 
     /// Writes the first line.
-    pub(crate) fn write_head(&mut self, session: &mut Session) -> Result<(), Error> {
-        self.ledger.write_head(session)
+    pub(crate) fn write_head_or_note_restart(
+        &mut self,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        self.ledger.write_head_or_note_restart(session)
     }
 
     /// Writes jobs to the file. Returns the jobs that may be deleted now, and the outcomes of the others.

@@ -12,7 +12,7 @@ use crate::model::bulk::Verb;
 use crate::model::bulk::text::{
     NAMED, ReasonTally, bulk_summary, count_and_first_names, done_or_planned_sentence,
 };
-use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemTally};
+use crate::model::bulk::{BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult};
 use crate::model::queue::RoundedSeconds;
 use crate::text::format_count;
 use crate::ui::Ui;
@@ -107,23 +107,23 @@ impl BulkTally {
         } = outcome;
         let sum = &mut self.doc.sum;
         match item.result {
-            ItemTally::Done => sum.done += 1,
-            ItemTally::Skipped => sum.skipped += 1,
-            ItemTally::Failed => sum.failed += 1,
-            ItemTally::Planned => {}
+            ItemResult::Done => sum.done += 1,
+            ItemResult::Skipped => sum.skipped += 1,
+            ItemResult::Failed => sum.failed += 1,
+            ItemResult::Planned => {}
         }
         sum.matched += usize::from(cascaded);
         self.as_asked += usize::from(as_asked);
         *self.codes.entry((item.result, item.code)).or_default() += 1;
-        let changed = matches!(item.result, ItemTally::Done | ItemTally::Planned);
+        let changed = matches!(item.result, ItemResult::Done | ItemResult::Planned);
         if !changed {
-            self.reasons.add_item(&item);
+            self.reasons.count_item_reason(&item);
         }
         if self.is_for_one_jid() && !cascaded {
             self.sentence = done_or_planned_sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
-        if let (ItemTally::Done, Some(place)) = (item.result, running_on) {
+        if let (ItemResult::Done, Some(place)) = (item.result, running_on) {
             self.ran += 1;
             if self.running.len() < NAMED {
                 self.running.push(format!("{} {place}", item.jid));
@@ -131,8 +131,8 @@ impl BulkTally {
         }
         match ui.format() {
             Format::Ndjson => ui.write_bytes(&json::compact_line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.write_jids_without_separator(&[&item.jid]),
-            Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
+            Format::Jid if changed => ui.write_unambiguous_jids(&[&item.jid]),
+            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
                 ui.write_verbatim_unless_terminal(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
@@ -146,7 +146,7 @@ impl BulkTally {
                         changed && self.doc.rows.len() < NAMED
                     }
                     BulkTableColumns::Jids => changed,
-                    _ => item.result == ItemTally::Done,
+                    _ => item.result == ItemResult::Done,
                 };
                 if listed {
                     let jid = item.jid;

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     args: Vec<InputArg>,
     /// Time of the call [default: the server's]
     #[arg(long, value_name = "T", value_parser = moment::parse_moment_or_delay)]
-    now: Option<moment::TypedMoment>,
+    now: Option<moment::MomentArg>,
 }
 
 impl Args {
@@ -72,7 +72,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let now = args.now.map_or(now, |when| when.resolve(now));
     if writes {
-        let what = format!("call `{}` on {}", Sanitized(&name), session.destination()?);
+        let what = format!(
+            "call `{}` on {}",
+            Sanitized(&name),
+            session.server_label_and_address()?
+        );
         session.ui.confirm_if_protected(&what, |_| String::new())?;
     }
     let reply = session.core()?.call_for_raw_output(now, &call)?;

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, MaxInputDataFlag, Targets, TargetsWithoutFailure};
+use crate::args::shared::{BulkFlags, JobTargets, JobTargetsWithoutFailureFlags, MaxInputDataFlag};
 use crate::args::value;
 use crate::bulk::bury;
 use crate::bulk::bury::BURY;
@@ -31,11 +31,11 @@ use crate::session::Session;
 ///
 /// See also: `qless retry`, `qless morgue`, `qless fail`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::NotComplete)]
+#[command(add = value::JidCompletionKind::NotComplete)]
 pub(crate) struct Args {
     /// Failure group: the kind of failure
     #[arg(long, value_name = "G", value_parser = value::new_name(),
-          add = value::CandidateKind::Groups)]
+          add = value::CompletionKind::Groups)]
     group: Name,
     /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
@@ -45,15 +45,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: TargetsWithoutFailure,
+    jobs: JobTargetsWithoutFailureFlags,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let targets = Targets::from(args.jobs);
-    targets.require_jids_or_selector()?;
+    let targets = JobTargets::from(args.jobs);
+    targets.require_either_jids_or_selector()?;
     let options = BulkOptions::new(session, &BURY, &args.bulk)?;
     let mut source = session.input();
     let given = jids::read_jids(&mut source, &targets.jids)?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::shared::{BulkFlags, Targets};
+use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
 use crate::bulk::cancel::{CANCEL, cancel_jobs as cancel, refuse_complete};
 use crate::bulk::save::SaveFile;
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 /// How jobs are cancelled.
@@ -78,7 +78,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    args.jobs.require_jids_or_selector()?;
+    args.jobs.require_either_jids_or_selector()?;
     let options = BulkOptions::new(session, &CANCEL, &args.bulk)?;
     let save = args.cancel.open_save_file(&args.bulk, session)?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;

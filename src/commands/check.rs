@@ -69,7 +69,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Only data of this queue (name or glob)
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// Only these findings; `all` means every one
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
@@ -113,7 +113,7 @@ impl Args {
     fn context_member_dispatch(&self) -> MemberDispatch<'_> {
         match &self.revert {
             Some(_) => MemberDispatch::Refused("an undo file belongs to one"),
-            None => MemberDispatch::each_or_each_in_full(self.queues.len()),
+            None => MemberDispatch::each_in_full_if_several_names(self.queues.len()),
         }
     }
 

@@ -4,7 +4,7 @@ use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{
-    BulkFlags, ExistingQueueFlag, HolderFlags, MaxInputDataFlag, RunTimeFlags,
+    BulkFlags, DueTimeFlags, HolderFlags, MaxInputDataFlag, RequireExistingQueueFlag,
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
@@ -43,7 +43,7 @@ use crate::text::short_jid;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Held))]
+    #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Held))]
     jids: Vec<InputArg>,
     /// New data of the jobs: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
@@ -52,15 +52,15 @@ pub(crate) struct Args {
     limit: MaxInputDataFlag,
     /// Advance the jobs to this queue instead of completing them
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     next: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     #[command(flatten)]
-    later: RunTimeFlags,
+    later: DueTimeFlags,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
-          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
+          add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
     depends: Vec<Name>,
     #[command(flatten)]
     coordinated: CoordinationFlags,

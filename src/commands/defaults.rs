@@ -1,6 +1,6 @@
 //! `qless defaults`
 
-use super::{HelpGroup, Spec, is_list_word};
+use super::{HelpGroup, Spec, is_list_or_ls};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -46,7 +46,7 @@ use crate::session::consent::AskWhen;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Queue; `list` for all that have defaults
-    #[arg(value_parser = value::new_name(), add = value::CandidateKind::Queues)]
+    #[arg(value_parser = value::new_name(), add = value::CompletionKind::Queues)]
     queue: Option<Name>,
     /// Options: a JSON object, `@FILE`, or `-` for stdin
     #[arg(value_name = "JSON", conflicts_with = "unset")]
@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let queue = match &args.queue {
         None => return list_queue_defaults(session),
-        Some(word) if is_list_word(word) && !args.writes() => return list_queue_defaults(session),
+        Some(word) if is_list_or_ls(word) && !args.writes() => return list_queue_defaults(session),
         Some(queue) => queue,
     };
     let wanted = match &args.options {

@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
+use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
 use crate::args::value;
 use crate::bulk::lanes;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::GivenJids;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkTableColumns, ItemDetail, OutcomeCode};
+use crate::model::bulk::{BulkTableColumns, OutcomeCode, OutcomeDetail};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -36,15 +36,15 @@ use crate::session::Session;
 ///
 /// See also: `qless graph`, `qless explain`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Depends)]
+#[command(add = value::JidCompletionKind::Depends)]
 pub(crate) struct Args {
     /// Add dependencies: all of these, or none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
-          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
+          add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
     on: Vec<Name>,
     /// Remove these dependencies
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name_or_empty(),
-          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
+          add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
     off: Vec<Name>,
     /// Remove all dependencies
     #[arg(long, conflicts_with_all = ["on", "off"])]
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 /// The action, as errors name it.
@@ -79,7 +79,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(HelpGroup::Submit, Args::wri
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
-    args.jobs.require_jids_or_selector()?;
+    args.jobs.require_either_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     match &given {
         GivenJids::One(jid) => change_and_show_dependencies(&args, jid, session),
@@ -121,9 +121,9 @@ fn remove_all_dependencies(
         options,
         targets,
         &[State::Depends],
-        refuse_not_in_depends,
+        refuse_not_in_depends_state,
     )?;
-    let edges = plan.exclude_lane_waiters(session)?;
+    let edges = plan.exclude_lane_only_waiters(session)?;
     let release = BulkAction::new(&RELEASE, |core, slice| {
         let replies = core.remove_dependencies(slice.now, slice.note, slice.jobs, &[]);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
@@ -139,7 +139,7 @@ fn remove_all_dependencies(
 }
 
 /// Refuses a job whose state is not `depends`.
-fn refuse_not_in_depends(job: &JobSnapshot) -> Option<JobOutcome> {
+fn refuse_not_in_depends_state(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.has_stored_state("depends") {
         return None;
     }
@@ -148,7 +148,7 @@ fn refuse_not_in_depends(job: &JobSnapshot) -> Option<JobOutcome> {
     } else {
         OutcomeCode::StateChanged
     };
-    let why = ItemDetail::State {
+    let why = OutcomeDetail::State {
         is: job.state.clone(),
         required: Some("depends"),
     };
@@ -169,7 +169,7 @@ fn change_dependencies(
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
-    if let Some(outcome) = refuse_not_in_depends(&job) {
+    if let Some(outcome) = refuse_not_in_depends_state(&job) {
         return Err(outcome.to_error(ASKS));
     }
     let neighbors = session.core()?.dependencies_and_dependents(now, jid)?;
@@ -183,7 +183,7 @@ fn change_dependencies(
             .ui
             .note(&format!("note: it does not depend on `{jid}`"));
     }
-    let edges = lanes::read_lane_edges(session.core()?, now, std::slice::from_ref(jid))?;
+    let edges = lanes::read_lane_dependencies(session.core()?, now, std::slice::from_ref(jid))?;
     if let Some(edge) = edges.get(jid)
         && (args.off.contains(&edge.before) || (args.off_all && edge.is_sole))
     {
@@ -191,7 +191,7 @@ fn change_dependencies(
         return Err(refusal.to_error(ASKS));
     }
     if args.bulk.dry_run {
-        return preview_change(args, jid, now, session);
+        return note_dry_run_or_refuse_missing(args, jid, now, session);
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
@@ -233,14 +233,16 @@ fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
         code => JobOutcome::refused(
             &job.jid,
             code,
-            reply.put_or_dependency_refusal_text().exact_sentence(),
+            reply
+                .put_or_dependency_refusal_text()
+                .text_with_jobs_or_summary(),
         ),
     };
     outcome.to_error(ASKS)
 }
 
 /// Prints the note of a dry run. Refuses new dependencies that do not exist; a dry run finds no other errors.
-fn preview_change(
+fn note_dry_run_or_refuse_missing(
     args: &Args,
     jid: &Name,
     now: Moment,

@@ -3,7 +3,7 @@
 use super::{HelpGroup, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
-use crate::args::moment::TypedMoment;
+use crate::args::moment::MomentArg;
 use crate::args::value;
 use crate::error::Error;
 use crate::events;
@@ -43,22 +43,22 @@ use crate::session::Session;
 ///
 /// See also: `qless wait`, `qless track`, `qless get`, `qless help acl`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::NotComplete)]
+#[command(add = value::JidCompletionKind::NotComplete)]
 pub(crate) struct Args {
     /// Events whose message names this queue (name or glob)
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// Events of this job, also of one that was merged into it
     #[arg(long = "jid", value_name = "JID", value_parser = value::name(),
-          add = value::CandidateKind::Targets)]
+          add = value::CompletionKind::Targets)]
     jids: Vec<Name>,
     /// Events of these kinds
     #[arg(long = "event", value_name = "E", value_delimiter = ',', value_parser = value::event_kind())]
     kinds: Vec<EventKind>,
     /// Only the events that the core publishes to this worker: jobs that it lost
     #[arg(long = "worker", value_name = "W", value_parser = value::name(),
-          add = value::CandidateKind::Workers)]
+          add = value::CompletionKind::Workers)]
     workers: Vec<Name>,
     /// Only events of tracked jobs, whose messages name the job and nothing else
     #[arg(long)]
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     count: Option<u64>,
     /// End after this time, such as `10m`, or at this time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline)]
-    deadline: Option<TypedMoment>,
+    deadline: Option<MomentArg>,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run).unpaged();

@@ -33,7 +33,7 @@ use crate::session::Session;
 ///
 /// See also: `qless get`, `qless graph`, `qless depends`, `qless queues`, `qless check`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::NotComplete)]
+#[command(add = value::JidCompletionKind::NotComplete)]
 pub(crate) struct Args {
     #[command(flatten)]
     targets: JidsOrQueue,

@@ -10,7 +10,7 @@ use strum::VariantArray;
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{Selector, Targets};
+use crate::args::shared::{JobTargets, Selector};
 use crate::clock::moment::Moment;
 use crate::core::api::export::{ExportReader, StoredIdScan};
 use crate::core::api::index::Index;
@@ -68,7 +68,7 @@ use crate::ui::{Progress, Ui};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    targets: Targets,
+    targets: JobTargets,
     /// What to export besides jobs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
     with: Vec<ExportAddition>,
@@ -104,7 +104,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .hint("leave out `-o json`, or name a file: `--file FILE`"),
         );
     }
-    args.targets.require_jids_or_selector()?;
+    args.targets.require_either_jids_or_selector()?;
     let all_jobs = args.targets.selector.all;
     if all_jobs {
         // Select all states, so that the export reads the sets of each queue and keeps the order of their jobs.
@@ -126,7 +126,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
             Some(found)
         }
-        None => count_jobs(selector, now, session)?,
+        None => selected_job_count_if_known(selector, now, session)?,
     };
     let to = match &file {
         Some(file) => Some(AtomicFile::create_private(
@@ -150,7 +150,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     writer.write_line(&mut session.ui, &export::head_line(&head)?)?;
     let (mut missing, mut unreadable) = (Vec::new(), Vec::new());
     match &given {
-        Some(given) => missing = writer.write_jobs(given.jids(), session)?,
+        Some(given) => missing = writer.write_jobs_returning_missing(given.jids(), session)?,
         None => {
             // With `--all`, the scan of all keys below adds the jobs that no set of a listed queue has.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
@@ -160,7 +160,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             while let Some(jobs) = search.next_jobs(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
                 // Leave out a job that was deleted after it was listed. This is no error, since no argument names it.
-                writer.write_jobs(&jids, session)?;
+                writer.write_jobs_returning_missing(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
             unreadable = search.unreadable;
@@ -168,7 +168,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
                 let mut scan = StoredIdScan::new("jobs");
                 while let Some(mut jids) = scan.next_ids(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
-                    writer.write_jobs(&jids, session)?;
+                    writer.write_jobs_returning_missing(&jids, session)?;
                 }
             }
         }
@@ -192,7 +192,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .show(&CommandResult::new("export", vec![file], false))?;
     } else {
-        session.ui.flush_stdout()?;
+        session.ui.flush_stdout_and_wait_for_pager()?;
         note_on_terminal(session, &format!("exported {exported}"));
     }
     if !args.with.contains(&ExportAddition::Throttles) {
@@ -278,7 +278,7 @@ fn count_existing_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Res
 }
 
 /// The number of jobs to export. `None` if the sizes of indexes do not tell it.
-fn count_jobs(
+fn selected_job_count_if_known(
     selector: &Selector,
     now: Moment,
     session: &mut Session,
@@ -311,7 +311,11 @@ impl ExportWriter {
     }
 
     /// Reads jobs and writes their lines of the export. Returns the jids of jobs that do not exist.
-    fn write_jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
+    fn write_jobs_returning_missing(
+        &mut self,
+        jids: &[Name],
+        session: &mut Session,
+    ) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
         let mut unwritten = jids.iter();
         let mut savings = ExportReader::new(jids);
@@ -341,7 +345,7 @@ impl ExportWriter {
                         .take_while(|other| **other != jid)
                         .cloned(),
                 );
-                self.remember_throttles(&saved.job.throttles);
+                self.remember_throttles_for_note(&saved.job.throttles);
                 self.write_line(ui, &saved.export_line()?)?;
             }
             self.jobs += some;
@@ -350,7 +354,7 @@ impl ExportWriter {
     }
 
     /// Remembers throttles, up to a maximum.
-    fn remember_throttles(&mut self, throttles: &[Name]) {
+    fn remember_throttles_for_note(&mut self, throttles: &[Name]) {
         for id in throttles {
             if self.throttles.len() < NOTED_THROTTLES && !self.throttles.contains(id) {
                 self.throttles.insert(id.clone());
@@ -381,7 +385,7 @@ impl ExportWriter {
                 if !meant(recurring.queue.as_ref().unwrap_or(&nowhere)) {
                     continue;
                 }
-                self.remember_throttles(&throttles_of_recurring(&recurring));
+                self.remember_throttles_for_note(&throttles_of_recurring(&recurring));
                 let due = recurring.next;
                 self.write_line(ui, &SavedRecurring::new(recurring, due).export_line()?)?;
             }

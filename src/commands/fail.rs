@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{
-    BulkFlags, HolderFlags, MaxInputDataFlag, Targets, TargetsWithoutFailure,
+    BulkFlags, HolderFlags, JobTargets, JobTargetsWithoutFailureFlags, MaxInputDataFlag,
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
@@ -37,11 +37,11 @@ use crate::session::Session;
 ///
 /// See also: `qless bury`, `qless timeout`, `qless cancel`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Held)]
+#[command(add = value::JidCompletionKind::Held)]
 pub(crate) struct Args {
     /// Failure group: the kind of failure
     #[arg(long, value_name = "G", value_parser = value::new_name(),
-          add = value::CandidateKind::Groups)]
+          add = value::CompletionKind::Groups)]
     group: Name,
     /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: TargetsWithoutFailure,
+    jobs: JobTargetsWithoutFailureFlags,
 }
 
 const FAIL: Verb = Verb {
@@ -72,8 +72,8 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Recover, run)
     .context_member_dispatch(|args| MemberDispatch::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let targets = Targets::from(args.jobs);
-    targets.require_jids_or_selector()?;
+    let targets = JobTargets::from(args.jobs);
+    targets.require_either_jids_or_selector()?;
     let options = BulkOptions::new(session, &FAIL, &args.bulk)?;
     let max_data = args.limit.max_data;
     let mut source = session.input();
@@ -122,7 +122,7 @@ fn refuse_job_not_held(
             let bury = CommandLine::new("bury").with_flag("--group", &why.group);
             let bury = bury
                 .with_flag("--message", &why.message)
-                .with_name(&job.jid);
+                .with_name_argument(&job.jid);
             outcome.hint_if(bury.fill_sentence("fail it without a worker: {}"))
         }
         _ => outcome,

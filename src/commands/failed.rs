@@ -6,7 +6,9 @@ use super::cancel::CancelFlags;
 use super::jobs;
 use super::{HelpGroup, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, WatchFlag};
+use crate::args::shared::{
+    BulkFlags, RequireExistingQueueFlag, Selector, SpreadOverTimeFlag, WatchFlag,
+};
 use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
@@ -58,10 +60,10 @@ pub(crate) struct Args {
     all_groups: bool,
     /// With `--retry-all`: put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all",
-          conflicts_with = "cancel_all", add = value::CandidateKind::Queues)]
+          conflicts_with = "cancel_all", add = value::CompletionKind::Queues)]
     to: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     /// With `--retry-all`: run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,
           requires = "retry_all", conflicts_with = "cancel_all")]
@@ -71,7 +73,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: SpreadFlag,
+    spread: SpreadOverTimeFlag,
     #[command(flatten)]
     selector: Selector,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{Targets, WatchFlag};
+use crate::args::shared::{JobTargets, WatchFlag};
 use crate::clock::moment::Moment;
 use crate::core::api::job;
 use crate::core::api::not_found;
@@ -17,7 +17,7 @@ use crate::input::jids::GivenJids;
 use crate::json::write;
 use crate::model::job::reason::{DelayReason, ReasonCode};
 use crate::model::job::{Job, State};
-use crate::model::list::{JobDetails, JobOrRecurring, List};
+use crate::model::list::{JobOrRecurring, JobsInFull, List};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
@@ -40,7 +40,7 @@ use crate::view::field::FieldLookup;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    targets: Targets,
+    targets: JobTargets,
     /// Include histories in lists, too
     #[arg(long)]
     history: bool,
@@ -66,8 +66,8 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run)
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<JobDetails>()?;
-    args.targets.require_jids_or_selector()?;
+    session.ui.check_columns::<JobsInFull>()?;
+    args.targets.require_either_jids_or_selector()?;
     if args.watch.every.is_some() && args.targets.jids.contains(&InputArg::Stdin) {
         return Err(Error::usage("`--watch` cannot read jids from stdin again")
             .hint("name the jids, or a file of them: `@FILE`"));
@@ -88,7 +88,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         job::JobFields::Brief
     };
-    let mut details = JobDetails::default();
+    let mut details = JobsInFull::default();
     match &given {
         Some(given) => read_jobs_and_recurring(
             session.core()?,
@@ -126,7 +126,7 @@ fn read_jobs_and_recurring(
     now: Moment,
     detail_level: job::JobFields,
     jids: &[Name],
-    details: &mut JobDetails,
+    details: &mut JobsInFull,
 ) -> Result<(), Error> {
     let mut jobs = core.jobs(now, detail_level, jids)?;
     core.add_missing_merge_payloads(now, jobs.iter_mut().flatten())?;
@@ -157,7 +157,7 @@ fn read_jobs_and_recurring(
 }
 
 fn show_details(
-    details: &mut JobDetails,
+    details: &mut JobsInFull,
     is_single: bool,
     now: Moment,
     session: &mut Session,
@@ -227,7 +227,7 @@ fn delay_reason_beyond_state(
 }
 
 /// Prints the data of jobs: for one job exactly its bytes, for several jobs one line each.
-fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> Result<(), Error> {
+fn print_data(details: &JobsInFull, is_single: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
             JobOrRecurring::Job(job) => &job.data,
@@ -241,7 +241,7 @@ fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> R
     Ok(())
 }
 
-fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Result<(), Error> {
+fn print_field(details: &JobsInFull, path: &str, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
         let mut document = Vec::new();

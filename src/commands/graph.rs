@@ -43,7 +43,7 @@ use crate::view::View;
 ///
 /// See also: `qless explain`, `qless depends`, `qless get`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::NotComplete)]
+#[command(add = value::JidCompletionKind::NotComplete)]
 pub(crate) struct Args {
     #[command(flatten)]
     targets: JidsOrQueue,
@@ -81,7 +81,7 @@ pub(crate) const SPEC: Spec<Args> =
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    refuse_form_with_document(&args, session)?;
+    refuse_drawing_with_document_format(&args, session)?;
     let request = GraphRequest {
         dependencies: !args.down,
         dependents: !args.up,
@@ -123,7 +123,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (GivenJids::One(jid), [node, ..]) = (&given, graph.nodes.as_slice())
         && node.job.state == Some(State::Depends)
     {
-        let explain = CommandLine::new("explain").with_name(jid);
+        let explain = CommandLine::new("explain").with_name_argument(jid);
         session.ui.hint_if(explain.shell_line());
     }
     refuse_missing_with_traces(&missing, now, session)
@@ -131,7 +131,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Refuses `--as` together with an `-o` that asks for a document. A format that only a default sets is no error: `--as`
 /// takes precedence.
-fn refuse_form_with_document(args: &Args, session: &Session) -> Result<(), Error> {
+fn refuse_drawing_with_document_format(args: &Args, session: &Session) -> Result<(), Error> {
     let Some(form) = args.form else {
         return Ok(());
     };

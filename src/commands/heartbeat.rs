@@ -37,7 +37,7 @@ use crate::text::short_jid;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Held))]
+    #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Held))]
     jids: Vec<InputArg>,
     /// New data of the jobs: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]

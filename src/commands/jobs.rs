@@ -71,7 +71,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         _ => None,
     };
     if raw.as_ref().is_some_and(Call::may_write) {
-        session.require_writable_if_raw()?;
+        session.require_writable_if_raw_output()?;
     }
     let now = session.connect()?;
     if let Some(call) = raw {
@@ -146,7 +146,7 @@ pub(crate) fn list_jobs(
         if streams && !jobs.list.items.is_empty() {
             out.show(&jobs)?;
             // Flush, so that a reader of the stream gets these jobs before the next ones are read.
-            out.flush_stdout()?;
+            out.flush_stdout_and_wait_for_pager()?;
             out.omit_next_headers();
             jobs.list.items.clear();
         }
@@ -189,16 +189,16 @@ fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
         {
             Call::raw_call("jobs").arg(state.into_str()).arg(queue)
         }
-        _ => return Err(raw_unsupported_error()),
+        _ => return Err(raw_jobs_selector_error()),
     };
     if !selector.has_only_queue_and_state_flags() {
-        return Err(raw_unsupported_error());
+        return Err(raw_jobs_selector_error());
     }
     let count = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(count.to_string()))
 }
 
-fn raw_unsupported_error() -> Error {
+fn raw_jobs_selector_error() -> Error {
     Error::usage("the core's own `jobs` takes one state of one queue, or `complete`").hint(
         "give both: `--state running --queue Q`; other states are stalled, scheduled, depends and \
          throttled",

@@ -31,7 +31,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Queue in which the jobs got their key
-    #[arg(value_parser = value::name(), add = value::CandidateKind::Queues)]
+    #[arg(value_parser = value::name(), add = value::CompletionKind::Queues)]
     queue: Name,
     /// Key
     #[arg(value_parser = value::name())]
@@ -63,8 +63,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 let swapped = core.queues(now, slice::from_ref(&args.key));
                 let swapped = swapped.is_ok_and(|queues| queues.iter().any(Queue::exists));
                 let meant = CommandLine::new("key")
-                    .with_name(&args.key)
-                    .with_name(&args.queue);
+                    .with_name_argument(&args.key)
+                    .with_name_argument(&args.queue);
                 let what = format!("`{}` is a queue: did you mean {{}}?", args.key);
                 match meant.fill_sentence(&what).filter(|_| swapped) {
                     Some(hint) => error.hint(hint),

@@ -41,7 +41,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// Only queues with at least this lag; exit with 10 if there are any
     #[arg(long, value_name = "D", value_parser = value::recurring_interval)]

@@ -21,7 +21,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Queue
-    #[arg(value_parser = value::name(), add = value::CandidateKind::Queues)]
+    #[arg(value_parser = value::name(), add = value::CompletionKind::Queues)]
     queue: Name,
 }
 

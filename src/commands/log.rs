@@ -26,7 +26,8 @@ use crate::text::short_jid;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jid of the job
-    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
+    #[arg(value_parser = value::name_or_empty(),
+          add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
     jid: Name,
     /// Text of the entry
     #[arg(value_parser = value::new_name())]

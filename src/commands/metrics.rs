@@ -77,7 +77,7 @@ pub(crate) struct Args {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SeriesArgs {
     /// Only these queues (name or glob)
-    #[arg(long, value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
+    #[arg(long, value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
     queue: Vec<NamePattern>,
     /// Name at most this many groups of failures, the largest; the others are `other`
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "100")]

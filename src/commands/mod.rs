@@ -117,7 +117,7 @@ fn refuse_missing_with_traces(
 }
 
 /// Whether an argument is `list` or `ls` instead of a name, and so asks for the list of all names.
-fn is_list_word(word: &Name) -> bool {
+fn is_list_or_ls(word: &Name) -> bool {
     matches!(word.as_bytes(), b"list" | b"ls")
 }
 
@@ -164,7 +164,7 @@ pub(crate) enum MemberDispatch<'a> {
 impl MemberDispatch<'_> {
     /// All members, for a command that names a number of queues or workers. A member that lacks a single named queue
     /// has nothing to do. A member that lacks one of several does nothing for the others either, which is an error.
-    fn each_or_each_in_full(name_count: usize) -> MemberDispatch<'static> {
+    fn each_in_full_if_several_names(name_count: usize) -> MemberDispatch<'static> {
         if name_count > 1 {
             MemberDispatch::EachInFull
         } else {

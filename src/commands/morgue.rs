@@ -55,19 +55,19 @@ use crate::session::Session;
 ///
 /// See also: `qless failed`, `qless retry`, `qless bury`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Failed)]
+#[command(add = value::JidCompletionKind::Failed)]
 pub(crate) struct Args {
     /// Queue
-    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::CandidateKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::CompletionKind::Queues)]
     queue: Name,
     /// What to do
     #[arg(value_name = "ACTION")]
     action: MorgueAction,
     /// Jids of dead jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
+    #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
     jids: Vec<InputArg>,
     /// All failed jobs of this group; with `bury`, the group to record [default: `failed-retries-QUEUE`]
-    #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::CandidateKind::Groups)]
+    #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::CompletionKind::Groups)]
     group: Option<Name>,
     /// With `requeue` and `delete`: all dead jobs
     #[arg(long, conflicts_with = "jids")]
@@ -111,7 +111,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
 const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    args.refuse_unused_flags()?;
+    args.validate_action_flags()?;
     let morgue = DeadJobCriterion::from_args(&args);
     match args.action {
         MorgueAction::List => {
@@ -138,11 +138,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     .unwrap_or_else(|| exhausted_retries_group(&args.queue)),
                 message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
-            let plan = morgue.plan_retrying_jobs(&args, &BURY, session)?;
+            let plan = morgue.plan_jobs_with_used_retry(&args, &BURY, session)?;
             plan.ask_and_run(bury::bury_action(&why, None), session)
         }
         MorgueAction::Drop => {
-            let plan = morgue.plan_retrying_jobs(&args, &CANCEL, session)?;
+            let plan = morgue.plan_jobs_with_used_retry(&args, &CANCEL, session)?;
             cancel::cancel_jobs(plan, args.dependents, None, session.now(), session)
         }
     }
@@ -150,7 +150,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 impl Args {
     /// Refuses flags that the action does not take.
-    fn refuse_unused_flags(&self) -> Result<(), Error> {
+    fn validate_action_flags(&self) -> Result<(), Error> {
         let action = match self.action {
             MorgueAction::List => "list",
             MorgueAction::Requeue => "requeue",
@@ -193,8 +193,8 @@ impl Args {
         if acts_on_dead && self.jids.is_empty() && !self.all {
             let error = Error::usage(format!("`{action}` requires jids or `--all`"));
             let list = CommandLine::new("morgue")
-                .with_name(&self.queue)
-                .with_name("list");
+                .with_name_argument(&self.queue)
+                .with_name_argument("list");
             return Err(error.hint_if(list.fill_sentence("{} lists the dead jobs")));
         }
         if matches!(self.action, MorgueAction::Bury | MorgueAction::Drop) && !self.retrying {
@@ -240,7 +240,7 @@ impl DeadJobCriterion {
         job.queue.as_ref() == Some(&self.queue)
             && match &self.group {
                 Some(named) => group == Some(named),
-                None => job.has_exhausted_retries(),
+                None => job.is_in_morgue(),
             }
     }
 
@@ -293,7 +293,7 @@ impl DeadJobCriterion {
     }
 
     /// Plans the action for the jobs of the queue that have used a retry and are not running.
-    fn plan_retrying_jobs(
+    fn plan_jobs_with_used_retry(
         &self,
         args: &Args,
         verb: &'static Verb,

@@ -1,7 +1,9 @@
 //! `qless move`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueueFlag, RunTimeFlags, SpreadFlag, Targets};
+use crate::args::shared::{
+    BulkFlags, DueTimeFlags, JobTargets, RequireExistingQueueFlag, SpreadOverTimeFlag,
+};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::MoveOptions;
@@ -29,21 +31,21 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// New queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     to: Name,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     #[command(flatten)]
-    later: RunTimeFlags,
+    later: DueTimeFlags,
     /// Move running jobs, too; their locks are revoked
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: SpreadFlag,
+    spread: SpreadOverTimeFlag,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)

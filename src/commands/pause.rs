@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
-use crate::args::moment::TypedMoment;
+use crate::args::moment::MomentArg;
 use crate::args::shared::{DryRunFlag, QueueTargets};
 use crate::args::value;
 use crate::bulk::SLICE;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     queues: QueueTargets,
     /// End the pause at this time
     #[arg(long, value_name = "T", value_parser = moment::parse_moment_or_delay, allow_hyphen_values = true)]
-    until: Option<TypedMoment>,
+    until: Option<MomentArg>,
     /// End the pause after this time
     #[arg(long = "for", value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true, conflicts_with = "until")]
@@ -90,7 +90,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             ""
         };
         let count = format_count(queues.len() as u64, "queue", "queues");
-        let what = format!("pause {count}{}{revoke}", session.on_destination_text()?);
+        let what = format!(
+            "pause {count}{}{revoke}",
+            session.on_server_text_if_labeled()?
+        );
         let details = |_: &_| format!("  {}\n", comma_list(&queues));
         session.ui.confirm_if_protected(&what, details)?;
     }

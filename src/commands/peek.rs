@@ -25,7 +25,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queue
-    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::CandidateKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::CompletionKind::Queues)]
     queue: Name,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]
@@ -37,7 +37,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    session.require_writable_if_raw()?;
+    session.require_writable_if_raw_output()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {

@@ -38,14 +38,14 @@ use crate::text::{backtick_list, format_count, format_duration};
 pub(crate) struct Args {
     /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::name(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     queues: Vec<Name>,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
     count: u64,
     /// Name of the worker that pops them [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
-          add = value::CandidateKind::Workers)]
+          add = value::CompletionKind::Workers)]
     worker: Option<Name>,
     #[command(flatten)]
     dry: DryRunFlag,
@@ -72,8 +72,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     // Show the jobs that were popped before an error: this worker holds them.
     show_popped(&jids, &worker, now, session)?;
-    session.ui.flush_stdout()?;
-    if let Some(lost) = session.ui.lost_output() {
+    session.ui.flush_stdout_and_wait_for_pager()?;
+    if let Some(lost) = session.ui.lost_output_error() {
         return Err(release_unshown_jobs(lost, &jids, &worker, session));
     }
     let done = format_count(jids.len() as u64, "job was", "jobs were");
@@ -232,7 +232,7 @@ fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
 
 /// A hint with the command that shows the jobs of a worker.
 fn hint_at_jobs_of(worker: &Name) -> Option<String> {
-    let command = CommandLine::new("workers").with_name(worker);
+    let command = CommandLine::new("workers").with_name_argument(worker);
     command.fill_sentence("{} shows it")
 }
 
@@ -258,6 +258,6 @@ fn preview_pop(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, 
         ""
     };
     out.note_dry_run_changes(&format!("would pop {limit}{count}"));
-    session.ui.flush_stdout()?;
+    session.ui.flush_stdout_and_wait_for_pager()?;
     Ok(Exit::Ok)
 }

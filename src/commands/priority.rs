@@ -1,7 +1,7 @@
 //! `qless priority`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::shared::{BulkFlags, Targets};
+use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 const PRIORITY: Verb = Verb {

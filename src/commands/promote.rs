@@ -1,7 +1,7 @@
 //! `qless promote`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::shared::{BulkFlags, SpreadFlag, Targets};
+use crate::args::shared::{BulkFlags, JobTargets, SpreadOverTimeFlag};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::promote;
@@ -22,14 +22,14 @@ use crate::session::Session;
 ///
 /// See also: `qless move`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Scheduled)]
+#[command(add = value::JidCompletionKind::Scheduled)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: SpreadFlag,
+    spread: SpreadOverTimeFlag,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Submit, run)

@@ -29,7 +29,7 @@ use crate::text::format_count;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     #[command(flatten)]
     pub watch: WatchFlag,
@@ -41,7 +41,7 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<Queue>>()?;
-    session.require_writable_if_raw()?;
+    session.require_writable_if_raw_output()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {

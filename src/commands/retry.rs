@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{
-    BulkFlags, ExistingQueueFlag, HolderFlags, Selector, SpreadFlag, Targets,
+    BulkFlags, HolderFlags, JobTargets, RequireExistingQueueFlag, Selector, SpreadOverTimeFlag,
 };
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
@@ -40,15 +40,15 @@ use crate::session::Session;
 ///
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Failed,
+#[command(add = value::JidCompletionKind::Failed,
           mut_arg("spread", |flag| flag.conflicts_with_all(["worker", "as_holder"])))]
 pub(crate) struct Args {
     /// Put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          conflicts_with_all = ["worker", "as_holder"], add = value::CandidateKind::Queues)]
+          conflicts_with_all = ["worker", "as_holder"], add = value::CompletionKind::Queues)]
     to: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     /// Run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     delay: Option<Duration>,
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     holder: HolderFlags,
     /// Failure group to record with the holder's retry
     #[arg(long, value_name = "G", value_parser = value::new_name(),
-          add = value::CandidateKind::Groups)]
+          add = value::CompletionKind::Groups)]
     fail_group: Option<Name>,
     /// Failure message to record with the holder's retry
     #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]
@@ -74,9 +74,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: SpreadFlag,
+    spread: SpreadOverTimeFlag,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 /// The verb for a retry in the name of the worker that holds the job, which uses one retry.

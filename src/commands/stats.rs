@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::NamePattern;
 use crate::model::stats;
-use crate::model::stats::{Measure, Stats, StatsOfQueuesByDay};
+use crate::model::stats::{MeasuredDuration, QueueDayStats, StatsOfQueuesByDay};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -34,7 +34,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Queues (name or glob)
     #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// Day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     days: Option<u16>,
     /// Show the histogram of this measure; in a pipe, one line per bucket that has jobs
     #[arg(long, value_name = "MEASURE")]
-    histogram: Option<Measure>,
+    histogram: Option<MeasuredDuration>,
     #[command(flatten)]
     pub watch: WatchFlag,
 }
@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return out.show_and_exit_ok(&stats::StatsOfQueuesOnDay { list, histogram_of });
     };
     days.insert(0, UtcDay::Near(-i64::from(count)).date_and_start(now)?);
-    let mut shown: Vec<Stats> = Vec::new();
+    let mut shown: Vec<QueueDayStats> = Vec::new();
     for queue in core.stats(now, &names, &days)?.chunk_by_mut(is_same_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
@@ -92,7 +92,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     out.show_and_exit_ok(&StatsOfQueuesByDay(List::of_all(shown)))
 }
 
-fn is_same_queue(one: &Stats, other: &Stats) -> bool {
+fn is_same_queue(one: &QueueDayStats, other: &QueueDayStats) -> bool {
     one.queue == other.queue
 }
 

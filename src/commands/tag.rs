@@ -1,8 +1,8 @@
 //! `qless tag`
 
-use super::{HelpGroup, MemberDispatch, Spec, is_list_word};
+use super::{HelpGroup, MemberDispatch, Spec, is_list_or_ls};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
+use crate::args::shared::{BulkFlags, JobTargets, refuse_overlap};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::core::api::job::JobFields;
@@ -37,15 +37,15 @@ use crate::text::comma_list;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Tag to add
-    #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::CandidateKind::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::CompletionKind::Tags)]
     add: Vec<Name>,
     /// Tag to remove
-    #[arg(long, value_name = "T", value_parser = value::name_or_empty(), add = value::CandidateKind::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::name_or_empty(), add = value::CompletionKind::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 const TAG: Verb = Verb {
@@ -65,7 +65,7 @@ impl Args {
     /// Whether the only argument is `list` or `ls`, so that the command lists all tags.
     fn asks_for_tag_list(&self) -> bool {
         let jids = self.jobs.jids.as_slice();
-        matches!(jids, [word] if !self.writes() && is_list_word(&word.as_typed()))
+        matches!(jids, [word] if !self.writes() && is_list_or_ls(&word.as_typed()))
     }
 
     fn context_member_dispatch(&self) -> MemberDispatch<'_> {
@@ -111,10 +111,10 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     tag.run(&args.bulk, &args.jobs, session)
 }
 
-fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
+fn show_tags(jobs: &JobTargets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
-    jobs.require_jids_or_selector()?;
+    jobs.require_either_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &jobs.jids)?;
     let now = session.connect()?;
     let mut missing = Vec::new();

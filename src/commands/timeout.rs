@@ -1,7 +1,7 @@
 //! `qless timeout`
 
 use super::{HelpGroup, MemberDispatch, Spec};
-use crate::args::shared::{BulkFlags, Targets};
+use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
@@ -25,12 +25,12 @@ use crate::session::Session;
 ///
 /// See also: `qless retry --force`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Held)]
+#[command(add = value::JidCompletionKind::Held)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
 }
 
 const TIMEOUT: Verb = Verb {

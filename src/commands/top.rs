@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::pattern::NamePattern;
 use crate::session::Session;
-use crate::top::{self, StartedCommandAccess, TopOptions};
+use crate::top::{self, CommandConnectionArgs, TopOptions};
 
 /// Watch the queues on a full screen
 ///
@@ -31,7 +31,7 @@ use crate::top::{self, StartedCommandAccess, TopOptions};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CompletionKind::Queues)]
     queues: Vec<NamePattern>,
     /// How often to look
     #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "2s")]
@@ -68,7 +68,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         interval: args.interval,
         queues: args.queues,
         color: session.ui.render_options().color,
-        access: StartedCommandAccess {
+        access: CommandConnectionArgs {
             flags: session.globals.tls_and_password_flags(),
             password: session.password_in_given_address(),
         },

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Targets, WatchFlag};
+use crate::args::shared::{BulkFlags, JobTargets, WatchFlag};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Targets,
+    jobs: JobTargets,
     #[command(flatten)]
     pub watch: WatchFlag,
 }

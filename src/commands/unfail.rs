@@ -2,7 +2,7 @@
 
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{DryRunFlag, ExistingQueueFlag};
+use crate::args::shared::{DryRunFlag, RequireExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::new_queues;
 use crate::core::api::index::Index;
@@ -31,17 +31,17 @@ use crate::text::format_count;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Failure group
-    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Groups)]
+    #[arg(value_parser = value::name_or_empty(), add = value::CompletionKind::Groups)]
     group: Name,
     /// Queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     to: Name,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]
     count: u64,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     #[command(flatten)]
     dry: DryRunFlag,
 }

@@ -33,8 +33,10 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Operate, run)
-    .context_member_dispatch(|args| MemberDispatch::each_or_each_in_full(args.queues.queues.len()));
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(HelpGroup::Operate, run).context_member_dispatch(|args| {
+        MemberDispatch::each_in_full_if_several_names(args.queues.queues.len())
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
@@ -68,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .is_some()
     {
         let (core, ui) = session.core_and_ui()?;
-        let ended = core.queues_with_unreadable(now, &queues)?;
+        let ended = core.queues_including_unreadable(now, &queues)?;
         core.unpause_queues(now, &queues)?;
         let ended = ended.iter().map(|queue| {
             let by = queue.paused_by.as_ref();

@@ -3,8 +3,8 @@
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
-use crate::args::moment::TypedMoment;
-use crate::args::shared::Targets;
+use crate::args::moment::MomentArg;
+use crate::args::shared::JobTargets;
 use crate::args::value;
 use crate::core::api::job::JobFields;
 use crate::error::{Error, Kind};
@@ -42,10 +42,10 @@ use crate::wait::{SubscribedWait, WaitOptions};
 ///
 /// See also: `qless put --wait`, `qless explain`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::NotComplete)]
+#[command(add = value::JidCompletionKind::NotComplete)]
 pub(crate) struct Args {
     #[command(flatten)]
-    targets: Targets,
+    targets: JobTargets,
     /// Wait for one of the jobs, not for all
     #[arg(long)]
     any: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     awaited: State,
     /// End after this time, such as `10m`, or at this time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline)]
-    deadline: Option<TypedMoment>,
+    deadline: Option<MomentArg>,
     /// Accept jobs that do not exist: complete and expired, or cancelled
     #[arg(long)]
     allow_gone: bool,
@@ -73,7 +73,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run)
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    args.targets.require_jids_or_selector()?;
+    args.targets.require_either_jids_or_selector()?;
     let by_jid = !args.targets.jids.is_empty();
     let given = if by_jid {
         Some(jids::read_jids(&mut session.input(), &args.targets.jids)?)
@@ -157,7 +157,7 @@ fn show_wait_result(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
         }
         Format::Ndjson => write_ndjson_line(item, ui),
         Format::Jid if matches!(item.result, JobWaitResult::Reached(_)) => {
-            ui.write_jids_without_separator(&[&item.jid])
+            ui.write_unambiguous_jids(&[&item.jid])
         }
         _ => Ok(()),
     }

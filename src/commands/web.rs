@@ -22,7 +22,7 @@ use crate::fs::open::open_to_read_unless_pipe;
 use crate::interrupt::InterruptFlags;
 use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
 use crate::look::server::{PATIENCE, SnapshotHttpResponder};
-use crate::model::overview::history::History;
+use crate::model::overview::history::JobRateHistory;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, sanitize_to_line};
@@ -141,7 +141,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (Some(first), Some(kept)) = (server.first_server(), kept) {
         first.with_snapshot_history(|history| *history = kept);
     }
-    server.require_readable_servers()?;
+    server.fail_if_any_permanently_unreadable()?;
     let interrupt = InterruptFlags::install_handlers_once();
     interrupt.exit_process_after_signal(PATIENCE)?;
     let (saved, is_failing) = (Cell::new(Instant::now()), Cell::new(false));
@@ -170,7 +170,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Reads the history and writes it back, so that a file that cannot be written is an error at the start. A missing
 /// file is an empty history.
-fn read_and_rewrite_history(path: &Path) -> Result<History, Error> {
+fn read_and_rewrite_history(path: &Path) -> Result<JobRateHistory, Error> {
     const ANOTHER: &str = "name a file in a directory that exists and that you may write to";
     let history = read_history(path)?;
     let text = serde_json::to_vec(&history).map_err(Error::internal)?;
@@ -178,12 +178,14 @@ fn read_and_rewrite_history(path: &Path) -> Result<History, Error> {
     Ok(history)
 }
 
-fn read_history(path: &Path) -> Result<History, Error> {
+fn read_history(path: &Path) -> Result<JobRateHistory, Error> {
     let shown = sanitize_to_line(path.as_os_str().as_bytes());
     let what = format!("cannot read `{shown}`");
     let file = match open_to_read_unless_pipe(path) {
         Ok(file) => file,
-        Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(History::default()),
+        Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => {
+            return Ok(JobRateHistory::default());
+        }
         Err(why) => return Err(why.into_error(&what, Kind::File)),
     };
     let mut text = Vec::new();
@@ -236,7 +238,9 @@ fn run_command(line: &CommandLine, mode: WebCommandMode, session: &mut Session) 
     let word = |name: &Name| OsStr::from_bytes(name.as_bytes()).to_owned();
     let mut words: Vec<OsString> = leading.iter().map(word).collect();
     // Mark the names of a request as plain, so that the command takes none of them for stdin, a file or a pattern.
-    let names = names.iter().map(|name| plain::mark_as_plain(&word(name)));
+    let names = names
+        .iter()
+        .map(|name| plain::mark_as_plain_if_ambiguous(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
     if matches!(mode, WebCommandMode::DryRun) {

@@ -84,7 +84,7 @@ pub(crate) struct Args {
     /// Queues: names, globs such as `mail-*`, `@NAME` for a stored identifier pattern, `!NAME` to leave
     /// one out; `NAME=3` is a weight
     #[arg(required = true, value_name = "QUEUE", value_parser = value::work_queue(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     queues: Vec<QueueSelector>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND", value_parser = value::any_word())]
@@ -129,7 +129,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]
     retry_delay: Duration,
     /// Put completed jobs into this queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), add = value::CandidateKind::Queues)]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), add = value::CompletionKind::Queues)]
     next: Option<Name>,
     /// Maximum time that a process may have a job: then it gets SIGTERM, SIGKILL after `--kill-after`,
     /// and the job fails in group `time-limit`
@@ -163,7 +163,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CMD")]
     on_crash: Option<String>,
     /// Maximum length of the message of a failure, in bytes: the end of stderr
-    #[arg(long, value_name = "N", value_parser = value::error_message_size, default_value = "8192")]
+    #[arg(long, value_name = "N", value_parser = value::max_failure_message_size, default_value = "8192")]
     error_bytes: usize,
     /// Accept placeholders whose value makes an argument begin with a dash
     #[arg(long)]

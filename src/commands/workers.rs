@@ -28,7 +28,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these workers (name or glob)
-    #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::CandidateKind::Workers)]
+    #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::CompletionKind::Workers)]
     workers: Vec<NamePattern>,
     #[command(flatten)]
     pub watch: WatchFlag,
@@ -52,7 +52,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.check_columns::<List<Worker>>()?;
         }
     }
-    session.require_writable_if_raw()?;
+    session.require_writable_if_raw_output()?;
     let now = session.connect()?;
     if session.ui.format() == Format::Raw {
         return print_raw_core_reply(&args.workers, session);

@@ -100,7 +100,9 @@ pub(super) fn connect_item(
     core: Option<&Core>,
     reached: &ReachReport,
 ) -> DoctorItem {
-    let node = core.and_then(Core::reached_node).or(target.first_node());
+    let node = core
+        .and_then(Core::reached_cluster_node_or_master)
+        .or(target.first_node());
     let place = node.map_or_else(|| target.host_port_or_socket(), ToString::to_string);
     let mut what = place.clone();
     if let (Some(_), Some(peer)) = (reached.resolved, reached.peer) {
@@ -184,7 +186,7 @@ pub(super) fn tls_item(
 }
 
 /// The result of trying each cluster node or Sentinel that the address names. `None` for an address of one server.
-pub(super) fn named_nodes_item(core: &Core) -> Option<DoctorItem> {
+pub(super) fn probe_named_nodes_item(core: &Core) -> Option<DoctorItem> {
     let nodes = core.probe_named_nodes();
     let away = nodes
         .iter()

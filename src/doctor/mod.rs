@@ -64,7 +64,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
         Some(connection::address_item(session, &target)),
         Some(connection::connect_item(&target, core.as_ref(), &reached)),
         connection::tls_item(&target, &reached, session.now()),
-        core.as_ref().and_then(connection::named_nodes_item),
+        core.as_ref().and_then(connection::probe_named_nodes_item),
         Some(connection::login_item(&target)),
         Some(connection::prefix_item(session.prefix(), core.as_ref())),
     ];
@@ -86,7 +86,9 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
 /// Measures the steps of a connection to the server with the data. If no server was reached, this tries the first one
 /// that the address names.
 fn probe_data_server(target: &ServerTarget, core: Option<&Core>, session: &Session) -> ReachReport {
-    let node = core.and_then(Core::reached_node).or(target.first_node());
+    let node = core
+        .and_then(Core::reached_cluster_node_or_master)
+        .or(target.first_node());
     let server = node.map_or_else(|| target.clone(), |node| target.for_one_node(node));
     probe_server(&server, session.timeout())
 }

@@ -6,7 +6,10 @@ use crate::name::Name;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The core refused to change the job.
-    Refused { jid: Name, refusal: Refusal },
+    Refused {
+        jid: Name,
+        refusal: JobChangeRefusal,
+    },
     /// The core refused an argument of the call, for this reason. The text does not name the call.
     Argument(String),
     /// The user gave a password, but the server has none set.
@@ -38,7 +41,7 @@ pub enum Cause {
 
 /// Why the core refused to change a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum JobChangeRefusal {
     /// The job does not exist.
     Gone,
     /// The job is not in the state that the command requires. The state is `None` if the core did

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-pub(crate) use self::cause::{Cause, EffectOnData, Refusal};
+pub(crate) use self::cause::{Cause, EffectOnData, JobChangeRefusal};
 pub use self::kind::Kind;
 pub(crate) use self::limit::{connection_limit_error, limit_hint, no_thread_error};
 use crate::exit::Exit;
@@ -168,7 +168,7 @@ impl Error {
     }
 
     /// Why the core refused to change this job; `None` if this error has another cause or is about another job.
-    pub fn refusal_of(&self, jid: &Name) -> Option<&Refusal> {
+    pub fn refusal_of(&self, jid: &Name) -> Option<&JobChangeRefusal> {
         match self.cause() {
             Some(Cause::Refused {
                 jid: refused,
@@ -282,10 +282,13 @@ mod tests {
     fn a_refusal_is_that_of_one_job() {
         let cause = Cause::Refused {
             jid: Name::from("a"),
-            refusal: Refusal::Gone,
+            refusal: JobChangeRefusal::Gone,
         };
         let error = Error::not_found("job `a` does not exist").caused_by(cause);
-        assert_eq!(error.refusal_of(&Name::from("a")), Some(&Refusal::Gone));
+        assert_eq!(
+            error.refusal_of(&Name::from("a")),
+            Some(&JobChangeRefusal::Gone)
+        );
         assert_eq!(error.refusal_of(&Name::from("b")), None);
     }
 }

@@ -9,17 +9,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::args::format::Format;
-use crate::args::moment::TypedMoment;
+use crate::args::moment::MomentArg;
 use crate::clock::Stopwatch;
 use crate::clock::moment::Moment;
-use crate::core::api::event::{EventNotice, EventStream};
+use crate::core::api::event::{EventOrConnectionChange, EventStream};
 use crate::core::call::{ConnectionLoss, may_answer_later};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::event::{Event, EventKind};
 use crate::name::Name;
-use crate::session::{Session, SharedStreamState};
+use crate::session::{Session, SharedStreamCounters};
 use crate::text::{format_count, format_duration_tenths_below_second};
 
 use filter::EventFilter;
@@ -29,7 +29,7 @@ use filter::EventFilter;
 pub(crate) struct EventLimits {
     /// After this number of events.
     pub count: Option<u64>,
-    pub deadline: Option<TypedMoment>,
+    pub deadline: Option<MomentArg>,
 }
 
 /// Time between two checks whether a signal has arrived or the deadline has passed.
@@ -60,10 +60,10 @@ pub(crate) fn show_events_until_limit(
         deadline: None,
         interrupt,
         members_must_stop: session.members_must_stop_flag(),
-        shared_stream: session.shared_stream_state(),
+        shared_stream: session.shared_stream_counters(),
     };
     watcher.set_deadline(limits, session.now());
-    let opened = session.open_within(watcher.time_to_subscribe(MIN_CONNECT_TIME));
+    let opened = session.ensure_connected_within(watcher.subscribe_timeout(MIN_CONNECT_TIME));
     let connected = opened.and_then(|()| session.connect());
     if let Ok(now) = connected {
         watcher.set_deadline(limits, now);
@@ -89,11 +89,11 @@ struct EventWatcher<'e> {
     interrupt: InterruptFlags,
     /// A flag that ends the streams of all members, which share it.
     members_must_stop: Arc<AtomicBool>,
-    shared_stream: Arc<SharedStreamState>,
+    shared_stream: Arc<SharedStreamCounters>,
 }
 
 /// A time for which events were missed.
-struct MissedEvents {
+struct EventGap {
     since: Moment,
     /// The seconds from the start of the gap until `qless` noticed it.
     unnoticed_s: f64,
@@ -112,7 +112,7 @@ impl EventWatcher<'_> {
 
     /// The time that an attempt to subscribe may take: until the deadline, but at least `least`. Without a deadline, it
     /// is unlimited.
-    fn time_to_subscribe(&self, least: Duration) -> Duration {
+    fn subscribe_timeout(&self, least: Duration) -> Duration {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         self.deadline.map_or(Duration::MAX, left).max(least)
     }
@@ -120,10 +120,10 @@ impl EventWatcher<'_> {
     /// Subscribes to the channels, over a connection that only the stream uses. Gives up at the deadline, or after
     /// `least` if that is later.
     fn subscribe(&self, least: Duration, session: &mut Session) -> Result<EventStream, Error> {
-        let limit = self.time_to_subscribe(least);
+        let limit = self.subscribe_timeout(least);
         let end = Instant::now().checked_add(limit);
-        session.open_within(limit)?;
-        let mut core = session.take_core()?;
+        session.ensure_connected_within(limit)?;
+        let mut core = session.take_or_open_core()?;
         core.limit_calls_until(end);
         core.subscribe_to_events(&self.filter.sources)
     }
@@ -204,15 +204,17 @@ impl EventWatcher<'_> {
             let until = self.deadline.map_or(until, |deadline| until.min(deadline));
             match stream.next_event(until).transpose()? {
                 None => {}
-                Some(EventNotice::Lost(loss)) => {
+                Some(EventOrConnectionChange::Lost(loss)) => {
                     gap = Some(self.report_gap(&loss, session)?);
                 }
-                Some(EventNotice::Back(at)) => {
+                Some(EventOrConnectionChange::Back(at)) => {
                     if let Some(gap) = gap.take() {
                         self.report_reconnection(gap, at, session)?;
                     }
                 }
-                Some(EventNotice::Event(event)) => self.show_event_if_matches(&event, session)?,
+                Some(EventOrConnectionChange::Event(event)) => {
+                    self.show_event_if_matches(&event, session)?
+                }
             }
         }
     }
@@ -222,7 +224,7 @@ impl EventWatcher<'_> {
         if !is_shown || !self.filter.matches(event) {
             return Ok(());
         }
-        let number = self.shared_stream.next_line_number();
+        let number = self.shared_stream.count_next_line();
         if self.count.is_some_and(|count| number > count) {
             // Other members have shown all.
             return Ok(());
@@ -265,11 +267,7 @@ impl EventWatcher<'_> {
     }
 
     /// Says that events are missed from now on.
-    fn report_gap(
-        &self,
-        loss: &ConnectionLoss,
-        session: &mut Session,
-    ) -> Result<MissedEvents, Error> {
+    fn report_gap(&self, loss: &ConnectionLoss, session: &mut Session) -> Result<EventGap, Error> {
         let since = session.ui.render_options().time_of_day(loss.since);
         let reason = &loss.reason;
         session.ui.note(&format!(
@@ -277,8 +275,8 @@ impl EventWatcher<'_> {
         ));
         let mut gap = Event::new(loss.at, EventKind::Gap);
         gap.message = Some(Name::from(reason.as_str()));
-        self.show_own_event_in_documents(gap, loss.since, session)?;
-        Ok(MissedEvents {
+        self.show_gap_event_if_ndjson(gap, loss.since, session)?;
+        Ok(EventGap {
             since: loss.since,
             unnoticed_s: loss.at.since(loss.since),
             noticed: session.clock().start_stopwatch(),
@@ -288,11 +286,11 @@ impl EventWatcher<'_> {
     /// Says that the gap has ended.
     fn report_reconnection(
         &self,
-        gap: MissedEvents,
+        gap: EventGap,
         at: Moment,
         session: &mut Session,
     ) -> Result<(), Error> {
-        let MissedEvents { since, .. } = gap;
+        let EventGap { since, .. } = gap;
         let options = session.ui.render_options();
         let (begun, ended) = (options.time_of_day(since), options.time_of_day(at));
         let lasted =
@@ -300,12 +298,12 @@ impl EventWatcher<'_> {
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"
         ));
-        self.show_own_event_in_documents(Event::new(at, EventKind::Resumed), since, session)
+        self.show_gap_event_if_ndjson(Event::new(at, EventKind::Resumed), since, session)
     }
 
     /// Prints an event that `qless` itself made, such as a gap, in NDJSON output. Other formats have only the note on
     /// stderr.
-    fn show_own_event_in_documents(
+    fn show_gap_event_if_ndjson(
         &self,
         mut event: Event,
         since: Moment,

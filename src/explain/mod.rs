@@ -30,24 +30,24 @@ struct PopFactsQuery<'n> {
 }
 
 /// A job or a recurring job.
-enum JobOrTemplate {
+enum JobOrRecurringJob {
     Job(Box<Job>),
     Recurring(Box<Recurring>),
 }
 
-impl JobOrTemplate {
+impl JobOrRecurringJob {
     fn queue(&self) -> Option<&Name> {
         match self {
-            JobOrTemplate::Job(job) => job.queue.as_ref(),
-            JobOrTemplate::Recurring(recurring) => recurring.queue.as_ref(),
+            JobOrRecurringJob::Job(job) => job.queue.as_ref(),
+            JobOrRecurringJob::Recurring(recurring) => recurring.queue.as_ref(),
         }
     }
 
     /// The jid of a job; `None` for a recurring job, which has no position among the jobs of its queue.
     fn jid_if_job(&self) -> Option<&Name> {
         match self {
-            JobOrTemplate::Job(job) => Some(&job.jid),
-            JobOrTemplate::Recurring(_) => None,
+            JobOrRecurringJob::Job(job) => Some(&job.jid),
+            JobOrRecurringJob::Recurring(_) => None,
         }
     }
 }
@@ -60,21 +60,21 @@ pub(crate) fn explain_jobs(
 ) -> Result<Vec<Option<Explanation>>, Error> {
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
-        let items = read_jobs_and_templates(core, now, jids)?;
+        let items = read_jobs_or_recurring_jobs(core, now, jids)?;
         let subjects: Vec<PopFactsQuery> = items
             .iter()
             .map(|item| PopFactsQuery {
-                queue: item.as_ref().and_then(JobOrTemplate::queue),
-                jid: item.as_ref().and_then(JobOrTemplate::jid_if_job),
+                queue: item.as_ref().and_then(JobOrRecurringJob::queue),
+                jid: item.as_ref().and_then(JobOrRecurringJob::jid_if_job),
             })
             .collect();
         let facts = read_pop_facts(core, now, &subjects)?;
         for (item, facts) in items.iter().zip(facts) {
             explanations.push(match item {
-                Some(JobOrTemplate::Job(job)) => {
+                Some(JobOrRecurringJob::Job(job)) => {
                     Some(explain_job_with_facts(core, now, job, facts)?)
                 }
-                Some(JobOrTemplate::Recurring(recurring)) => {
+                Some(JobOrRecurringJob::Recurring(recurring)) => {
                     Some(explain_recurring(recurring, facts, now))
                 }
                 None => None,
@@ -85,11 +85,11 @@ pub(crate) fn explain_jobs(
 }
 
 /// Reads the job or recurring job with each jid; `None` for a jid that does not exist.
-fn read_jobs_and_templates(
+fn read_jobs_or_recurring_jobs(
     core: &mut Core,
     now: Moment,
     jids: &[Name],
-) -> Result<Vec<Option<JobOrTemplate>>, Error> {
+) -> Result<Vec<Option<JobOrRecurringJob>>, Error> {
     let jobs = core.jobs(now, JobFields::Brief, jids)?;
     let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
     let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
@@ -100,11 +100,11 @@ fn read_jobs_and_templates(
     }
     .into_iter();
     let item = |job: Option<Job>| match job {
-        Some(job) => Some(JobOrTemplate::Job(Box::new(job))),
+        Some(job) => Some(JobOrRecurringJob::Job(Box::new(job))),
         None => recurring
             .next()
             .flatten()
-            .map(|one| JobOrTemplate::Recurring(Box::new(one))),
+            .map(|one| JobOrRecurringJob::Recurring(Box::new(one))),
     };
     Ok(jobs.into_iter().map(item).collect())
 }

@@ -47,7 +47,7 @@ pub(super) fn job_reasons(
                 since: job.since,
                 ..ReasonEvidence::default()
             },
-            CommandLine::new("retry --completed").with_name(jid),
+            CommandLine::new("retry --completed").with_name_argument(jid),
         )),
         Some(State::Failed) => {
             let failure = job.failure.clone().unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) fn job_reasons(
                 worker: failure.worker,
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("retry").with_name(jid);
+            let fix = CommandLine::new("retry").with_name_argument(jid);
             reasons.push(DelayReason::new(ReasonCode::Failed, evidence, fix));
         }
         Some(State::Running) => {
@@ -74,7 +74,7 @@ pub(super) fn job_reasons(
                 last_seen: facts.and_then(|facts| facts.worker_seen),
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("timeout").with_name(jid);
+            let fix = CommandLine::new("timeout").with_name_argument(jid);
             reasons.push(DelayReason::new(code, evidence, fix));
         }
         Some(State::Stalled) => {
@@ -83,13 +83,13 @@ pub(super) fn job_reasons(
                 worker: worker.clone(),
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("workers").with_names(&worker);
+            let fix = CommandLine::new("workers").with_name_arguments(&worker);
             reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).into_non_blocking());
         }
         Some(State::Throttled) if full.is_empty() => {
             // The throttle has a free slot again, so the job is only delayed: one of the next pops returns it to the
             // queue.
-            let fix = CommandLine::new("get").with_name(jid);
+            let fix = CommandLine::new("get").with_name_argument(jid);
             let reason = DelayReason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
             reasons.push(reason.into_non_blocking());
         }
@@ -105,7 +105,7 @@ pub(super) fn job_reasons(
                 backoff,
                 ..ReasonEvidence::default()
             };
-            let fix = CommandLine::new("promote").with_name(jid);
+            let fix = CommandLine::new("promote").with_name_argument(jid);
             reasons.push(DelayReason::new(ReasonCode::Scheduled, evidence, fix));
         }
         _ => {}
@@ -129,7 +129,7 @@ pub(super) fn job_reasons(
         add_queue_reasons(facts, can_run, now, &mut reasons);
         // Skip long data, of which only the first part was read: a part is no valid JSON.
         if job.data_length.is_none() && Json::parse(job.data.as_bytes()).is_none() {
-            let fix = CommandLine::new("get --data").with_name(jid);
+            let fix = CommandLine::new("get --data").with_name_argument(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
             reasons.push(invalid.into_non_blocking());
         }
@@ -180,7 +180,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
             jobs: Some(facts.late_recurring),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("recur list").with_name(&queue.name);
+        let fix = CommandLine::new("recur list").with_name_argument(&queue.name);
         let late = DelayReason::new(ReasonCode::RecurringNotPolled, evidence, fix);
         reasons.push(late.into_non_blocking());
     }
@@ -239,7 +239,7 @@ pub(super) fn recurring_reasons(
             reason: recurring.paused_reason.clone(),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("recur resume").with_name(&recurring.jid);
+        let fix = CommandLine::new("recur resume").with_name_argument(&recurring.jid);
         reasons.push(DelayReason::new(ReasonCode::RecurringPaused, evidence, fix));
     }
     let is_late = recurring.next.is_some_and(|next| next <= now);
@@ -264,7 +264,7 @@ pub(super) fn recurring_reasons(
             until: recurring.next,
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("recur run").with_name(&recurring.jid);
+        let fix = CommandLine::new("recur run").with_name_argument(&recurring.jid);
         (ReasonCode::Scheduled, evidence, fix)
     };
     reasons.push(DelayReason::new(code, evidence, fix));
@@ -283,7 +283,7 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
             reason: queue.paused_reason.clone(),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("unpause").with_name(&queue.name);
+        let fix = CommandLine::new("unpause").with_name_argument(&queue.name);
         reasons.push(DelayReason::new(ReasonCode::Paused, evidence, fix));
     }
     let held = facts.held + facts.renewed;
@@ -296,7 +296,9 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
             ..ReasonEvidence::default()
         };
         let key = [queue.name.as_bytes(), b"-max-concurrency"].concat();
-        let fix = CommandLine::new("config set").with_name(key).with_name("N");
+        let fix = CommandLine::new("config set")
+            .with_name_argument(key)
+            .with_name_argument("N");
         reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
@@ -349,7 +351,7 @@ fn jobs_ahead_reason(job: &Job, facts: &PopFacts) -> DelayReason {
     };
     let fix = CommandLine::new("priority")
         .with_flag("--to", "N")
-        .with_name(&job.jid);
+        .with_name_argument(&job.jid);
     DelayReason::new(ReasonCode::Ahead, evidence, fix).into_non_blocking()
 }
 
@@ -365,10 +367,10 @@ fn throttle_full_reason(full: &FullThrottle) -> DelayReason {
     };
     let fix = if full.maximum < 0 {
         CommandLine::new("throttle set")
-            .with_name(&full.id)
-            .with_name("N")
+            .with_name_argument(&full.id)
+            .with_name_argument("N")
     } else {
-        CommandLine::new("throttle show").with_name(&full.id)
+        CommandLine::new("throttle show").with_name_argument(&full.id)
     };
     DelayReason::new(ReasonCode::Throttled, evidence, fix)
 }
@@ -396,7 +398,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         };
         let fix = CommandLine::new("depends")
             .with_flag("--off", next)
-            .with_name(owner);
+            .with_name_argument(owner);
         reasons.push(DelayReason::new(ReasonCode::DependsCycle, evidence, fix));
     }
     let evidence = |roots: Vec<Neighbor>| ReasonEvidence {
@@ -409,7 +411,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         let roots = jids.map(|jid| Neighbor::new(jid, None)).collect();
         let fix = CommandLine::new("depends")
             .with_flag("--off", missing)
-            .with_name(owner);
+            .with_name_argument(owner);
         reasons.push(DelayReason::new(
             ReasonCode::DependsMissing,
             evidence(roots),
@@ -429,7 +431,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
     };
     let failed = roots_where(&|state| state == Some(State::Failed));
     if let Some(first) = failed.first() {
-        let fix = CommandLine::new("retry").with_name(&first.jid);
+        let fix = CommandLine::new("retry").with_name_argument(&first.jid);
         let failure = first.job.as_ref().and_then(|job| job.failure.clone());
         let (group, message) = failure
             .map(|failure| (failure.group, failure.message))
@@ -443,7 +445,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
     }
     let open = roots_where(&|state| !matches!(state, Some(State::Failed | State::Complete)));
     if let Some(first) = open.first() {
-        let fix = CommandLine::new("explain").with_name(&first.jid);
+        let fix = CommandLine::new("explain").with_name_argument(&first.jid);
         reasons.push(DelayReason::new(
             ReasonCode::Depends,
             evidence(open.clone()),

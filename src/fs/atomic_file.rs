@@ -22,7 +22,7 @@ pub(crate) struct AtomicFile {
     file: BufWriter<File>,
     path: PathBuf,
     /// The file that will replace the existing one. `None` for a pipe or a device, to which `file` writes directly.
-    replacement: Option<Replacement>,
+    replacement: Option<ReplacementFile>,
 }
 
 impl AtomicFile {
@@ -56,7 +56,7 @@ impl AtomicFile {
             _ => {
                 // If the path is a symbolic link, replace the link's target and keep the link.
                 let path = resolved.map_or_else(|| path.to_owned(), |resolved| resolved.target);
-                let (file, replacement) = Replacement::create(&path, mode)?;
+                let (file, replacement) = ReplacementFile::create(&path, mode)?;
                 (file, path, Some(replacement))
             }
         };
@@ -98,14 +98,14 @@ pub(super) fn unwritable_error(path: &Path, why: OpenFailure) -> Error {
 
 /// A new file that will replace the file at a path. Until then it has no name, so that nothing of it remains if the
 /// process is killed. If the system or the file system does not support files without a name, it has a temporary name.
-pub(super) struct Replacement {
+pub(super) struct ReplacementFile {
     path: PathBuf,
     temporary: Option<TempPath>,
 }
 
-impl Replacement {
+impl ReplacementFile {
     /// Creates the new file in the directory of the path that it will replace. The umask removes rights from `mode`.
-    pub(super) fn create(path: &Path, mode: u32) -> io::Result<(File, Replacement)> {
+    pub(super) fn create(path: &Path, mode: u32) -> io::Result<(File, ReplacementFile)> {
         let dir = parent_or_current_directory(path);
         let (file, temporary) = if let Some(file) = open_unnamed(dir, mode) {
             (file, None)
@@ -116,7 +116,7 @@ impl Replacement {
             (file, Some(temporary))
         };
         let path = path.to_owned();
-        Ok((file, Replacement { path, temporary }))
+        Ok((file, ReplacementFile { path, temporary }))
     }
 
     /// Waits until the new file is on the disk, and then puts it in place of the file at the path.

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
-use self::atomic_file::{AtomicFile, Replacement};
+use self::atomic_file::{AtomicFile, ReplacementFile};
 use crate::error::Error;
 
 /// The mode of a file that only its owner may read and write.
@@ -45,7 +45,7 @@ fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
 /// existing one. A file that did not exist is private.
 pub(crate) fn rewrite_keeping_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
-    let (mut file, replacement) = Replacement::create(path, PRIVATE_FILE)?;
+    let (mut file, replacement) = ReplacementFile::create(path, PRIVATE_FILE)?;
     file.write_all(bytes)?;
     if let Some(existing) = existing {
         // Ignore a failure: only root can set the owner. For other users, the new file belongs to the current user.

@@ -53,7 +53,7 @@ pub(crate) fn read_graph_of_jobs(
     for node in &mut graph.nodes {
         node.asked = asked.contains(&node.job.jid);
     }
-    graph.sum_omissions();
+    graph.set_omitted_edges_and_complete();
     Ok(graph)
 }
 
@@ -80,12 +80,12 @@ pub(crate) fn read_graph_of_queue(
     let read = search.read.len() as u64 + further.count() as u64;
     graph.omitted_jobs = left_out + search.known.saturating_sub(read);
     graph.is_cut_by_limit |= graph.omitted_jobs > 0;
-    graph.sum_omissions();
+    graph.set_omitted_edges_and_complete();
     Ok(graph)
 }
 
 /// The result of searching a queue for jobs that have dependencies or dependents.
-struct QueueSearch {
+struct FoundJobsWithEdges {
     with_edges: Vec<Name>,
     read: HashSet<Name>,
     /// The number of jobs in all indexes that may hold jobs of the queue: its own five sets, and the failure groups.
@@ -99,7 +99,7 @@ fn find_jobs_with_edges(
     now: Moment,
     queue: &Name,
     limit: usize,
-) -> Result<QueueSearch, Error> {
+) -> Result<FoundJobsWithEdges, Error> {
     let queue_indexes = [
         Index::Depends,
         Index::Locks,
@@ -138,7 +138,7 @@ fn find_jobs_with_edges(
     }
     let read = jids.len() - rest.len();
     jids.truncate(read);
-    Ok(QueueSearch {
+    Ok(FoundJobsWithEdges {
         with_edges: found,
         read: jids.into_iter().collect(),
         // Count one job for each failure group that was not read: it has at least one.

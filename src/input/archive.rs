@@ -17,7 +17,7 @@ use crate::json::object::{
     CowText, FieldEncoding, ParsedObject, RawJsonOrBytes, describe_found_value, string_text,
 };
 use crate::json::syntax::{SyntaxFault, first_nested_deeper};
-use crate::model::coordination::{Coordination, CoordinationOption};
+use crate::model::coordination::{CoordinationOption, CoordinationOptions};
 use crate::model::job::{HistoryEntry, State};
 use crate::name::{Name, reserved_jid_suffix};
 
@@ -172,7 +172,7 @@ pub(crate) struct ArchivedRecurring<'t> {
         rename = "options",
         deserialize_with = "read_recurring_job_options"
     )]
-    pub coordination: Coordination<'static>,
+    pub coordination: CoordinationOptions<'static>,
     /// When the recurring job was paused; `None` if it is not paused.
     #[serde(default, deserialize_with = "read_optional_time")]
     pub paused_since: Option<Moment>,
@@ -182,7 +182,7 @@ pub(crate) struct ArchivedRecurring<'t> {
 
 impl ArchivedRecurring<'_> {
     /// How many jobs it has put.
-    pub(crate) fn put_job_count(&self) -> u64 {
+    pub(crate) fn spawned_job_count(&self) -> u64 {
         let count = self.count.unwrap_or_default();
         count.try_into().unwrap_or_default()
     }
@@ -449,9 +449,9 @@ fn read_coordination_option<'t, D: Deserializer<'t>>(
 /// Reads the options of a recurring job.
 fn read_recurring_job_options<'t, D: Deserializer<'t>>(
     value: D,
-) -> Result<Coordination<'static>, D::Error> {
+) -> Result<CoordinationOptions<'static>, D::Error> {
     let options = <&RawValue>::deserialize(value)?;
-    Ok(Coordination::from_json(&Json::from(options)))
+    Ok(CoordinationOptions::from_json(&Json::from(options)))
 }
 
 /// Bytes as base64.
@@ -473,9 +473,9 @@ struct ArchivedHistoryEntry(Name);
 
 impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<ArchivedHistoryEntry, D::Error> {
-        struct EntryVisitor;
+        struct HistoryEntryVisitor;
 
-        impl<'de> Visitor<'de> for EntryVisitor {
+        impl<'de> Visitor<'de> for HistoryEntryVisitor {
             type Value = ArchivedHistoryEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -490,7 +490,7 @@ impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
                         "what" => what = Some(map.next_value()?),
-                        "when" => when = map.next_value::<EntryTime>()?.0,
+                        "when" => when = map.next_value::<HistoryEntryTime>()?.0,
                         _ => {
                             note.push((Name::from(key), Json::from(map.next_value::<&RawValue>()?)))
                         }
@@ -506,9 +506,9 @@ impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
         }
 
         #[derive(Deserialize)]
-        struct EntryTime(#[serde(deserialize_with = "read_optional_time")] Option<Moment>);
+        struct HistoryEntryTime(#[serde(deserialize_with = "read_optional_time")] Option<Moment>);
 
-        value.deserialize_struct("Entry", &["what", "when"], EntryVisitor)
+        value.deserialize_struct("Entry", &["what", "when"], HistoryEntryVisitor)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use super::source::{ByteLimit, InputSource, too_long_error};
+use super::source::{ByteLimit, CommandInputs, too_long_error};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::json::quote::quote_string;
@@ -13,7 +13,7 @@ use crate::json::syntax::JsonType;
 /// Reads the data of a job from an argument, from a file (`@FILE`) or from stdin (`-`). Refuses data that is not JSON.
 /// The bytes stay as they are.
 pub(crate) fn read_json_data(
-    source: &mut InputSource,
+    source: &mut CommandInputs,
     given: &InputArg,
     limit: impl Into<ByteLimit>,
 ) -> Result<(Vec<u8>, JsonType), Error> {

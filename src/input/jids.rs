@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::source::{InputItem, InputSource};
+use super::source::{CommandInputs, InputItem};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::model::jid_list;
@@ -34,7 +34,10 @@ impl GivenJids {
 }
 
 /// Reads `JID…`, `-` and `@FILE`.
-pub(crate) fn read_jids(source: &mut InputSource, given: &[InputArg]) -> Result<GivenJids, Error> {
+pub(crate) fn read_jids(
+    source: &mut CommandInputs,
+    given: &[InputArg],
+) -> Result<GivenJids, Error> {
     if let Some(jids) = source.jids.take() {
         return Ok(jids);
     }

@@ -13,7 +13,7 @@ use strum::VariantArray;
 use crate::args::coordination::ThrottleArg;
 use crate::args::invalid::Invalid;
 use crate::args::moment;
-use crate::args::moment::TypedMoment;
+use crate::args::moment::MomentArg;
 use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
@@ -22,7 +22,7 @@ use crate::json::object;
 use crate::json::object::{CowText, RawJsonOrBytes, describe_found_value, string_text};
 use crate::json::quote::quote_array;
 use crate::json::syntax::{JsonType, SyntaxFault, UnknownField};
-use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFault};
+use crate::model::coordination::{CoordinationOption, CoordinationOptions, OptionValueFault};
 use crate::name;
 use crate::name::Name;
 
@@ -49,12 +49,12 @@ pub(crate) struct NewJob<'l> {
     #[serde(deserialize_with = "read_delay")]
     pub delay: Option<Duration>,
     #[serde(deserialize_with = "read_moment")]
-    pub at: Option<TypedMoment>,
+    pub at: Option<MomentArg>,
     /// The decimal text of the number, exactly as in the line. `retries` is such a text, too.
-    #[serde(deserialize_with = "read_integer_text")]
+    #[serde(deserialize_with = "read_integer_as_text")]
     pub priority: Option<Cow<'l, [u8]>>,
     pub tags: Option<Cow<'l, [NewName<'l>]>>,
-    #[serde(deserialize_with = "read_count_text")]
+    #[serde(deserialize_with = "read_count_as_text")]
     pub retries: Option<Cow<'l, [u8]>>,
     pub depends: Option<Cow<'l, [Dependency<'l>]>>,
     pub throttles: Option<&'l RawValue>,
@@ -69,7 +69,7 @@ pub(crate) struct NewJob<'l> {
     pub backoff: Option<&'l RawValue>,
     /// The ten fields from `throttles` to `backoff`, in the form that the core takes.
     #[serde(skip)]
-    pub coordination: Coordination<'l>,
+    pub coordination: CoordinationOptions<'l>,
     /// The throttles for which the line gives a maximum, as in `api=5`.
     #[serde(skip)]
     pub maxima: Vec<ThrottleArg>,
@@ -390,11 +390,11 @@ fn read_delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::
 }
 
 /// A time as text, or a number of seconds since the epoch.
-fn read_moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<TypedMoment>, D::Error> {
+fn read_moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<MomentArg>, D::Error> {
     let seconds = |text: &str| {
         let seconds = text.parse().ok();
         let seconds = seconds.filter(|seconds: &f64| seconds.abs() <= LATEST);
-        let moment = seconds.and_then(Moment::from_seconds).map(TypedMoment::At);
+        let moment = seconds.and_then(Moment::from_seconds).map(MomentArg::At);
         moment.ok_or("expects seconds since the epoch")
     };
     read_text_or_number(value, moment::parse_moment_or_delay, seconds).map(Some)
@@ -418,16 +418,20 @@ fn read_text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", describe_found_value(raw))))
 }
 
-fn read_integer_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    read_whole_number_text(value, value::integer)
+fn read_integer_as_text<'l, D: Deserializer<'l>>(
+    value: D,
+) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    read_whole_number_as_text(value, value::integer)
 }
 
-fn read_count_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    read_whole_number_text(value, value::count)
+fn read_count_as_text<'l, D: Deserializer<'l>>(
+    value: D,
+) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    read_whole_number_as_text(value, value::count)
 }
 
 /// Checks a whole number.
-fn read_whole_number_text<'l, D: Deserializer<'l>, T, E: Display>(
+fn read_whole_number_as_text<'l, D: Deserializer<'l>, T, E: Display>(
     value: D,
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
@@ -538,7 +542,7 @@ mod tests {
             let text = format!("{{\"at\":{text}}}");
             NewJob::parse_line(text.as_bytes(), 0).map(|line| line.at)
         };
-        let at = Moment::from_seconds(1000.5).map(TypedMoment::At);
+        let at = Moment::from_seconds(1000.5).map(MomentArg::At);
         assert_eq!(due("1000.5").unwrap(), at);
         assert!(due("\"2026-11-21T06:00:00Z\"").unwrap().is_some());
         let delay = NewJob::parse_line(b"{\"delay\":1.5}", 0).unwrap().delay;

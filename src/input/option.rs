@@ -8,7 +8,7 @@ use crate::clock::duration;
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::quote_string;
-use crate::model::config::{GENERAL_OPTIONS, OptionKind, QUEUE_OPTIONS, option_of_key};
+use crate::model::config::{GENERAL_OPTIONS, OptionValueType, QUEUE_OPTIONS, find_known_option};
 use crate::model::coordination::{CoordinationOption, OptionValueFault};
 use crate::name::Name;
 use crate::text::{comma_list, nearest_spelling};
@@ -19,7 +19,7 @@ pub(crate) fn validate_option(
     value: &Name,
     allow_unknown: bool,
 ) -> Result<Name, Error> {
-    let Some(known) = option_of_key(key) else {
+    let Some(known) = find_known_option(key) else {
         return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {
@@ -38,18 +38,18 @@ pub(crate) fn validate_option(
         )))
     };
     match kind {
-        OptionKind::Text if value.is_empty() => refuse("some text"),
-        OptionKind::Text => Ok(value.clone()),
-        OptionKind::Defaults => validate_queue_defaults(value.as_bytes()),
-        OptionKind::Count => match value::count(text) {
+        OptionValueType::Text if value.is_empty() => refuse("some text"),
+        OptionValueType::Text => Ok(value.clone()),
+        OptionValueType::Defaults => validate_queue_defaults(value.as_bytes()),
+        OptionValueType::Count => match value::count(text) {
             Ok(count) => Ok(count.to_string().into()),
             Err(_) => refuse("a whole number of at least 0"),
         },
-        OptionKind::Number => match text.parse::<f64>() {
+        OptionValueType::Number => match text.parse::<f64>() {
             Ok(number) if number >= 0.0 && number.is_finite() => Ok(number.to_string().into()),
             _ => refuse("a number of at least 0"),
         },
-        OptionKind::Seconds => match duration::parse_duration_or_seconds(text) {
+        OptionValueType::Seconds => match duration::parse_duration_or_seconds(text) {
             // A heartbeat of 0 is refused, because every lock would expire immediately.
             Ok(duration) if known.spec.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
@@ -234,5 +234,5 @@ fn misspelled_queue_option_hint(key: &Name) -> Option<String> {
 
 /// Whether the key is unknown and resembles a known option.
 pub(crate) fn is_misspelled_option(key: &Name) -> bool {
-    option_of_key(key).is_none() && unknown_option_error(key).hint_text().is_some()
+    find_known_option(key).is_none() && unknown_option_error(key).hint_text().is_some()
 }

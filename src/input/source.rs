@@ -12,7 +12,7 @@ use crate::fs::open;
 use crate::text::Sanitized;
 
 /// The inputs of one command, which can read stdin only once.
-pub(crate) struct InputSource {
+pub(crate) struct CommandInputs {
     /// What the command reads from stdin, such as `job ids`.
     claimed_by: Option<&'static str>,
     /// Whether each item of a list ends in a NUL instead of a line end: `--null`.
@@ -94,9 +94,9 @@ impl ByteLimit {
 /// Maximum length of an item in a list, in bytes: twice that of a job with the longest data.
 const MAX_ITEM_BYTES: u64 = 64 << 20;
 
-impl InputSource {
-    pub(crate) fn new(is_null_separated: bool) -> InputSource {
-        InputSource {
+impl CommandInputs {
+    pub(crate) fn new(is_null_separated: bool) -> CommandInputs {
+        CommandInputs {
             claimed_by: None,
             is_null_separated,
             jids: None,
@@ -105,12 +105,12 @@ impl InputSource {
     }
 
     /// The inputs for the run of a command for one member. `jids` are its share of the jids if those were read already.
-    pub(crate) fn for_command_part(
+    pub(crate) fn for_member_run(
         self,
         jids: Option<GivenJids>,
         stdin: StdinAvailability,
-    ) -> InputSource {
-        InputSource {
+    ) -> CommandInputs {
+        CommandInputs {
             jids,
             claimed_by: (stdin == StdinAvailability::Jids).then_some("job ids"),
             shared: stdin == StdinAvailability::Shared,
@@ -132,8 +132,10 @@ impl InputSource {
                 bytes: value.as_bytes().to_vec(),
                 what: what.to_owned(),
             },
-            InputArg::Stdin => read_past_limit(self.open_stdin(what)?, max_bytes)?,
-            InputArg::File(path) => read_past_limit(OpenInput::open_file(path)?, max_bytes)?,
+            InputArg::Stdin => read_one_byte_past_limit(self.open_stdin(what)?, max_bytes)?,
+            InputArg::File(path) => {
+                read_one_byte_past_limit(OpenInput::open_file(path)?, max_bytes)?
+            }
         };
         if text.bytes.len() <= max_bytes {
             return Ok(text);
@@ -235,7 +237,7 @@ pub(super) fn too_long_error(what: &str, size: Option<u64>, limit: ByteLimit) ->
 }
 
 /// Reads an input, but at most one byte more than `max_bytes`. That byte shows the caller that the input is too long.
-fn read_past_limit(mut input: OpenInput, max_bytes: usize) -> Result<InputText, Error> {
+fn read_one_byte_past_limit(mut input: OpenInput, max_bytes: usize) -> Result<InputText, Error> {
     let mut bytes = Vec::new();
     let more = (max_bytes as u64).saturating_add(1);
     let read = input.from.by_ref().take(more).read_to_end(&mut bytes);

@@ -10,23 +10,25 @@ use serde_json::value::RawValue;
 use crate::name::{Name, bytes_of_lossless_text};
 
 /// The bytes of a text; none for `false`.
-pub(crate) fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+pub(crate) fn read_bytes_or_false<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
     TextOrFalse::deserialize(from).map(|text| text.0)
 }
 
 /// A text; an empty one for `false`.
-pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
+pub(crate) fn read_text_or_false<'de, D: Deserializer<'de>>(from: D) -> Result<Name, D::Error> {
     TextOrFalse::deserialize(from).map(|text| text.0.into())
 }
 
 /// A text; `None` for `false` and for an empty one.
-pub(crate) fn optional_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Name>, D::Error> {
+pub(crate) fn read_non_empty_text<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Name>, D::Error> {
     let text = TextOrFalse::deserialize(from)?.0;
     Ok((!text.is_empty()).then(|| text.into()))
 }
 
 /// A list of texts.
-pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Name>, D::Error> {
+pub(crate) fn read_texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Name>, D::Error> {
     struct TextsVisitor;
     impl<'de> Visitor<'de> for TextsVisitor {
         type Value = Vec<Name>;
@@ -50,12 +52,12 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Name>, D::
 }
 
 /// A number without its fraction.
-pub(crate) fn whole_number<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+pub(crate) fn read_truncated_number<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     f64::deserialize(from).map(|number| number as i64)
 }
 
 /// A number without its fraction, or null.
-pub(crate) fn optional_whole_number<'de, D: Deserializer<'de>>(
+pub(crate) fn read_optional_truncated_number<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<u64>, D::Error> {
     let number = Option::<f64>::deserialize(from)?;
@@ -63,7 +65,7 @@ pub(crate) fn optional_whole_number<'de, D: Deserializer<'de>>(
 }
 
 /// The payloads of a merge job, each a pair of a text and the digits of its score.
-pub(crate) fn payloads<'de, D: Deserializer<'de>>(
+pub(crate) fn read_merge_payloads<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(Vec<u8>, String)>, D::Error> {
     let pairs = Vec::<(TextOrFalse, &RawValue)>::deserialize(from)?;

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::strip_white_space;
+use super::strip_white_space_between_tokens;
 
 /// The data of a job, byte for byte as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl JobData {
 
     /// The data in a form that preserves each byte in a document. `is_unchanged` says whether a document shows a text
     /// without escaping any of it.
-    pub fn preserving_bytes(self, is_unchanged: impl Fn(&str) -> bool) -> JobData {
+    pub fn preserving_bytes_in_documents(self, is_unchanged: impl Fn(&str) -> bool) -> JobData {
         let text = std::str::from_utf8(&self.bytes);
         let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && is_unchanged(text));
         let form = if unchanged {
@@ -58,7 +58,7 @@ impl JobData {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
             DataOutputForm::Whole => text.to_owned(),
-            DataOutputForm::Line | DataOutputForm::Both => strip_white_space(text),
+            DataOutputForm::Line | DataOutputForm::Both => strip_white_space_between_tokens(text),
         };
         RawValue::from_string(text).ok()
     }

@@ -89,7 +89,7 @@ impl Json {
 
     /// The text on one line, for people.
     pub fn to_single_line(&self) -> Name {
-        Name::from_lossless_text(&strip_white_space(&self.0))
+        Name::from_lossless_text(&strip_white_space_between_tokens(&self.0))
     }
 }
 
@@ -102,7 +102,7 @@ impl From<&RawValue> for Json {
 /// Writes the value on one line. Its digits and the order of its keys stay. A byte that is not UTF-8 becomes `\xff`.
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = strip_white_space(&self.0);
+        let mut text = strip_white_space_between_tokens(&self.0);
         if text.chars().any(|c| byte_of_lossless_char(c).is_some()) {
             let bytes = Name::from_lossless_text(&text).into_bytes();
             text.clear();
@@ -119,7 +119,7 @@ impl Serialize for Json {
 }
 
 /// Drops the white space between the tokens of a JSON text.
-fn strip_white_space(text: &str) -> String {
+fn strip_white_space_between_tokens(text: &str) -> String {
     let mut short = String::with_capacity(text.len());
     let (mut inside, mut escaped) = (false, false);
     for c in text.chars() {
@@ -283,7 +283,7 @@ mod tests {
     fn an_exact_document_preserves_blanks_or_has_the_bytes() {
         let exactly = |text: &str| {
             let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
-            written(&JobData::from(text.as_bytes().to_vec()).preserving_bytes(plain))
+            written(&JobData::from(text.as_bytes().to_vec()).preserving_bytes_in_documents(plain))
         };
         assert_eq!(exactly("{ \"a\": 1 }"), r#"{"data":{ "a": 1 }}"#);
         assert_eq!(

@@ -105,8 +105,9 @@ impl<'t> ParsedObject<'t> {
     fn refuse_duplicates(&self) -> Result<(), ObjectFault> {
         for (at, (key, raw)) in self.fields.iter().enumerate() {
             if self.fields[..at].iter().any(|(known, _)| known == key) {
-                let wrong = ObjectFault::new(ObjectFaultReason::Twice(cut_for_message(key)));
-                return Err(wrong.at_address(address_of_key((key, raw))));
+                let wrong =
+                    ObjectFault::new(ObjectFaultReason::Twice(sanitize_and_cut_for_message(key)));
+                return Err(wrong.with_address_if_unset(address_of_key((key, raw))));
             }
         }
         Ok(())
@@ -224,7 +225,7 @@ impl ObjectFault {
         }
     }
 
-    fn at_address(mut self, address: usize) -> ObjectFault {
+    fn with_address_if_unset(mut self, address: usize) -> ObjectFault {
         self.address.get_or_insert(address);
         self
     }
@@ -236,8 +237,8 @@ impl ObjectFault {
         } else {
             "."
         };
-        self.path = format!("{}{dot}{}", cut_for_message(step), self.path);
-        self.at_address(value.get().as_ptr().addr())
+        self.path = format!("{}{dot}{}", sanitize_and_cut_for_message(step), self.path);
+        self.with_address_if_unset(value.get().as_ptr().addr())
     }
 
     fn into_syntax_fault(self, text: &[u8]) -> SyntaxFault {
@@ -276,7 +277,7 @@ impl de::Error for ObjectFault {
 
     fn invalid_type(found: Unexpected, expected: &dyn Expected) -> ObjectFault {
         let found = match found {
-            Unexpected::Str(text) => format!("`\"{}\"`", cut_for_message(text)),
+            Unexpected::Str(text) => format!("`\"{}\"`", sanitize_and_cut_for_message(text)),
             Unexpected::Bool(flag) => format!("`{flag}`"),
             Unexpected::Unsigned(number) => format!("`{number}`"),
             Unexpected::Signed(number) => format!("`{number}`"),
@@ -296,13 +297,13 @@ impl de::Error for ObjectFault {
         let known = known.join(", ");
         ObjectFault::custom(format!(
             "expects one of {known}, not `{}`",
-            cut_for_message(found)
+            sanitize_and_cut_for_message(found)
         ))
     }
 
     fn unknown_field(name: &str, known: &'static [&'static str]) -> ObjectFault {
         ObjectFault {
-            path: cut_for_message(name),
+            path: sanitize_and_cut_for_message(name),
             ..ObjectFault::new(ObjectFaultReason::Unknown(known))
         }
     }
@@ -319,14 +320,14 @@ impl de::Error for ObjectFault {
 pub(crate) fn describe_found_value(value: &RawValue) -> String {
     match JsonType::from_text(value.get().as_bytes()) {
         JsonType::String | JsonType::Number | JsonType::Bool => {
-            format!("`{}`", cut_for_message(value.get()))
+            format!("`{}`", sanitize_and_cut_for_message(value.get()))
         }
         shape => shape.name_with_article().to_owned(),
     }
 }
 
 /// A text of the file for a message.
-pub(crate) fn cut_for_message(text: &str) -> String {
+pub(crate) fn sanitize_and_cut_for_message(text: &str) -> String {
     cut_with_ellipsis(&Sanitized(text).to_string(), 60)
 }
 
@@ -425,7 +426,7 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
         };
         visitor
             .visit_map(map)
-            .map_err(|wrong| wrong.at_address(start))
+            .map_err(|wrong| wrong.with_address_if_unset(start))
     }
 
     forward_to_deserialize_any! {
@@ -483,7 +484,9 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
                 let name = Cow::Borrowed(self.bytes_of.unwrap_or(key));
                 let read = seed.deserialize(CowStrDeserializer::<ObjectFault>::new(name));
                 let address = address_of_key((key, raw));
-                return read.map(Some).map_err(|wrong| wrong.at_address(address));
+                return read
+                    .map(Some)
+                    .map_err(|wrong| wrong.with_address_if_unset(address));
             }
         }
         Ok(None)

@@ -38,7 +38,7 @@ impl JsonPath {
 
     /// The rest of the path after its first step, if that is `field`. `None` if the path begins otherwise or has no
     /// rest.
-    pub(crate) fn within_field(&self, field: &str) -> Option<JsonPath> {
+    pub(crate) fn strip_field_prefix(&self, field: &str) -> Option<JsonPath> {
         match self.0.split_first() {
             Some((first, rest)) if first == field && !rest.is_empty() => {
                 Some(JsonPath(rest.to_vec()))

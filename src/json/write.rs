@@ -86,7 +86,11 @@ impl<F: Formatter> DocumentFormatter<F> {
         }
     }
 
-    fn write_sanitized<W: ?Sized + Write>(&self, w: &mut W, text: &str) -> io::Result<()> {
+    fn write_sanitized_if_enabled<W: ?Sized + Write>(
+        &self,
+        w: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
         if self.sanitizes {
             write_with_harmful_escaped(w, text)
         } else {
@@ -95,7 +99,7 @@ impl<F: Formatter> DocumentFormatter<F> {
     }
 
     /// Writes the field `NAME_bytes` after the field `NAME`.
-    fn write_bytes_field<W: ?Sized + Write>(
+    fn write_extra_base64_field<W: ?Sized + Write>(
         &mut self,
         w: &mut W,
         field: &CurrentField,
@@ -140,7 +144,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         text: &str,
     ) -> io::Result<()> {
         self.append_to_key_or_names(text);
-        self.write_sanitized(w, text)
+        self.write_sanitized_if_enabled(w, text)
     }
 
     fn write_char_escape<W: ?Sized + Write>(
@@ -169,7 +173,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
             field.names.push(name.to_vec());
             field.needs_bytes = true;
         }
-        self.write_sanitized(w, &serde_json::to_string(&escape_invalid_utf8(name))?)
+        self.write_sanitized_if_enabled(w, &serde_json::to_string(&escape_invalid_utf8(name))?)
     }
 
     /// Writes embedded JSON. If the formatter sanitizes, control characters between tokens become blanks, so that the
@@ -178,7 +182,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         if self.sanitizes && text.bytes().any(|byte| byte < b' ') {
             write_with_harmful_escaped(w, &text.replace(|c: char| c < ' ', " "))
         } else {
-            self.write_sanitized(w, text)
+            self.write_sanitized_if_enabled(w, text)
         }
     }
 
@@ -237,7 +241,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         self.inner.end_object_value(w)?;
         if self.fields.last().is_some_and(|field| field.needs_bytes) {
             let field = self.fields.pop().unwrap_or_default();
-            self.write_bytes_field(w, &field)?;
+            self.write_extra_base64_field(w, &field)?;
             self.fields.push(field);
         }
         Ok(())

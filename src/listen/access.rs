@@ -35,7 +35,7 @@ impl AccessRules {
     }
 
     fn verify_host(&self, head: &RequestHead) -> Result<(), Response<'static>> {
-        let host = match head.header("host")? {
+        let host = match head.single_header_value("host")? {
             Some(host) => String::from_utf8_lossy(host),
             // Browsers send a host.
             None if head.is_http_1_0 => return Ok(()),
@@ -67,7 +67,7 @@ impl AccessRules {
             return Ok(());
         };
         let given = head
-            .header("authorization")?
+            .single_header_value("authorization")?
             .and_then(bearer_token_or_basic_password);
         if given.is_some_and(|given| given.ct_eq(token.reveal()).into()) {
             return Ok(());
@@ -83,11 +83,11 @@ impl AccessRules {
 /// response, but would make this program compute one. A link that a user follows is answered.
 fn verify_fetch_site(head: &RequestHead) -> Result<(), Response<'static>> {
     let is_own = matches!(
-        head.header("sec-fetch-site")?,
+        head.single_header_value("sec-fetch-site")?,
         None | Some(b"same-origin" | b"none")
     );
-    let is_navigation = head.header("sec-fetch-mode")? == Some(b"navigate")
-        && head.header("sec-fetch-dest")? == Some(b"document");
+    let is_navigation = head.single_header_value("sec-fetch-mode")? == Some(b"navigate")
+        && head.single_header_value("sec-fetch-dest")? == Some(b"document");
     if is_own || is_navigation {
         return Ok(());
     }

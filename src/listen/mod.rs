@@ -124,5 +124,5 @@ fn refuse_busy(socket: &ClientSocket) {
     if let Body::Bytes(body) = busy.body {
         bytes.extend(body);
     }
-    socket.send_without_waiting(&bytes);
+    socket.send_without_waiting_and_end(&bytes);
 }

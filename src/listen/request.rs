@@ -92,7 +92,10 @@ impl RequestHead {
     }
 
     /// The value of a header. Refuses a request that has the header more than once.
-    pub(super) fn header(&self, name: &str) -> Result<Option<&[u8]>, Response<'static>> {
+    pub(super) fn single_header_value(
+        &self,
+        name: &str,
+    ) -> Result<Option<&[u8]>, Response<'static>> {
         let mut values = self.header_values(name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
@@ -115,7 +118,7 @@ impl RequestHead {
                 "send the body with `Content-Length`, without `Transfer-Encoding`",
             );
         }
-        let Some(length) = self.header("content-length")? else {
+        let Some(length) = self.single_header_value("content-length")? else {
             return match method {
                 Method::Post => needs_length("send `Content-Length`"),
                 Method::Get | Method::Head => Ok(0),
@@ -141,7 +144,7 @@ impl RequestHead {
 
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) fn expects_continue(&self) -> Result<bool, Response<'static>> {
-        match self.header("expect")? {
+        match self.single_header_value("expect")? {
             None => Ok(false),
             Some(_) if self.is_http_1_0 => Ok(false),
             Some(what) if what.eq_ignore_ascii_case(b"100-continue") => Ok(true),

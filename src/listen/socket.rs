@@ -100,7 +100,7 @@ impl ClientSocket {
     }
 
     /// Sends only the bytes that the system accepts immediately, then ends the sending direction.
-    pub(super) fn send_without_waiting(&self, bytes: &[u8]) {
+    pub(super) fn send_without_waiting_and_end(&self, bytes: &[u8]) {
         _ = match self {
             ClientSocket::Tcp(stream) => stream.set_nonblocking(true),
             ClientSocket::Unix(stream) => stream.set_nonblocking(true),

@@ -2,7 +2,9 @@
 
 use crate::clock::moment::Moment;
 use crate::model::health::{Health, HealthItem, HealthLevel, LimitKind, Limits, SubjectLimit};
-use crate::model::overview::{OmittedCounts, ProblemCode, StatusProblem, SystemFacts, SystemList};
+use crate::model::overview::{
+    OmittedCounts, ProblemCode, StatusProblem, SystemFacts, SystemWideList,
+};
 use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::text::nearest_spelling;
@@ -103,7 +105,9 @@ fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Na
             let alive = alive.count() as f64;
             vec![(
                 Name::default(),
-                facts.is_list_readable(SystemList::Workers).then_some(alive),
+                facts
+                    .is_list_readable(SystemWideList::Workers)
+                    .then_some(alive),
             )]
         }
     }

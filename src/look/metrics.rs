@@ -4,7 +4,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
-use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts, SystemList};
+use crate::model::overview::{GroupWithRecentFailures, QueueFacts, SystemFacts, SystemWideList};
 use crate::model::pattern::{NamePattern, passes_filter};
 use crate::name::Name;
 
@@ -18,7 +18,7 @@ pub(crate) struct SeriesChoice {
 }
 
 impl SeriesChoice {
-    pub(super) fn has_queue(&self, queue: &Name) -> bool {
+    pub(super) fn includes_queue(&self, queue: &Name) -> bool {
         passes_filter(&self.queues, Some(queue))
     }
 
@@ -55,7 +55,7 @@ pub(crate) fn system_metrics(
         gauge(
             "qless_up",
             "Whether the queues could be read",
-            f64::from(u8::from(facts.is_list_readable(SystemList::Queues))),
+            f64::from(u8::from(facts.is_list_readable(SystemWideList::Queues))),
         ),
         gauge("qless_redis_up", "Whether Redis answered", 1.0),
         MetricFamily::build_info(core),
@@ -66,13 +66,13 @@ pub(crate) fn system_metrics(
         ),
     ];
     families.extend(queue_metrics(facts, choice, now));
-    families.extend(group_metrics(facts, choice));
+    families.extend(failure_group_metrics(facts, choice));
     let mut workers = MetricFamily::new(
         "qless_workers",
         MetricKind::Gauge,
         "Workers seen within this time",
     );
-    if facts.is_list_readable(SystemList::Workers) {
+    if facts.is_list_readable(SystemWideList::Workers) {
         workers.add_value(&[("seen", "1h")], facts.workers_within_hour as f64);
         families.push(workers);
     }
@@ -89,7 +89,7 @@ pub(crate) fn system_metrics(
             omitted.workers as f64,
         ),
     ]);
-    if facts.is_list_readable(SystemList::Complete) {
+    if facts.is_list_readable(SystemWideList::Complete) {
         families.push(gauge(
             "qless_complete_jobs",
             "Complete jobs that are still kept",
@@ -207,7 +207,7 @@ fn seconds_since(moment: Option<Moment>, now: Moment) -> f64 {
 
 fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec<MetricFamily> {
     let queues = facts.queues.iter();
-    let queues = queues.filter(|queue| choice.has_queue(&queue.counts.name));
+    let queues = queues.filter(|queue| choice.includes_queue(&queue.counts.name));
     let queues: Vec<(String, &QueueFacts)> = queues
         .map(|queue| (queue.counts.name.to_string(), queue))
         .collect();
@@ -251,10 +251,10 @@ fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec
 }
 
 /// The number of failed jobs in each of the largest groups. The rest are one series, `other`.
-fn group_metrics(facts: &SystemFacts, choice: &SeriesChoice) -> Vec<MetricFamily> {
-    let mut groups: Vec<&RecentFailures> = facts.groups.iter().collect();
+fn failure_group_metrics(facts: &SystemFacts, choice: &SeriesChoice) -> Vec<MetricFamily> {
+    let mut groups: Vec<&GroupWithRecentFailures> = facts.groups.iter().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.jobs));
-    let is_other = |group: &RecentFailures| group.group.as_bytes() == b"other";
+    let is_other = |group: &GroupWithRecentFailures| group.group.as_bytes() == b"other";
     let (named, rest) = groups.split_at(groups.len().min(choice.max_groups));
     let mut failed = MetricFamily::new(
         "qless_failed_jobs",

@@ -3,8 +3,8 @@
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::overview::{
-    OldestQueueWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts,
-    SystemList, at_least_prefix,
+    GroupWithRecentFailures, OldestQueueWait, ProblemCode, QueueFacts, StatusProblem, SystemFacts,
+    SystemWideList, at_least_prefix,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
@@ -84,7 +84,7 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 
 /// Jobs wait, and nobody comes for them.
 fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    if !facts.is_list_readable(SystemList::Workers) {
+    if !facts.is_list_readable(SystemWideList::Workers) {
         return None;
     }
     // Jobs in a paused queue wait for the end of the pause, not for a worker.
@@ -172,8 +172,8 @@ fn add_blocking_throttles_and_lanes(facts: &SystemFacts, problems: &mut Vec<Stat
         };
         let what = format!("throttle {id} lets no job run, and {jobs}");
         let fix = CommandLine::new("throttle set")
-            .with_name(id)
-            .with_name("N");
+            .with_name_argument(id)
+            .with_name_argument("N");
         let problem = StatusProblem::new(ProblemCode::Throttle, what);
         let problem = problem.with_queue(&queue.counts.name).with_jobs(held);
         problems.push(problem.with_fix_template(fix));
@@ -190,13 +190,18 @@ fn add_blocking_throttles_and_lanes(facts: &SystemFacts, problems: &mut Vec<Stat
         let worker = queue.worker.clone().unwrap_or_default();
         let what = format!("lane {lane} waits for {first}, whose worker {worker} lost its lock");
         let problem = StatusProblem::new(ProblemCode::Lane, what).with_queue(&queue.counts.name);
-        let fix = CommandLine::new("timeout").with_name(first);
+        let fix = CommandLine::new("timeout").with_name_argument(first);
         problems.push(problem.with_worker(&worker).with_fix(fix));
     }
 }
 
-fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Vec<StatusProblem>) {
-    let mut groups: Vec<&RecentFailures> = groups.iter().filter(|group| group.recent > 0).collect();
+fn add_failing_groups(
+    groups: &[GroupWithRecentFailures],
+    since_s: f64,
+    problems: &mut Vec<StatusProblem>,
+) {
+    let mut groups: Vec<&GroupWithRecentFailures> =
+        groups.iter().filter(|group| group.recent > 0).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.recent));
     let time = format_duration(since_s);
     let (named, rest) = groups.split_at(groups.len().min(MAX_NAMED));
@@ -281,7 +286,7 @@ fn add_long_waiting_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
     let (named, rest) = waits.split_at(waits.len().min(MAX_NAMED));
     for wait in named {
-        let why = wait.reason_text(now);
+        let why = wait.wait_reason_text(now);
         let why = why.map_or_else(String::new, |why| format!(", {why}"));
         let time = format_duration(wait.wait_s.0);
         let what = format!("{}: the oldest job has waited {time}{why}", wait.queue);
@@ -318,7 +323,7 @@ fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProb
     let problem = |what: String| StatusProblem::new(ProblemCode::SilentHolder, what);
     let problem = match silent.as_slice() {
         [worker] => {
-            let fix = list.with_name(&worker.name);
+            let fix = list.with_name_argument(&worker.name);
             let problem = problem(format!("worker {} is {rest}", worker.name));
             problem.with_worker(&worker.name).with_fix(fix)
         }
@@ -395,7 +400,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
         let problem = StatusProblem::new(ProblemCode::Paused, what).with_queue(&queue.name);
         let problem = problem
             .with_jobs(waiting)
-            .with_fix(CommandLine::new("unpause").with_name(&queue.name));
+            .with_fix(CommandLine::new("unpause").with_name_argument(&queue.name));
         problems.push(match age {
             Some(age) => problem.with_age(age),
             None => problem,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::health;
 use super::metrics::{SeriesChoice, metrics_after_error, system_metrics};
 use super::{RECENT, find_problems, read_snapshot};
-use crate::args::bound::parse_query_limits;
+use crate::args::bound::parse_health_limits_in_url;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::core::api::overview::SnapshotRequest;
@@ -18,7 +18,7 @@ use crate::listen::{CachedValue, Request, Response, Status, lock_within};
 use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
 use crate::model::overview::SystemFacts;
-use crate::model::overview::history::History;
+use crate::model::overview::history::JobRateHistory;
 use crate::model::pattern::NamePattern;
 use crate::name::Name;
 use crate::session::Session;
@@ -35,7 +35,7 @@ pub(crate) struct SnapshotHttpResponder<'s> {
     /// Reads the snapshots. It has a session of its own, because a search or a change may use `session` for long.
     reader: Mutex<SnapshotReader>,
     session: Mutex<&'s mut Session>,
-    history: Mutex<History>,
+    history: Mutex<JobRateHistory>,
     clock: Mutex<Clock>,
     /// How long a snapshot is used before a new one is read.
     interval: Duration,
@@ -137,7 +137,7 @@ impl<'s> SnapshotHttpResponder<'s> {
     /// The response to `/healthz`: judges the health by the limits in the query string, and returns the line of a
     /// Nagios plugin.
     fn health(&self, query: &[(String, String)]) -> Response<'static> {
-        let limits = match parse_query_limits(query) {
+        let limits = match parse_health_limits_in_url(query) {
             Ok(limits) => limits,
             Err(why) => return Response::text(Status::BadRequest, why),
         };
@@ -174,7 +174,7 @@ impl<'s> SnapshotHttpResponder<'s> {
 
     /// How long the snapshot of all pages is used before a new one is read. The time grows while reads are slow.
     pub(crate) fn snapshot_interval(&self) -> Duration {
-        self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs())
+        self.snapshot_cache_entry(&self.choice.snapshot_request(), &self.choice.queue_globs())
             .interval()
     }
 
@@ -202,7 +202,7 @@ impl<'s> SnapshotHttpResponder<'s> {
     /// If the last snapshot failed, reads a new one. Fails if the new one fails, too.
     pub(crate) fn retry_failed_snapshot(&self) -> Result<(), Error> {
         let snapshot =
-            self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs());
+            self.snapshot_cache_entry(&self.choice.snapshot_request(), &self.choice.queue_globs());
         if snapshot.has_failed() {
             self.fresh_snapshot().facts.as_ref().map_err(Error::clone)?;
         }
@@ -214,7 +214,7 @@ impl<'s> SnapshotHttpResponder<'s> {
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
         let mut session = lock_within(&self.session, PATIENCE).ok_or_else(waited_too_long_error)?;
         // Fail immediately if the connection is lost. The next request tries again.
-        session.core()?.report_loss_immediately();
+        session.core()?.stop_waiting_for_lost_server();
         Ok(act(&mut session))
     }
 
@@ -231,7 +231,7 @@ impl<'s> SnapshotHttpResponder<'s> {
     }
 
     /// Calls `act` with the history of all snapshots so far.
-    pub(crate) fn with_snapshot_history<T>(&self, act: impl FnOnce(&mut History) -> T) -> T {
+    pub(crate) fn with_snapshot_history<T>(&self, act: impl FnOnce(&mut JobRateHistory) -> T) -> T {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         act(&mut history)
     }
@@ -241,7 +241,7 @@ impl<'s> SnapshotHttpResponder<'s> {
         request: SnapshotRequest,
         globs: &[NamePattern],
     ) -> Arc<SnapshotOrError> {
-        let shared = self.cached_snapshot(&request, globs);
+        let shared = self.snapshot_cache_entry(&request, globs);
         let snapshot = shared.get(PATIENCE, || {
             Arc::new(self.read_snapshot_now(request, globs))
         });
@@ -251,7 +251,7 @@ impl<'s> SnapshotHttpResponder<'s> {
     }
 
     /// The cache entry for the snapshot that reads these groups, queues and globs first.
-    fn cached_snapshot(
+    fn snapshot_cache_entry(
         &self,
         request: &SnapshotRequest,
         globs: &[NamePattern],
@@ -279,7 +279,10 @@ impl<'s> SnapshotHttpResponder<'s> {
     ) -> SnapshotOrError {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
-        let core = reader.session.core().map(Core::report_loss_immediately);
+        let core = reader
+            .session
+            .core()
+            .map(Core::stop_waiting_for_lost_server);
         let facts = core.and_then(|()| read_snapshot(RECENT, request, globs, &mut reader.session));
         if let Ok((facts, now)) = &facts {
             self.with_snapshot_history(|history| history.add_snapshot(facts, *now, self.interval));

@@ -22,9 +22,9 @@ pub(crate) fn statsd_datagrams(
         datagrams: Vec::new(),
     };
     let queues = facts.queues.iter();
-    for queue in queues.filter(|queue| choice.has_queue(&queue.counts.name)) {
+    for queue in queues.filter(|queue| choice.includes_queue(&queue.counts.name)) {
         let counts = &queue.counts;
-        let name = format!("queues.{}", path_part(&counts.name));
+        let name = format!("queues.{}", metric_path_part(&counts.name));
         let today = [
             ("completed", queue.completed),
             ("failures", queue.failures),
@@ -44,7 +44,7 @@ pub(crate) fn statsd_datagrams(
     let mut groups: Vec<_> = facts.groups.iter().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.jobs));
     for group in groups.iter().take(choice.max_groups) {
-        let name = format!("failures.{}", path_part(&group.group));
+        let name = format!("failures.{}", metric_path_part(&group.group));
         packed.add_gauge(&name, group.jobs as f64);
     }
     packed.add_gauge("workers", facts.workers_within_hour as f64);
@@ -88,7 +88,7 @@ impl DatagramBuilder {
 
 /// A name as one part of a metric's path. Characters other than letters, digits, `-` and `_` become `_`, because some
 /// of them separate parts, values or lines.
-fn path_part(name: &Name) -> String {
+fn metric_path_part(name: &Name) -> String {
     let keeps = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let text = name.to_string();
     text.chars()

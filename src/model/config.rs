@@ -29,7 +29,7 @@ pub struct ConfigOption {
 
 /// The type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OptionKind {
+pub(crate) enum OptionValueType {
     Text,
     /// Seconds, with or without a fraction.
     Seconds,
@@ -47,7 +47,7 @@ pub(crate) struct OptionSpec {
     pub key: &'static str,
     /// Empty if the option has none.
     pub default: &'static str,
-    pub kind: OptionKind,
+    pub kind: OptionValueType,
     pub meaning: &'static str,
     /// The meaning of the value 0, if that is special, such as no limit.
     pub zero: Option<&'static str>,
@@ -60,7 +60,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "application",
         default: "qless",
-        kind: OptionKind::Text,
+        kind: OptionValueType::Text,
         meaning: "name shown by web interfaces",
         zero: None,
         used: false,
@@ -68,7 +68,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "backoff-factor",
         default: "3",
-        kind: OptionKind::Number,
+        kind: OptionValueType::Number,
         meaning: "factor of the delay after each further lost lock",
         zero: None,
         used: true,
@@ -76,7 +76,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "backoff-initial-delay",
         default: "0",
-        kind: OptionKind::Seconds,
+        kind: OptionValueType::Seconds,
         meaning: "seconds a job waits after a lost lock, times the factor",
         zero: Some("it runs again immediately"),
         used: true,
@@ -84,7 +84,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "grace-period",
         default: "10",
-        kind: OptionKind::Seconds,
+        kind: OptionValueType::Seconds,
         meaning: "seconds a worker may still finish a job after its lock expires",
         zero: Some("none"),
         used: true,
@@ -92,7 +92,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "heartbeat",
         default: "60",
-        kind: OptionKind::Seconds,
+        kind: OptionValueType::Seconds,
         meaning: "seconds a lock lasts between heartbeats",
         zero: Some("a lock expires immediately"),
         used: true,
@@ -100,7 +100,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "histogram-history",
         default: "7",
-        kind: OptionKind::Count,
+        kind: OptionValueType::Count,
         meaning: "unused",
         zero: None,
         used: false,
@@ -108,7 +108,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "jobs-failed-history",
         default: "",
-        kind: OptionKind::Seconds,
+        kind: OptionValueType::Seconds,
         meaning: "seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days",
         zero: Some("deleted immediately"),
         used: true,
@@ -116,7 +116,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "jobs-history",
         default: "604800",
-        kind: OptionKind::Seconds,
+        kind: OptionValueType::Seconds,
         meaning: "seconds completed jobs are kept",
         zero: Some("deleted immediately"),
         used: true,
@@ -124,7 +124,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "jobs-history-count",
         default: "50000",
-        kind: OptionKind::Count,
+        kind: OptionValueType::Count,
         meaning: "maximum number of completed jobs kept",
         zero: Some("none"),
         used: true,
@@ -132,7 +132,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "max-job-history",
         default: "100",
-        kind: OptionKind::Count,
+        kind: OptionValueType::Count,
         meaning: "maximum number of history entries kept per job",
         zero: Some("no limit"),
         used: true,
@@ -140,7 +140,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "max-pop-scan",
         default: "1000",
-        kind: OptionKind::Count,
+        kind: OptionValueType::Count,
         meaning: "maximum number of jobs that a pop looks at to find some that their throttles let run",
         zero: None,
         used: true,
@@ -148,7 +148,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "max-worker-age",
         default: "86400",
-        kind: OptionKind::Seconds,
+        kind: OptionValueType::Seconds,
         meaning: "seconds after which a silent worker is forgotten",
         zero: Some("immediately"),
         used: true,
@@ -156,7 +156,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "merge-max",
         default: "1000",
-        kind: OptionKind::Count,
+        kind: OptionValueType::Count,
         meaning: "maximum number of payloads of a merge job",
         zero: None,
         used: true,
@@ -164,7 +164,7 @@ pub(crate) const GENERAL_OPTIONS: [OptionSpec; 14] = [
     OptionSpec {
         key: "stats-history",
         default: "30",
-        kind: OptionKind::Count,
+        kind: OptionValueType::Count,
         meaning: "unused",
         zero: None,
         used: false,
@@ -176,7 +176,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
     OptionSpec {
         key: "defaults",
         default: "–",
-        kind: OptionKind::Defaults,
+        kind: OptionValueType::Defaults,
         meaning: "options for puts that do not give them, in queue",
         zero: None,
         used: true,
@@ -184,7 +184,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
     OptionSpec {
         key: "heartbeat",
         default: "–",
-        kind: OptionKind::Seconds,
+        kind: OptionValueType::Seconds,
         meaning: "seconds a lock lasts between heartbeats in queue",
         zero: Some("a lock expires immediately"),
         used: true,
@@ -192,7 +192,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
     OptionSpec {
         key: "max-concurrency",
         default: "–",
-        kind: OptionKind::Count,
+        kind: OptionValueType::Count,
         meaning: "maximum number of jobs running at the same time in queue",
         zero: Some("no limit"),
         used: true,
@@ -201,18 +201,18 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
 
 /// A known option and, for an option of one queue, that queue.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct OptionOfKey {
+pub(crate) struct KnownOptionAndQueue {
     pub spec: &'static OptionSpec,
     /// The queue that the option's name begins with. `None` for an option of all queues.
     pub queue: Option<Name>,
 }
 
-pub(crate) fn option_of_key(key: &Name) -> Option<OptionOfKey> {
+pub(crate) fn find_known_option(key: &Name) -> Option<KnownOptionAndQueue> {
     if let Some(spec) = GENERAL_OPTIONS
         .iter()
         .find(|known| known.key.as_bytes() == key.as_bytes())
     {
-        return Some(OptionOfKey { spec, queue: None });
+        return Some(KnownOptionAndQueue { spec, queue: None });
     }
     QUEUE_OPTIONS.iter().find_map(|spec| {
         let queue = key
@@ -220,7 +220,7 @@ pub(crate) fn option_of_key(key: &Name) -> Option<OptionOfKey> {
             .strip_suffix(spec.key.as_bytes())?
             .strip_suffix(b"-")?;
         let queue = (!queue.is_empty()).then(|| Name::from(queue))?;
-        Some(OptionOfKey {
+        Some(KnownOptionAndQueue {
             spec,
             queue: Some(queue),
         })
@@ -298,7 +298,7 @@ impl ConfigOption {
     /// The meaning of the option, with its queue, and what its value stands for. A narrow terminal cuts the end, so a
     /// special value or a fault comes first.
     fn meaning_text(&self) -> String {
-        let Some(known) = option_of_key(&self.key) else {
+        let Some(known) = find_known_option(&self.key) else {
             return "unknown to the core".to_owned();
         };
         let spec = known.spec;
@@ -306,7 +306,7 @@ impl ConfigOption {
         if let Some(queue) = known.queue {
             meaning.push_str(&format!(" {queue}"));
         }
-        let is_text = matches!(spec.kind, OptionKind::Text | OptionKind::Defaults);
+        let is_text = matches!(spec.kind, OptionValueType::Text | OptionValueType::Defaults);
         if is_text || !self.set && self.value.is_empty() {
             return meaning;
         }
@@ -317,7 +317,7 @@ impl ConfigOption {
             (None, _) => format!("not a number, so it has no effect; {meaning}"),
             (Some(0.0), Some(zero)) => format!("{zero}; {meaning}"),
             (Some(number), zero) => {
-                let long = spec.kind == OptionKind::Seconds && number >= 60.0;
+                let long = spec.kind == OptionValueType::Seconds && number >= 60.0;
                 let notes = [long.then(|| text::format_duration(number)), zero];
                 let notes: Vec<String> = notes.into_iter().flatten().collect();
                 if notes.is_empty() {
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn an_option_of_a_queue_begins_with_the_queue() {
-        let known = |key: &str| option_of_key(&Name::from(key));
+        let known = |key: &str| find_known_option(&Name::from(key));
         assert_eq!(known("heartbeat").unwrap().queue, None);
         assert_eq!(
             known("big-mail-heartbeat").unwrap().queue,
@@ -381,7 +381,7 @@ mod tests {
         );
         assert_eq!(
             known("mail-max-concurrency").unwrap().spec.kind,
-            OptionKind::Count
+            OptionValueType::Count
         );
         assert_eq!(known("-heartbeat"), None);
         assert_eq!(known("heart-beat"), None);

@@ -265,12 +265,12 @@ fn backoff_policy_in_seconds(text: &str) -> Option<String> {
 /// The coordination options that are given. For an absent option, the core uses the job's present value, else the
 /// default of the queue.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Coordination<'t> {
+pub struct CoordinationOptions<'t> {
     /// Each option once, in their order.
     values: Vec<(CoordinationOption, Cow<'t, [u8]>)>,
 }
 
-impl<'t> Coordination<'t> {
+impl<'t> CoordinationOptions<'t> {
     /// Sets an option to a value that was checked already.
     pub fn set_option(&mut self, option: CoordinationOption, value: impl Into<Cow<'t, [u8]>>) {
         let value = value.into();
@@ -285,8 +285,8 @@ impl<'t> Coordination<'t> {
 
     /// The coordination options in a JSON object, as the core stores them for a recurring job. An invalid value is left
     /// out.
-    pub fn from_json(object: &Json) -> Coordination<'static> {
-        let mut options = Coordination::default();
+    pub fn from_json(object: &Json) -> CoordinationOptions<'static> {
+        let mut options = CoordinationOptions::default();
         for (name, value) in object.object().unwrap_or_default() {
             let Some(option) = CoordinationOption::from_name(name.as_bytes()) else {
                 continue;
@@ -324,7 +324,7 @@ impl<'t> Coordination<'t> {
     }
 
     /// Takes the options of `other` that are absent here.
-    pub fn fill_absent<'s: 't>(&mut self, other: &'s Coordination) {
+    pub fn fill_absent<'s: 't>(&mut self, other: &'s CoordinationOptions) {
         for (option, value) in &other.values {
             if self.option_value(*option).is_none() {
                 self.set_option(*option, &**value);
@@ -351,7 +351,7 @@ impl<'t> Coordination<'t> {
 
 /// A JSON object of the given options. Lists and numbers are JSON values, `hold` is true or false, and other options
 /// are strings.
-impl Serialize for Coordination<'_> {
+impl Serialize for CoordinationOptions<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         for (option, value) in &self.values {
@@ -442,7 +442,7 @@ mod tests {
     fn an_option_without_the_one_it_needs_is_unmet() {
         use CoordinationOption::{Dup, Hold, Key, Score, Ttl};
         let unmet = |given: &[(CoordinationOption, &'static str)]| {
-            let mut all = Coordination::default();
+            let mut all = CoordinationOptions::default();
             for (option, value) in given {
                 all.set_option(*option, value.as_bytes());
             }

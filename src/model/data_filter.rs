@@ -101,7 +101,7 @@ impl DataFilter {
     /// For a path that begins with `data`, as in `get --field`: the path, and its rest after `data`. The filter uses
     /// the rest if the data has no field `data`.
     pub(crate) fn path_and_rest_after_data(&self) -> Option<(&JsonPath, JsonPath)> {
-        Some((&self.path, self.path.within_field("data")?))
+        Some((&self.path, self.path.strip_field_prefix("data")?))
     }
 
     pub(crate) fn matches(&self, data: &JobData) -> bool {

@@ -1,7 +1,7 @@
 //! The dependencies and dependents of a job.
 
 use super::job::text::join_with_comma;
-use super::job::{Dependencies, Neighbor, State};
+use super::job::{DependenciesAndDependents, Neighbor, State};
 use crate::name::Name;
 use crate::text;
 use crate::view::document::DocumentKind;
@@ -21,8 +21,8 @@ const NEIGHBORS: &[Column<Neighbor>] = &[
     }),
 ];
 
-impl View for Dependencies {
-    const DOCUMENT: DocumentKind = DocumentKind::new::<Dependencies>(
+impl View for DependenciesAndDependents {
+    const DOCUMENT: DocumentKind = DocumentKind::new::<DependenciesAndDependents>(
         "dependencies",
         "A job's dependencies and dependents: depends",
     );
@@ -53,7 +53,7 @@ impl View for Dependencies {
     }
 }
 
-impl Dependencies {
+impl DependenciesAndDependents {
     /// One line for each edge: its direction, then the job at the other end.
     fn edge_lines(&self) -> String {
         let mut lines = String::new();

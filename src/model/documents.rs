@@ -14,21 +14,21 @@ use super::export;
 use super::failure::FailureGroup;
 use super::graph::Graph;
 use super::health::Health;
-use super::job::{Dependencies, Job, StateCounts};
+use super::job::{DependenciesAndDependents, Job, StateCounts};
 use super::lag::QueueLag;
-use super::length::Length;
+use super::length::QueueLength;
 use super::list::JobList;
 use super::local::LocalStatus;
 use super::members;
 use super::overview::Overview;
-use super::put::Put;
+use super::put::PutOrExistingJob;
 use super::queue::Queue;
 use super::recur::Recurring;
 use super::stats::StatsOfQueuesOnDay;
 use super::tag::Tag;
 use super::throttle::{Throttle, ThrottleJobs};
 use super::version::Version;
-use super::wait::Wait;
+use super::wait::FinishedWait;
 use super::work_event::WorkEvent;
 use super::worker::{Worker, WorkerJobs};
 use crate::error::ErrorDocument;
@@ -46,7 +46,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     StateCounts::DOCUMENT,
     QueueDefaults::DOCUMENT,
     QueueDefaults::LIST,
-    Dependencies::DOCUMENT,
+    DependenciesAndDependents::DOCUMENT,
     Diagnosis::DOCUMENT,
     CommandResult::DOCUMENT,
     ERROR,
@@ -60,13 +60,13 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     Job::DOCUMENT,
     JobList::DOCUMENT,
     QueueLag::LIST,
-    Length::DOCUMENT,
+    QueueLength::DOCUMENT,
     export::LIMIT,
     LocalStatus::DOCUMENT,
     ExtendedLock::DOCUMENT,
     members::DOCUMENT,
     export::PAUSED,
-    Put::DOCUMENT,
+    PutOrExistingJob::DOCUMENT,
     Queue::LIST,
     Recurring::DOCUMENT,
     Recurring::LIST,
@@ -76,7 +76,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     ThrottleJobs::DOCUMENT,
     Throttle::LIST,
     Version::DOCUMENT,
-    Wait::DOCUMENT,
+    FinishedWait::DOCUMENT,
     WorkEvent::DOCUMENT,
     WorkerJobs::DOCUMENT,
     Worker::LIST,

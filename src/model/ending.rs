@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::coordination::Coordination;
+use super::coordination::CoordinationOptions;
 use crate::name::Name;
 
 /// Where a job goes when it is completed.
@@ -14,7 +14,7 @@ pub struct NextQueue {
     pub delay: Duration,
     pub depends: Vec<Name>,
     /// The coordination options of the job in that queue: throttles, lock, key and back-off.
-    pub coordination: Coordination<'static>,
+    pub coordination: CoordinationOptions<'static>,
 }
 
 /// The group and the message of a failure.
@@ -98,7 +98,7 @@ pub enum EndingOutcome {
 
 /// The outcome of an extension of a lock.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ExtendOutcome {
+pub enum LockExtensionOutcome {
     /// The lock was extended. Its new expiry is in seconds since the epoch.
     Extended(f64),
     /// The job does not exist any more.

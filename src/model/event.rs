@@ -245,11 +245,11 @@ impl Event {
         Column::of_text("WORKER", |event: &Event, _| {
             Cell::text_or_missing(event.worker.as_ref())
         })
-        .only_if_named(),
+        .only_if_requested(),
         Column::of_text("CHANNEL", |event: &Event, _| {
             Cell::text_or_missing(event.channel.as_ref())
         })
-        .only_if_named(),
+        .only_if_requested(),
         Column::of_free_text("DETAIL", |event, _| event.event_detail_cell()),
     ];
 }

@@ -63,8 +63,10 @@ impl SavedJob {
             _ => job.due_score.and_then(Moment::from_seconds),
         };
         job.history.get_or_insert_default();
-        job.data = job.data.preserving_bytes(is_unchanged_in_document);
-        let preserved = history.iter().all(is_entry_preserved);
+        job.data = job
+            .data
+            .preserving_bytes_in_documents(is_unchanged_in_document);
+        let preserved = history.iter().all(is_history_entry_preserved);
         SavedJob {
             history_bytes: (!preserved)
                 .then(|| history.iter().map(|entry| STANDARD.encode(entry)).collect()),
@@ -98,7 +100,9 @@ pub(crate) struct SavedRecurring {
 impl SavedRecurring {
     /// A recurring job for a line of an export. `due` is when the job is due, to the microsecond.
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
-        recurring.data = recurring.data.preserving_bytes(is_unchanged_in_document);
+        recurring.data = recurring
+            .data
+            .preserving_bytes_in_documents(is_unchanged_in_document);
         SavedRecurring {
             due_if_inexact: due_unless_shown(due, recurring.next),
             recurring,
@@ -189,7 +193,7 @@ fn is_unchanged_in_document(text: &str) -> bool {
 }
 
 /// Whether the field `history` of a document preserves each byte of this stored entry.
-fn is_entry_preserved(raw: &Name) -> bool {
+fn is_history_entry_preserved(raw: &Name) -> bool {
     let Some(text) = raw.as_str().filter(|text| is_unchanged_in_document(text)) else {
         return false;
     };

@@ -251,7 +251,7 @@ impl HealthItem {
 
     /// The value and its limits as Nagios performance data: `'mail max-waiting'=1204;1000;5000;0`. A quote in a name is
     /// doubled, `=` and `|` become `_`. A limit that is a minimum ends in a colon.
-    fn performance_data(&self) -> Option<String> {
+    fn nagios_performance_data(&self) -> Option<String> {
         let (kind, _) = self.limit?;
         let [value, warning, critical] = [&self.value, &self.warning, &self.critical]
             .map(|number| number.as_ref().map(|number| number.0));
@@ -273,7 +273,7 @@ impl HealthItem {
     }
 
     /// The kind of the limit, if it is a maximum for all queues or groups and the value does not exceed it.
-    fn met_general_limit(&self) -> Option<LimitKind> {
+    fn satisfied_general_limit(&self) -> Option<LimitKind> {
         let (kind, is_for_all) = self.limit?;
         (is_for_all && self.level == HealthLevel::Ok && kind != LimitKind::MinWorkers)
             .then_some(kind)
@@ -331,7 +331,10 @@ impl Health {
         if let Some(omitted) = self.omitted.omission_sentence() {
             what.push_str(&format!(" ({omitted})"));
         }
-        let values = self.items.iter().filter_map(HealthItem::performance_data);
+        let values = self
+            .items
+            .iter()
+            .filter_map(HealthItem::nagios_performance_data);
         let values: Vec<String> = values.collect();
         let values = match values.as_slice() {
             [] => String::new(),
@@ -344,9 +347,9 @@ impl Health {
 
     /// One sentence for all queues or groups that a limit for all applies to and that do not exceed it, with the
     /// highest value.
-    fn met_limit_sentence(&self, kind: LimitKind) -> String {
+    fn satisfied_limit_sentence(&self, kind: LimitKind) -> String {
         let met = self.items.iter();
-        let met = met.filter(|item| item.met_general_limit() == Some(kind));
+        let met = met.filter(|item| item.satisfied_general_limit() == Some(kind));
         let met: Vec<&HealthItem> = met.collect();
         let value = |item: &HealthItem| item.value.as_ref().map_or(0.0, |value| value.0);
         let highest = met
@@ -389,11 +392,11 @@ impl View for Health {
         };
         let mut met: Vec<LimitKind> = Vec::new();
         for item in &self.items {
-            match item.met_general_limit() {
+            match item.satisfied_general_limit() {
                 Some(kind) if met.contains(&kind) => {}
                 Some(kind) => {
                     met.push(kind);
-                    add(HealthLevel::Ok, &self.met_limit_sentence(kind));
+                    add(HealthLevel::Ok, &self.satisfied_limit_sentence(kind));
                 }
                 None => add(item.level, &item.message),
             }

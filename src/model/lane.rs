@@ -32,7 +32,9 @@ fn queue_and_key_of_lane(lane: &Name, queue: &Name) -> (Name, Name) {
 /// The command that lists the jobs of a lane. `queue` is the present queue of one of these jobs.
 pub(crate) fn lane_command(lane: &Name, queue: &Name) -> CommandLine {
     let (queue, key) = queue_and_key_of_lane(lane, queue);
-    CommandLine::new("key").with_name(queue).with_name(key)
+    CommandLine::new("key")
+        .with_name_argument(queue)
+        .with_name_argument(key)
 }
 
 #[cfg(test)]

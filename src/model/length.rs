@@ -9,22 +9,22 @@ use crate::view::{RenderOptions, View};
 
 /// How many jobs a queue has, as the core counts them.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Length {
+pub struct QueueLength {
     /// The queue
     pub queue: Name,
     /// Waiting, running, stalled and scheduled jobs, as the core counts them
     pub length: i64,
 }
 
-impl View for Length {
+impl View for QueueLength {
     const DOCUMENT: DocumentKind =
-        DocumentKind::new::<Length>("length", "A queue's length: length");
+        DocumentKind::new::<QueueLength>("length", "A queue's length: length");
 
     fn text(&self, _: &RenderOptions) -> String {
         format!("{}\n", self.length)
     }
 
-    fn count(&self) -> Option<i64> {
+    fn text_as_count(&self) -> Option<i64> {
         Some(self.length)
     }
 }

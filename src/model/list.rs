@@ -22,7 +22,7 @@ pub(crate) struct JobList {
 
 /// Jobs and recurring jobs in full.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct JobDetails {
+pub(crate) struct JobsInFull {
     #[serde(flatten)]
     pub list: List<JobOrRecurring>,
     pub missing: Vec<Name>,
@@ -72,7 +72,7 @@ impl View for JobList {
     }
 }
 
-impl View for JobDetails {
+impl View for JobsInFull {
     const DOCUMENT: DocumentKind = JobList::DOCUMENT;
 
     fn text(&self, options: &RenderOptions) -> String {

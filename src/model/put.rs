@@ -23,7 +23,7 @@ pub(crate) enum JidDerivation {
 
 /// A job that was put, or that existed already.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Put {
+pub(crate) struct PutOrExistingJob {
     /// The job's id
     pub jid: Name,
     /// The job's queue
@@ -57,7 +57,7 @@ pub(crate) enum DuplicateOutcome {
     Skipped,
 }
 
-impl Put {
+impl PutOrExistingJob {
     pub(crate) fn has_written_job(&self) -> bool {
         use DuplicateOutcome as Duplicate;
 
@@ -108,8 +108,9 @@ impl Put {
     }
 }
 
-impl View for Put {
-    const DOCUMENT: DocumentKind = DocumentKind::new::<Put>("put", "A job that was put: put");
+impl View for PutOrExistingJob {
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<PutOrExistingJob>("put", "A job that was put: put");
 
     fn text(&self, _: &RenderOptions) -> String {
         String::new()

@@ -32,11 +32,11 @@ impl QueueIdentifierPatterns {
     /// of `known` in that order. A plain name selects its queue even if it is not known. An identifier selects what is
     /// stored for it. Entries with `!` then exclude queues.
     pub(crate) fn select_queues(&self, list: &[QueueSelector], known: &[Name]) -> Vec<(Name, u32)> {
-        self.select_within(list, known, &mut Vec::new())
+        self.select_queues_recursively(list, known, &mut Vec::new())
     }
 
     /// `path` has the identifiers that are being resolved. An identifier within itself selects nothing there.
-    fn select_within<'a>(
+    fn select_queues_recursively<'a>(
         &'a self,
         list: &'a [QueueSelector],
         known: &[Name],
@@ -86,7 +86,7 @@ impl QueueIdentifierPatterns {
                     return Vec::new();
                 };
                 path.push(name);
-                let selected = self.select_within(stored, known, path);
+                let selected = self.select_queues_recursively(stored, known, path);
                 path.pop();
                 selected.into_iter().map(|(name, _)| name).collect()
             }

@@ -91,7 +91,7 @@ pub(crate) struct WaitTotals {
 
 /// A wait that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Wait {
+pub(crate) struct FinishedWait {
     #[serde(flatten)]
     pub totals: WaitTotals,
     /// One for each job, the lines of ndjson
@@ -104,9 +104,9 @@ pub(crate) struct Wait {
     pub lost_by: Option<String>,
 }
 
-impl View for Wait {
+impl View for FinishedWait {
     const DOCUMENT: DocumentKind =
-        DocumentKind::new::<Wait>("wait", "Jobs that were waited for: wait");
+        DocumentKind::new::<FinishedWait>("wait", "Jobs that were waited for: wait");
 
     fn text(&self, options: &RenderOptions) -> String {
         self.items

@@ -51,7 +51,7 @@ impl QueueSelector {
     }
 
     /// The argument that names exactly this queue: characters with a special meaning are escaped.
-    pub(crate) fn exact_text(name: &Name) -> Name {
+    pub(crate) fn escape_queue_argument(name: &Name) -> Name {
         let mut text = name::escape_wildcards(name).into_bytes();
         if matches!(text.first(), Some(b'!' | b'@' | b'-')) {
             text.insert(0, b'\\');
@@ -108,7 +108,7 @@ mod tests {
             (r"b\[", r"b\\\["),
         ] {
             let name = Name::from(name);
-            let input = QueueSelector::exact_text(&name);
+            let input = QueueSelector::escape_queue_argument(&name);
             assert_eq!(input, Name::from(text));
             let read = QueueSelector::parse(&input).unwrap();
             assert_eq!(read.as_plain_name(), Some(&name), "{text}");

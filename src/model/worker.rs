@@ -77,7 +77,7 @@ pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
 
 /// A drawing of a worker's slots: the number of drawn slots in each state. A slot is one job that the worker can run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct DrawnSlotCounts {
+pub(crate) struct ShownSlotCounts {
     /// Slots whose job lost its lock.
     pub lost: u64,
     pub running: u64,
@@ -86,12 +86,12 @@ pub(crate) struct DrawnSlotCounts {
 
 impl Worker {
     /// The slots to draw, at most `max`: first the slots of lost jobs, then those of running jobs, then free slots.
-    pub(crate) fn drawn_slot_counts(&self, max: u64) -> DrawnSlotCounts {
+    pub(crate) fn shown_slot_counts(&self, max: u64) -> ShownSlotCounts {
         let lost = self.stalled.min(max);
         let running = self.running.min(max - lost);
         let slots = self.process.slots.unwrap_or(0);
         let free = slots.saturating_sub(self.running + self.stalled);
-        DrawnSlotCounts {
+        ShownSlotCounts {
             lost,
             running,
             free: free.min(max - lost - running),
@@ -196,11 +196,11 @@ mod tests {
                 ..Worker::default()
             };
             worker.process.slots = slots;
-            let DrawnSlotCounts {
+            let ShownSlotCounts {
                 lost,
                 running,
                 free,
-            } = worker.drawn_slot_counts(max);
+            } = worker.shown_slot_counts(max);
             [lost, running, free]
         };
         assert_eq!(drawn(2, 1, Some(4), 10), [1, 2, 1]);

@@ -217,7 +217,7 @@ impl<'a> JobFilter<'a> {
             && (!selector.never_due || self.is_never_due(job))
             && (!selector.tracked || job.tracked)
             && (!selector.retrying || job.has_used_retry())
-            && (!selector.dead || job.has_exhausted_retries())
+            && (!selector.dead || job.is_in_morgue())
             && selector
                 .older_than
                 .is_none_or(|than| age.is_some_and(|age| age >= than.as_secs_f64()))

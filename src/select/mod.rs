@@ -58,17 +58,17 @@ pub(crate) struct JobSearch<'a> {
     unknown_workers: Vec<Name>,
     /// Queues that cannot be searched, because a key of the queue has a wrong type.
     pub unreadable: Vec<Queue>,
-    misplaced: Vec<MisplacedEntry>,
+    misplaced: Vec<MisplacedFailureEntry>,
 }
 
 /// The set that is being searched.
 struct ActiveSource {
     source: IndexSource,
     prefilter: Prefilter,
-    reader: MemberReader,
+    reader: JidReader,
 }
 
-enum MemberReader {
+enum JidReader {
     Index(IndexReader),
     /// `None` once the jids were returned.
     Listed(Option<Vec<Name>>),
@@ -77,7 +77,7 @@ enum MemberReader {
 
 /// An entry in the failure list of a group whose job does not exist or has not failed in this group.
 #[derive(Debug)]
-pub(crate) struct MisplacedEntry {
+pub(crate) struct MisplacedFailureEntry {
     pub jid: Name,
     pub group: Name,
     /// The job, if it exists.
@@ -102,7 +102,7 @@ pub(crate) fn read_snapshots(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
+) -> Result<(Vec<JobSnapshot>, Vec<MisplacedFailureEntry>), Error> {
     let (mut jobs, mut interner) = (Vec::new(), FieldInterner::default());
     let mut misplaced = for_each_job(session, now, selector, JobFields::Snapshot, |job| {
         jobs.push(JobSnapshot::from_job(job, &mut interner))
@@ -125,7 +125,7 @@ fn for_each_job(
     selector: &Selector,
     detail: JobFields,
     mut take: impl FnMut(Job),
-) -> Result<Vec<MisplacedEntry>, Error> {
+) -> Result<Vec<MisplacedFailureEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
     let mut search = JobSearch::start(core, now, selector, detail)?;
     queue::require_readable(&search.unreadable)?;
@@ -277,7 +277,8 @@ impl<'a> JobSearch<'a> {
                         .is_none_or(|job| !is_failed_in_group(job, group)) =>
                 {
                     let group = group.clone();
-                    self.misplaced.push(MisplacedEntry { jid, group, job });
+                    self.misplaced
+                        .push(MisplacedFailureEntry { jid, group, job });
                 }
                 _ => {}
             }
@@ -305,7 +306,7 @@ impl<'a> JobSearch<'a> {
         }
         let begun = match &self.current {
             Some(searched) if !searched.source.is_exact => return Ok(None),
-            Some(searched) => searched.reader.total_members().unwrap_or(0),
+            Some(searched) => searched.reader.total_jids().unwrap_or(0),
             None => 0,
         };
         if !self.sources.iter().all(|source| source.is_exact) {
@@ -345,7 +346,7 @@ impl<'a> JobSearch<'a> {
                         continue;
                     }
                 }
-                let total = reader.total_members();
+                let total = reader.total_jids();
                 self.total = match (source.is_exact, self.total, total) {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
@@ -372,12 +373,12 @@ impl<'a> JobSearch<'a> {
                     .max(MAX_JOBS_PER_CALL as u64),
             };
             let reader = match &source.index {
-                None if source.listed.is_some() => MemberReader::Listed(source.listed.take()),
-                None => MemberReader::AllJobs(JobScan::default()),
+                None if source.listed.is_some() => JidReader::Listed(source.listed.take()),
+                None => JidReader::AllJobs(JobScan::default()),
                 Some(index @ Index::Failed(_)) if self.is_newest_first => {
-                    MemberReader::Index(IndexReader::backward(index.clone(), size))
+                    JidReader::Index(IndexReader::backward(index.clone(), size))
                 }
-                Some(index) => MemberReader::Index(IndexReader::forward(index.clone(), size)),
+                Some(index) => JidReader::Index(IndexReader::forward(index.clone(), size)),
             };
             self.current = Some(ActiveSource {
                 prefilter: self.filter.prefilter(source.index.as_ref()),
@@ -405,7 +406,7 @@ fn unreadable_queue(
     let (Some(queue), Kind::WrongKeyType) = (queue, error.kind()) else {
         return Ok(None);
     };
-    let mut found = core.queues_with_unreadable(now, std::slice::from_ref(queue))?;
+    let mut found = core.queues_including_unreadable(now, std::slice::from_ref(queue))?;
     Ok(found.pop().filter(|queue| !queue.wrong_keys.is_empty()))
 }
 
@@ -415,19 +416,19 @@ fn is_failed_in_group(job: &Job, group: &Name) -> bool {
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
 }
 
-impl MemberReader {
+impl JidReader {
     fn next_jids(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         match self {
-            MemberReader::Index(walk) => walk.next_members(core, now),
-            MemberReader::Listed(jids) => Ok(jids.take()),
-            MemberReader::AllJobs(scan) => scan.next_jids(core, now),
+            JidReader::Index(walk) => walk.next_members(core, now),
+            JidReader::Listed(jids) => Ok(jids.take()),
+            JidReader::AllJobs(scan) => scan.next_jids(core, now),
         }
     }
 
-    fn total_members(&self) -> Option<u64> {
+    fn total_jids(&self) -> Option<u64> {
         match self {
-            MemberReader::Index(walk) => walk.total,
-            MemberReader::Listed(_) | MemberReader::AllJobs(_) => None,
+            JidReader::Index(walk) => walk.total,
+            JidReader::Listed(_) | JidReader::AllJobs(_) => None,
         }
     }
 }

@@ -82,7 +82,7 @@ fn meaning_of_name(
     prefixes: &[String],
 ) -> Option<String> {
     let keys = Keys::new(core.prefix());
-    if let Some(bare) = keys.jid_of_job_key(jid.as_bytes()) {
+    if let Some(bare) = keys.without_job_prefix(jid.as_bytes()) {
         return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
     }
     let flag = |what: &str, flag: &str| {
@@ -93,7 +93,7 @@ fn meaning_of_name(
         return Some(flag("failure group", "--group"));
     }
     let queues = core
-        .queues_with_unreadable(now, std::slice::from_ref(jid))
+        .queues_including_unreadable(now, std::slice::from_ref(jid))
         .ok()?;
     if queues.iter().any(Queue::exists) {
         return Some(flag("queue", "--queue"));

@@ -33,7 +33,7 @@ pub(crate) fn worker_name(given: Option<&Name>) -> Result<Name, Error> {
         None => env::nonempty_var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),
     };
     let Some(name) = named else {
-        let session = session_id().map_or(String::new(), |id| format!("-{id}"));
+        let session = process_session_id().map_or(String::new(), |id| format!("-{id}"));
         return Ok(Name::from(format!("cli-{}{session}", user_at_host())));
     };
     match refuse_as_new_name(name.as_bytes()) {
@@ -44,7 +44,7 @@ pub(crate) fn worker_name(given: Option<&Name>) -> Result<Name, Error> {
 
 /// The id of the session of this process, as getsid(2) returns it. 0 if the session began in another container. `None`
 /// on a system without procfs.
-fn session_id() -> Option<u32> {
+fn process_session_id() -> Option<u32> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The program's name in parentheses is followed by state, parent, process group and session.
     let (_, fields) = stat.rsplit_once(')')?;

@@ -42,7 +42,7 @@ impl Session {
             self.ui.note_dry_run_changes(&format!("would {what}"));
             return Ok(None);
         }
-        let question = format!("{what}{}", self.on_destination_text()?);
+        let question = format!("{what}{}", self.on_server_text_if_labeled()?);
         match asks {
             AskWhen::Always => self.ui.confirm(&question, details),
             AskWhen::IfProtected => self.ui.confirm_if_protected(&question, details),

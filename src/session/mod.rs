@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::address::secret::Secret;
 use crate::address::{Address, ServerTarget};
 use crate::args::format::Format;
-use crate::args::globals::{AddressOrigin, CommandText, Globals, TlsFiles};
+use crate::args::globals::{AddressOrigin, CommandLineText, Globals, TlsFiles};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -25,9 +25,9 @@ use crate::core::script::{USUAL_PREFIX, with_hash_tag};
 use crate::env;
 use crate::error::{Cause, Error, Kind};
 use crate::input::jids::GivenJids;
-use crate::input::source::{InputSource, StdinAvailability};
+use crate::input::source::{CommandInputs, StdinAvailability};
 use crate::input::two_pass::TwoPassFile;
-use crate::model::overview::history::History;
+use crate::model::overview::history::JobRateHistory;
 use crate::model::rate::MaxRate;
 use crate::model::server::{NO_EVICTION, eviction_sentence};
 use crate::settings::members::ContextMember;
@@ -55,8 +55,8 @@ pub(crate) struct Session {
     /// The members of the context, for a command that shows each member separately. Empty for other commands.
     pub members: Vec<ContextMember>,
     /// The snapshots of earlier updates, from which `status --watch` computes rates.
-    pub history: History,
-    command_line: CommandText,
+    pub history: JobRateHistory,
+    command_line: CommandLineText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
@@ -82,21 +82,21 @@ pub(crate) struct MemberCommandPart {
     /// Set when all members must stop, because one member has decided the result of the command or has failed.
     pub members_must_stop: Arc<AtomicBool>,
     /// The counters that all members share if they print to one stream of lines.
-    pub stream: Arc<SharedStreamState>,
+    pub stream: Arc<SharedStreamCounters>,
 }
 
 /// The counters that all members of a context share while they print to one stream of lines, as in `events`.
 #[derive(Debug, Default)]
-pub(crate) struct SharedStreamState {
+pub(crate) struct SharedStreamCounters {
     /// The number of lines shown so far.
     shown: AtomicU64,
     /// The number of members whose server has not yet been reached since the command began.
     unreached: AtomicU32,
 }
 
-impl SharedStreamState {
+impl SharedStreamCounters {
     /// The number of the next line to show, from 1. Counts this line as shown.
-    pub(crate) fn next_line_number(&self) -> u64 {
+    pub(crate) fn count_next_line(&self) -> u64 {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -108,7 +108,7 @@ impl SharedStreamState {
 impl Session {
     pub(crate) fn new(
         globals: Globals,
-        command_line: CommandText,
+        command_line: CommandLineText,
         file: Option<File>,
         ui: Ui,
         clock: Clock,
@@ -119,7 +119,7 @@ impl Session {
             file,
             changes: false,
             members: Vec::new(),
-            history: History::default(),
+            history: JobRateHistory::default(),
             command_line,
             clock,
             core: None,
@@ -209,7 +209,7 @@ impl Session {
     }
 
     /// Whether this session runs a command on one member of a context with several.
-    pub(crate) fn is_member(&self) -> bool {
+    pub(crate) fn is_for_one_member(&self) -> bool {
         self.part.is_some()
     }
 
@@ -256,7 +256,7 @@ impl Session {
     }
 
     /// The counters that all members share if they print to one stream of lines.
-    pub(crate) fn shared_stream_state(&self) -> Arc<SharedStreamState> {
+    pub(crate) fn shared_stream_counters(&self) -> Arc<SharedStreamCounters> {
         let part = self.part.as_ref();
         part.map(|part| part.stream.clone()).unwrap_or_default()
     }
@@ -295,11 +295,11 @@ impl Session {
         &self.command_line.canonical_command
     }
 
-    pub(crate) fn input(&self) -> InputSource {
+    pub(crate) fn input(&self) -> CommandInputs {
         let part = self.part.as_ref();
-        let source = InputSource::new(self.globals.null);
+        let source = CommandInputs::new(self.globals.null);
         match part {
-            Some(part) => source.for_command_part(part.jids.clone(), part.stdin),
+            Some(part) => source.for_member_run(part.jids.clone(), part.stdin),
             None => source,
         }
     }
@@ -337,7 +337,7 @@ impl Session {
 
     /// The server that a command changes, as questions and dry runs name it: `LABEL (ADDRESS)`. The label is that of
     /// the context in use, or of another context that protects the database.
-    pub(crate) fn destination(&mut self) -> Result<String, Error> {
+    pub(crate) fn server_label_and_address(&mut self) -> Result<String, Error> {
         let address = match &self.core {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
@@ -350,9 +350,10 @@ impl Session {
 
     /// The end of a question that does not name the server yet: ` on LABEL (ADDRESS)` if the database has a label, else
     /// empty.
-    pub(crate) fn on_destination_text(&mut self) -> Result<String, Error> {
+    pub(crate) fn on_server_text_if_labeled(&mut self) -> Result<String, Error> {
         if self.context_label_text().is_some() {
-            self.destination().map(|place| format!(" on {place}"))
+            self.server_label_and_address()
+                .map(|place| format!(" on {place}"))
         } else {
             Ok(String::new())
         }
@@ -370,7 +371,7 @@ impl Session {
 
     /// Gives away the session's connection to the core, for use in another thread. The session opens a new one when it
     /// needs one.
-    pub(crate) fn take_core(&mut self) -> Result<Core, Error> {
+    pub(crate) fn take_or_open_core(&mut self) -> Result<Core, Error> {
         match self.core.take() {
             Some(core) => Ok(core),
             None => self.open_core(),
@@ -378,7 +379,7 @@ impl Session {
     }
 
     /// Connects if there is no connection yet. Takes at most `limit` or the timeout, whichever is shorter.
-    pub(crate) fn open_within(&mut self, limit: Duration) -> Result<(), Error> {
+    pub(crate) fn ensure_connected_within(&mut self, limit: Duration) -> Result<(), Error> {
         if self.core.is_none() {
             self.core = Some(self.open_core_within(limit)?);
         }
@@ -394,7 +395,7 @@ impl Session {
     fn open_core_within(&mut self, limit: Duration) -> Result<Core, Error> {
         let settings = self.connection_settings()?;
         let core = Core::connect_within(settings, limit);
-        let core = core.map_err(|error| self.with_corrected_line(error))?;
+        let core = core.map_err(|error| self.with_corrected_command_hint(error))?;
         if core.has_untagged_prefix_in_cluster() && self.changes {
             let (fact, way_out) = hash_tag_warning_and_remedy(self.prefix());
             self.ui.note(&format!("note: {fact}: {way_out}"));
@@ -413,11 +414,11 @@ impl Session {
 
     /// Tries once to connect, without retries, for a command that reports why it cannot connect.
     pub(crate) fn connect_once(&self, settings: ConnectionSettings) -> Result<Core, Error> {
-        Core::connect_once(settings).map_err(|error| self.with_corrected_line(error))
+        Core::connect_once(settings).map_err(|error| self.with_corrected_command_hint(error))
     }
 
-    fn with_corrected_line(&self, error: Error) -> Error {
-        with_corrected_line(error, self.command_line.line_unless_secret.as_ref())
+    fn with_corrected_command_hint(&self, error: Error) -> Error {
+        with_corrected_command_hint(error, self.command_line.line_unless_secret.as_ref())
     }
 
     /// The connection to the core. Opens it if necessary.
@@ -513,7 +514,7 @@ impl Session {
 
     /// Refuses a command with `-o raw` if the session is read-only: it runs a call of the reference core, which may
     /// change data as a side effect.
-    pub(crate) fn require_writable_if_raw(&self) -> Result<(), Error> {
+    pub(crate) fn require_writable_if_raw_output(&self) -> Result<(), Error> {
         match self.ui.format() {
             Format::Raw => {
                 self.require_writable(&format!("the core's own `{}`", self.command_name()))
@@ -651,7 +652,7 @@ pub(crate) fn hash_tag_warning_and_remedy(prefix: &str) -> (String, String) {
 
 /// Adds a hint to an error about the wrong kind of address or prefix, such as a cluster given as a single server: the
 /// command line with the right one.
-pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> Error {
+pub(crate) fn with_corrected_command_hint(error: Error, line: Option<&CommandLine>) -> Error {
     let (Some(Cause::WrongAddressKind { redis, prefix }), Some(line)) =
         (error.cause().cloned(), line)
     else {

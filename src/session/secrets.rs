@@ -22,14 +22,14 @@ pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
 /// Overwrites the values of these environment variables, because root can always read `/proc/PID/environ`. Then hides
 /// the environment and the memory of this process from other processes of this user. Works only on Linux, as far as the
 /// system allows.
-pub(crate) fn wipe_variables_and_hide_process(variables: &[OsString]) {
+pub(crate) fn wipe_variables_and_hide_memory(variables: &[OsString]) {
     // Wipe first: a hidden process cannot write to its own memory through `/proc`.
     _ = wipe_variables(variables);
-    hide_process();
+    hide_memory_of_process();
 }
 
 /// Hides the environment and the memory of this process from other processes of this user. Works only on Linux.
-pub(crate) fn hide_process() {
+pub(crate) fn hide_memory_of_process() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -56,14 +56,19 @@ fn wipe_variables(variables: &[OsString]) -> io::Result<()> {
     memory.read_exact_at(&mut environment, start)?;
     let mut at = start;
     for entry in environment.split(|byte| *byte == 0) {
-        wipe_entry(&memory, entry, at, variables)?;
+        wipe_value_if_listed(&memory, entry, at, variables)?;
         at += entry.len() as u64 + 1;
     }
     Ok(())
 }
 
 /// Overwrites the value of an environment entry `NAME=value` at an address, if `variables` contains its name.
-fn wipe_entry(memory: &File, entry: &[u8], at: u64, variables: &[OsString]) -> io::Result<()> {
+fn wipe_value_if_listed(
+    memory: &File,
+    entry: &[u8],
+    at: u64,
+    variables: &[OsString],
+) -> io::Result<()> {
     let Some(equals) = entry.iter().position(|byte| *byte == b'=') else {
         return Ok(());
     };

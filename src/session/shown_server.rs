@@ -24,7 +24,7 @@ impl ShownServer {
         let flag = session.flag_naming_member();
         Ok(ShownServer {
             flag: flag.map(|(flag, name)| (flag, name.to_owned())),
-            has_others: session.is_member(),
+            has_others: session.is_for_one_member(),
             label: session.context_label_text().map(str::to_owned),
             is_protected: session.ui.is_protected(),
             is_read_only: session.globals.read_only,
@@ -33,7 +33,7 @@ impl ShownServer {
     }
 
     /// Adds `flag` to every command line that this thread prints from now on, if the server is one of several.
-    pub(crate) fn direct_printed_commands(&self) {
+    pub(crate) fn add_server_flag_to_printed_commands(&self) {
         if let Some((flag, name)) = self.flag.as_ref().filter(|_| self.has_others) {
             set_server_flag_of_thread(flag, name);
         }

@@ -12,7 +12,10 @@ use crate::ui::Ui;
 
 /// Refuses TLS flags with an address without TLS, because the user expects an encrypted connection. TLS settings of the
 /// environment and the config file are not refused: they may be for other addresses.
-pub(crate) fn refuse_without_tls(target: &ServerTarget, flags: &TlsFiles) -> Result<(), Error> {
+pub(crate) fn refuse_tls_flags_without_tls(
+    target: &ServerTarget,
+    flags: &TlsFiles,
+) -> Result<(), Error> {
     match (&target.tls, flags.tls_files_with_setting_names().next()) {
         (None, Some((flag, _))) => Err(Error::usage(format!(
             "`--{flag}` requires an address with TLS, not `{target}`"
@@ -30,7 +33,7 @@ pub(crate) fn fill_tls(
     flags: &TlsFiles,
     ui: &mut Ui,
 ) -> Result<(), Error> {
-    refuse_without_tls(target, flags)?;
+    refuse_tls_flags_without_tls(target, flags)?;
     if target.tls.is_none() {
         return Ok(());
     }

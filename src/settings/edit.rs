@@ -151,7 +151,7 @@ pub(crate) fn set_default_context(document: &mut DocumentMut, name: Option<&str>
         None => {
             if let Some((key, _)) = document.remove_entry("default") {
                 let above = key.leaf_decor().prefix().and_then(RawString::as_str);
-                move_comments_to_next(document, above.unwrap_or_default(), isize::MIN);
+                move_comments_to_next_table(document, above.unwrap_or_default(), isize::MIN);
             }
         }
         Some(name) => match document.get_mut("default").and_then(Item::as_value_mut) {
@@ -187,9 +187,9 @@ pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
     let empty = contexts.is_empty();
     if let Item::Table(removed) = &removed {
         let position = removed.position().unwrap_or(isize::MAX);
-        move_comments_to_next(
+        move_comments_to_next_table(
             document,
-            separated_comments(comments_above(removed)),
+            without_last_comment_block(comments_above(removed)),
             position,
         );
         // Keep the empty line above the removed context between the tables before and after it.
@@ -207,12 +207,12 @@ pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
 }
 
 /// The lines above a context without the last block of them, the comment about the context.
-fn separated_comments(above: &str) -> &str {
+fn without_last_comment_block(above: &str) -> &str {
     above.rfind("\n\n").map_or("", |end| &above[..end + 2])
 }
 
 /// Moves the comments above a removed item to the lines above the table that follows it.
-fn move_comments_to_next(document: &mut DocumentMut, above: &str, position: isize) {
+fn move_comments_to_next_table(document: &mut DocumentMut, above: &str, position: isize) {
     if !above.contains('#') {
         return;
     }

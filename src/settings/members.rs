@@ -6,7 +6,7 @@ use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::Error;
 use crate::text::Sanitized;
-use crate::view::joined::MemberKind;
+use crate::view::joined::ContextMemberKind;
 
 /// The environment variable with the name of the member that a process works for. `work` starts one process for each
 /// member and sets it.
@@ -15,7 +15,7 @@ pub(crate) const MEMBER_VARIABLE: &str = "QLESS_MEMBER";
 /// The members of a context: its `prefixes`, or the other contexts in its `members`.
 #[derive(Clone, Debug)]
 pub(crate) struct ContextMembers {
-    pub kind: MemberKind,
+    pub kind: ContextMemberKind,
     pub list: Vec<ContextMember>,
 }
 
@@ -42,22 +42,22 @@ impl ContextMembers {
         };
         let (kind, names) = match (&context.values.prefixes, &context.values.members) {
             (Some(_), _) if globals.prefix.is_some() => return Ok(None),
-            (Some(prefixes), _) => (MemberKind::Prefix, prefixes),
+            (Some(prefixes), _) => (ContextMemberKind::Prefix, prefixes),
             (_, Some(_)) if globals.origin == AddressOrigin::Typed => {
                 let context = Sanitized(&context.name);
                 let what = format!("`--redis` names one server, and context `{context}` several");
                 return Err(Error::usage(what).hint("leave one of them out"));
             }
-            (_, Some(members)) => (MemberKind::Context, members),
+            (_, Some(members)) => (ContextMemberKind::Context, members),
             _ => return Ok(None),
         };
         let members = names.iter().map(|name| match kind {
-            MemberKind::Prefix => {
+            ContextMemberKind::Prefix => {
                 let mut alone = context.clone();
                 alone.values.prefix = Some(name.clone());
                 Ok(ContextMember::new(name, alone, context, globals, file))
             }
-            MemberKind::Context => {
+            ContextMemberKind::Context => {
                 let alone = file.contents.context_by_name(name)?;
                 Ok(ContextMember::new(name, alone, context, globals, file))
             }

@@ -183,7 +183,7 @@ impl ConfigSource {
         }
         let found = file.metadata();
         if found.is_ok_and(|found| trust::is_readable_by_others(&found))
-            && settings.contents.holds_password()
+            && settings.contents.has_password_in_address()
         {
             settings.warning = Some(format!(
                 "others may read `{}`, and a password stands in it",
@@ -259,7 +259,7 @@ impl ConfigSource {
 }
 
 impl ConfigContents {
-    fn holds_password(&self) -> bool {
+    fn has_password_in_address(&self) -> bool {
         let all = self.contexts.values().chain([&self.defaults]);
         let mut addresses = all.filter_map(|values| values.redis.as_deref());
         addresses.any(address::holds_password)
@@ -296,7 +296,7 @@ impl ConfigFile {
     }
 
     /// Fails if the path of the file is from `--config` or QLESS_CONFIG and the file does not exist.
-    pub(crate) fn refuse_missing_file(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_missing_given_file(&self) -> Result<(), Error> {
         if self.exists {
             Ok(())
         } else {

@@ -96,13 +96,13 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
                         let both = "has both `password-command` and `password-env`";
                         return Err(OffsetFault(at, format!("{shown} {both}"), None));
                     }
-                    refuse_two_destinations(&values, settings, &shown)?;
+                    refuse_contradicting_address_keys(&values, settings, &shown)?;
                     found.order.push(name.into());
                     found.contexts.insert(name.into(), values);
                 }
                 for (name, item) in contexts.iter() {
                     let settings = require_table(item, || wrong(0))?;
-                    refuse_wrong_members(name, settings, &found)?;
+                    refuse_missing_or_nested_members(name, settings, &found)?;
                 }
             }
             _ => {
@@ -116,7 +116,7 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
 }
 
 /// Refuses a context with two keys that contradict each other about where its jobs are, such as `members` and `redis`.
-fn refuse_two_destinations(
+fn refuse_contradicting_address_keys(
     values: &ConfigValues,
     table: &dyn TableLike,
     section: &str,
@@ -138,7 +138,7 @@ fn refuse_two_destinations(
 }
 
 /// Refuses a context with a member that does not exist or that has members itself.
-fn refuse_wrong_members(
+fn refuse_missing_or_nested_members(
     name: &str,
     table: &dyn TableLike,
     found: &ConfigContents,

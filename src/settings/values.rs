@@ -48,7 +48,7 @@ pub(crate) struct ConfigValues {
     #[schemars(extend("default" = "none"))]
     pub password_command: Option<Vec<String>>,
     /// Environment variable that holds the password
-    #[serde(deserialize_with = "read_variable_name")]
+    #[serde(deserialize_with = "read_env_variable_name")]
     #[schemars(extend("default" = "none"))]
     pub password_env: Option<String>,
     /// File of the CA certificates to trust, as `--tls-ca`; a relative path starts at the directory of
@@ -330,8 +330,8 @@ fn read_distinct_words<'de, D: Deserializer<'de>>(
     Ok(Some(known))
 }
 
-fn read_variable_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    read_parsed_text(from, TEXT, value::variable_name)
+fn read_env_variable_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    read_parsed_text(from, TEXT, value::env_variable_name)
 }
 
 fn read_file_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {

@@ -184,11 +184,11 @@ pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error 
 /// The first eight bytes of the SHA-256 of a line, as a number. Never 0, because 0 stands for a line number without
 /// a job.
 pub(super) fn line_hash(line: &[u8]) -> u64 {
-    nonzero_first_bytes(&Sha256::digest(line))
+    first_bytes_as_nonzero_u64(&Sha256::digest(line))
 }
 
 /// The first bytes of a hash as a number.
-pub(super) fn nonzero_first_bytes(sum: &[u8]) -> u64 {
+pub(super) fn first_bytes_as_nonzero_u64(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)
 }

@@ -76,7 +76,7 @@ impl LineDefaults {
             }
             JidDerivation::Path(path, input) => (path, input),
         };
-        let wrong = |fault: JidDataFault<'_>| {
+        let wrong = |fault: JidFromDataFault<'_>| {
             LineFault::at_offset(text, offset_with_quote(text, fault.part), fault.why)
         };
         match &job.data {
@@ -110,7 +110,7 @@ pub(crate) fn shard_key<'j>(
 }
 
 /// Why data give no jid.
-struct JidDataFault<'d> {
+struct JidFromDataFault<'d> {
     /// The part of the data that is wrong.
     part: &'d [u8],
     why: String,
@@ -120,15 +120,15 @@ fn jid_in_data<'d>(
     data: &'d [u8],
     path: &JsonPath,
     input: &str,
-) -> Result<Cow<'d, [u8]>, JidDataFault<'d>> {
+) -> Result<Cow<'d, [u8]>, JidFromDataFault<'d>> {
     let json = std::str::from_utf8(data).unwrap_or_default();
     let Some(value) = path.find_value(json) else {
         let why = format!("its data has no `{input}`");
-        return Err(JidDataFault { part: data, why });
+        return Err(JidFromDataFault { part: data, why });
     };
     let wrong = |what: String| {
         let why = format!("`{input}` {what}");
-        Err(JidDataFault {
+        Err(JidFromDataFault {
             part: value.get().as_bytes(),
             why,
         })
@@ -199,7 +199,7 @@ pub(crate) struct UuidSource {
 
 impl UuidSource {
     pub(crate) fn new() -> Result<UuidSource, Error> {
-        let from = File::open("/dev/urandom").map_err(|fault| random_error(&fault))?;
+        let from = File::open("/dev/urandom").map_err(|fault| urandom_error(&fault))?;
         Ok(UuidSource {
             from,
             bytes: Vec::new(),
@@ -210,7 +210,7 @@ impl UuidSource {
         if self.bytes.is_empty() {
             self.bytes.resize(256 * 16, 0);
             let read = self.from.read_exact(&mut self.bytes);
-            read.map_err(|fault| random_error(&fault))?;
+            read.map_err(|fault| urandom_error(&fault))?;
         }
         let mut random = [0; 16];
         let rest = self.bytes.len() - random.len();
@@ -223,7 +223,7 @@ impl UuidSource {
     }
 }
 
-fn random_error(fault: &io::Error) -> Error {
+fn urandom_error(fault: &io::Error) -> Error {
     Error::from_io(Kind::Error, "cannot read `/dev/urandom`", fault)
 }
 

@@ -31,7 +31,7 @@ use crate::core::api::epoch::LossFreeEpoch;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::json::quote::quote_string;
-use crate::model::bulk::ItemTally;
+use crate::model::bulk::ItemResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
@@ -41,7 +41,7 @@ use crate::view::json;
 pub(super) struct JournalState {
     /// One bit per line.
     done: Vec<u64>,
-    open: HashMap<u64, UnfinishedLine>,
+    open: HashMap<u64, LineSentButNotDone>,
     /// The existing job that the job of a line duplicates, by line number.
     existing: HashMap<u64, Name>,
     /// The state of the server when a later run last verified the jobs of the done lines. `None` if no run has done
@@ -62,7 +62,7 @@ pub(super) struct LostJobs {
 
 /// A line that was sent but is not done.
 #[derive(Debug, PartialEq)]
-pub(super) struct UnfinishedLine {
+pub(super) struct LineSentButNotDone {
     pub jid: Vec<u8>,
     /// When an earlier run sent the line without seeing a reply. `None` if the core refused the line, or the server
     /// lost its job.
@@ -139,18 +139,18 @@ enum JournalRecord {
 struct EarlierOutcome {
     line: u64,
     jid: String,
-    result: ItemTally,
+    result: ItemResult,
 }
 
 impl JournalState {
     /// Whether an earlier run put this line.
     pub(super) fn is_done(&self, line: u64) -> bool {
-        let (at, bit) = bit_position(line);
+        let (at, bit) = word_index_and_bit_mask(line);
         self.done.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
     /// How an earlier run sent this line. `None` if no run sent it, or if the line is done.
-    pub(super) fn unfinished_line(&self, line: u64) -> Option<&UnfinishedLine> {
+    pub(super) fn unfinished_line(&self, line: u64) -> Option<&LineSentButNotDone> {
         self.open.get(&line)
     }
 
@@ -184,7 +184,7 @@ impl JournalState {
                 if start.map(|start| start.max(1)) != Some(known(line)?) {
                     return Err(format!("line {line} of the input has changed"));
                 }
-                let open = UnfinishedLine {
+                let open = LineSentButNotDone {
                     jid: jid.into_bytes(),
                     since: Moment::from_seconds(at),
                 };
@@ -212,7 +212,7 @@ impl JournalState {
             }
             JournalRecord::Outcome(EarlierOutcome { line, jid, result }) => {
                 known(line)?;
-                if result == ItemTally::Failed {
+                if result == ItemResult::Failed {
                     self.mark_refused(line);
                 } else {
                     let jid = Name::from(jid.as_str());
@@ -236,7 +236,7 @@ impl JournalState {
     }
 
     fn mark_done(&mut self, line: u64) {
-        let (at, bit) = bit_position(line);
+        let (at, bit) = word_index_and_bit_mask(line);
         if self.done.len() <= at {
             self.done.resize(at + 1, 0);
         }
@@ -253,7 +253,7 @@ impl JournalState {
 
     /// Makes a line that was done unfinished.
     fn mark_undone(&mut self, line: u64) {
-        let (at, bit) = bit_position(line);
+        let (at, bit) = word_index_and_bit_mask(line);
         if let Some(bits) = self.done.get_mut(at) {
             *bits &= !bit;
         }
@@ -262,7 +262,7 @@ impl JournalState {
 
     /// Marks done lines as unfinished if their jobs do not exist. `sent` has lines with their jid and the time when
     /// they were sent. A line sent before `kept_since` stays done: the core may have deleted its job.
-    fn find_lost_jobs(
+    fn mark_lost_jobs_undone(
         &mut self,
         sent: &mut Vec<(u64, String, f64)>,
         kept_since: Moment,
@@ -290,7 +290,8 @@ impl JournalState {
             lost.missing.push(line);
             self.mark_undone(line);
             let jid = jid.into_bytes();
-            self.open.insert(line, UnfinishedLine { jid, since: None });
+            self.open
+                .insert(line, LineSentButNotDone { jid, since: None });
         }
         Ok(())
     }
@@ -299,7 +300,7 @@ impl JournalState {
 /// Number of jobs that one search for lost jobs looks up.
 const JOBS_PER_SEARCH: usize = 10_000;
 
-fn bit_position(line: u64) -> (usize, u64) {
+fn word_index_and_bit_mask(line: u64) -> (usize, u64) {
     (
         usize::try_from(line / 64).unwrap_or(usize::MAX),
         1 << (line % 64),
@@ -330,7 +331,7 @@ impl Journal {
 
     /// Looks up the jobs of the done lines, if the server restarted, was flushed or evicted keys since it
     /// acknowledged them. A line whose job is missing becomes unfinished.
-    pub(super) fn verify_done_lines(
+    pub(super) fn verify_done_lines_if_loss_possible(
         &mut self,
         state: &mut JournalState,
         core: &mut Core,
@@ -341,12 +342,12 @@ impl Journal {
         };
         let is_other = match &state.server {
             Some(server) => Some(*server != present),
-            None => self.ledger.has_epoch_changed(&present),
+            None => self.ledger.has_epoch_changed_since_earlier_run(&present),
         };
         if is_other != Some(true) {
             return Ok(lost);
         }
-        let kept_since = core.retention_start(core.now())?;
+        let kept_since = core.ended_jobs_kept_since(core.now())?;
         let mut sent = Vec::new();
         self.ledger.reread_earlier_lines(|record| {
             // The first pass has read the record.
@@ -358,10 +359,10 @@ impl Journal {
             if sent.len() < JOBS_PER_SEARCH {
                 Ok(())
             } else {
-                state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)
+                state.mark_lost_jobs_undone(&mut sent, kept_since, core, &mut lost)
             }
         })?;
-        state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)?;
+        state.mark_lost_jobs_undone(&mut sent, kept_since, core, &mut lost)?;
         // Missing jobs count as a sign of evictions, too: if an operator has lifted the memory limit, the server
         // reports no eviction policy.
         let evicts_jobs = core.job_eviction_policy().is_some() || !lost.missing.is_empty();
@@ -377,7 +378,11 @@ impl Journal {
     }
 
     /// Records the lines of a round with their jids before they are sent, and syncs the file to disk.
-    pub(super) fn record_sent(&mut self, round: &PutRound, now: Moment) -> Result<(), Error> {
+    pub(super) fn record_round_before_send(
+        &mut self,
+        round: &PutRound,
+        now: Moment,
+    ) -> Result<(), Error> {
         let mut line = Vec::new();
         for job in round.batches.iter().flat_map(|batch| &batch.jobs) {
             let Some(sum) = &job.sum else {
@@ -408,7 +413,7 @@ impl Journal {
         }
         let replies = &mut self.replies;
         match outcome.result {
-            ItemTally::Failed => replies.failed.push(outcome.line),
+            ItemResult::Failed => replies.failed.push(outcome.line),
             _ => replies.done.push(outcome.line),
         }
         if outcome.jid != sent_jid {
@@ -494,7 +499,7 @@ mod tests {
         ] {
             assert_eq!(take(&record), Err(why.to_owned()), "{record}");
         }
-        let open = |jid: &str, since| UnfinishedLine {
+        let open = |jid: &str, since| LineSentButNotDone {
             jid: jid.into(),
             since,
         };

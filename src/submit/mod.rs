@@ -15,8 +15,8 @@ use std::thread;
 
 use crate::args::coordination::ThrottleArg;
 use crate::args::input_arg::FileArg;
-use crate::args::shared::ExistingQueueFlag;
-use crate::bulk::maxima::MaximumChanges;
+use crate::args::shared::RequireExistingQueueFlag;
+use crate::bulk::maxima::ChangedThrottleMaxima;
 use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
 use crate::bulk::restart::RestartWatch;
@@ -30,7 +30,7 @@ use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::InterruptFlags;
 use crate::json::path::JsonPath;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::bulk::{ItemTally, OutcomeCode};
+use crate::model::bulk::{ItemResult, OutcomeCode};
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
@@ -67,7 +67,7 @@ pub(crate) struct SubmitOptions {
     pub throttles: Vec<ThrottleArg>,
     pub policy: PutPolicy,
     /// Whether a queue that does not exist is an error.
-    pub existing: ExistingQueueFlag,
+    pub existing: RequireExistingQueueFlag,
     /// Whether an existing job counts as put.
     pub if_absent: bool,
     pub batch: Option<usize>,
@@ -169,7 +169,7 @@ pub(crate) fn submit_file(
     if jobs > 0 && !options.policy.dry_run {
         let (jobs, place) = (
             format_count(checked.jobs, "job", "jobs"),
-            session.destination()?,
+            session.server_label_and_address()?,
         );
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_if_protected(&what, |_| String::new())?;
@@ -192,10 +192,10 @@ pub(crate) fn submit_file(
     drop(checked);
     let begun = session.connect()?;
     if let (Some(journal), false) = (&mut journal, options.policy.dry_run) {
-        journal.ledger.write_head(session)?;
+        journal.ledger.write_head_or_note_restart(session)?;
     }
     if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
-        let lost = journal.verify_done_lines(state, session.core()?)?;
+        let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
         note_lost_jobs(&lost, &journal.ledger.display_path(), session);
     }
     let restarts = if options.policy.dry_run {
@@ -203,7 +203,7 @@ pub(crate) fn submit_file(
     } else {
         Some(RestartWatch::begin_noting_unsupported(session)?)
     };
-    let maxima = MaximumChanges::read_changes(&throttles, begun, session)?;
+    let maxima = ChangedThrottleMaxima::read_changes(&throttles, begun, session)?;
     if !options.policy.dry_run && jobs > 0 {
         maxima.confirm_if_protected(session)?;
     }
@@ -297,7 +297,7 @@ fn note_lost_jobs(lost: &LostJobs, journal: &str, session: &mut Session) {
 struct RoundSender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
-    maxima: MaximumChanges,
+    maxima: ChangedThrottleMaxima,
     /// The maxima of throttles, which each call carries until a job is put: that put sets them. `None` after it.
     to_set: Option<ThrottleMaxima>,
     interrupt: InterruptFlags,
@@ -327,7 +327,7 @@ impl RoundSender<'_> {
                 Ok(round) => round,
                 Err(error) => return Ok(Some(error)),
             };
-            self.count_done_before(&round);
+            self.count_lines_done_by_earlier_runs(&round);
             if !self.options.policy.dry_run {
                 self.pace
                     .wait_before_slice(round.job_count(), &self.interrupt);
@@ -340,7 +340,7 @@ impl RoundSender<'_> {
             }
             self.next = session.core()?.now().max(self.next);
             if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
-                && let Err(error) = journal.record_sent(&round, self.next)
+                && let Err(error) = journal.record_round_before_send(&round, self.next)
             {
                 return Ok(Some(error));
             }
@@ -356,8 +356,8 @@ impl RoundSender<'_> {
             {
                 stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
-            session.ui.flush_stdout()?;
-            if let Some(lost) = session.ui.lost_output() {
+            session.ui.flush_stdout_and_wait_for_pager()?;
+            if let Some(lost) = session.ui.lost_output_error() {
                 stopped_by.get_or_insert(lost.hint(self.resume_hint(session)));
             }
             self.progress.add_done(round.job_count() as u64);
@@ -383,7 +383,7 @@ impl RoundSender<'_> {
                 && let Ok(replies) = &mut answer
                 && let Some(reply) = replies.pop()
             {
-                answer = self.replace_unless_done_before(session, batch, reply);
+                answer = self.replace_unless_earlier_run_did(session, batch, reply);
             }
             let replies = match answer {
                 Ok(replies) => replies,
@@ -395,16 +395,17 @@ impl RoundSender<'_> {
             };
             for (job, reply) in batch.jobs.iter().zip(&replies) {
                 let mut outcome = line_outcome(round, job, reply, self.options.if_absent);
-                is_put |= reply.done.is_some() && outcome.result == ItemTally::Done;
+                is_put |= reply.done.is_some() && outcome.result == ItemResult::Done;
                 if self.options.policy.dry_run {
                     outcome.mark_planned();
                 } else if let Some(journal) = &mut self.journal {
                     journal.add_outcome(round.jid(job), &outcome)?;
                 }
-                if let (Some(restarts), ItemTally::Done) = (&mut self.restarts, outcome.result) {
+                if let (Some(restarts), ItemResult::Done) = (&mut self.restarts, outcome.result) {
                     restarts.remember_put(outcome.jid);
                 }
-                self.tally.add_outcome(&mut session.ui, outcome)?;
+                self.tally
+                    .count_and_write_outcome(&mut session.ui, outcome)?;
             }
         }
         if is_put && self.to_set.take().is_some() && !self.options.policy.dry_run {
@@ -443,14 +444,14 @@ impl RoundSender<'_> {
     }
 
     /// Counts the lines that the round skips because an earlier run has done them.
-    fn count_done_before(&mut self, round: &PutRound) {
-        self.tally.count_done_before(round.done_before);
+    fn count_lines_done_by_earlier_runs(&mut self, round: &PutRound) {
+        self.tally.add_lines_done_by_earlier_runs(round.done_before);
         self.progress.add_done(round.done_before as u64);
     }
 
     /// For `--replace`, when an earlier run sent a line without seeing a reply: replaces the existing job, unless
     /// the job's newest put shows that the earlier run did so.
-    fn replace_unless_done_before(
+    fn replace_unless_earlier_run_did(
         &mut self,
         session: &mut Session,
         batch: &mut PutBatch,
@@ -484,7 +485,7 @@ impl RoundSender<'_> {
     ) -> Result<(), Error> {
         for job in &batch.jobs {
             self.tally
-                .add_outcome(&mut session.ui, unanswered_outcome(round, job, error))?;
+                .count_and_write_outcome(&mut session.ui, unanswered_outcome(round, job, error))?;
         }
         Ok(())
     }
@@ -550,7 +551,7 @@ fn unanswered_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> 
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: ItemTally::Failed,
+        result: ItemResult::Failed,
         code,
         why: Some(error.message().into_owned()),
         detail: None,
@@ -569,7 +570,7 @@ fn line_outcome<'r>(
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: reply.code.item_tally(),
+        result: reply.code.item_result(),
         code: reply.code,
         why: None,
         detail: None,
@@ -582,7 +583,7 @@ fn line_outcome<'r>(
                 return outcome;
             };
             match placed.state.as_ref().map(Name::as_bytes) {
-                Some(b"skipped") => outcome.result = ItemTally::Skipped,
+                Some(b"skipped") => outcome.result = ItemResult::Skipped,
                 Some(b"merged" | b"replaced") => {}
                 _ => outcome.state = placed.state.as_ref(),
             }
@@ -594,9 +595,9 @@ fn line_outcome<'r>(
         }
         // The job exists because an earlier run put it, and ended before it recorded the reply.
         OutcomeCode::Exists if job.since.is_some_and(put_by_us) => {
-            (outcome.result, outcome.code) = (ItemTally::Done, OutcomeCode::Ok);
+            (outcome.result, outcome.code) = (ItemResult::Done, OutcomeCode::Ok);
         }
-        OutcomeCode::Exists if leaves_existing => outcome.result = ItemTally::Skipped,
+        OutcomeCode::Exists if leaves_existing => outcome.result = ItemResult::Skipped,
         _ => {
             let refusal = reply.put_or_dependency_refusal_text();
             outcome.why = Some(refusal.summary.into_owned());

@@ -10,8 +10,8 @@ use crate::exit::Exit;
 use crate::input::line::NewJob;
 use crate::json::Json;
 use crate::model::bulk::OutcomeCode;
-use crate::model::coordination::{Coordination, CoordinationOption, RequiredOption};
-use crate::model::put::{DuplicateOutcome, Put};
+use crate::model::coordination::{CoordinationOption, CoordinationOptions, RequiredOption};
+use crate::model::put::{DuplicateOutcome, PutOrExistingJob};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -28,7 +28,11 @@ pub(crate) struct SinglePut<'j> {
 
 impl SinglePut<'_> {
     /// Puts the job. If the core refuses it, the result is an error.
-    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<Put, Error> {
+    pub(crate) fn put_job(
+        &self,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<PutOrExistingJob, Error> {
         let reply = self.send_put(now, session)?;
         match reply.code {
             OutcomeCode::Ok => {
@@ -43,7 +47,7 @@ impl SinglePut<'_> {
                         .ui
                         .note(&format!("note: `{jid}` is {what}: not a dependency"));
                 }
-                self.note_option_without_effect(now, session)?;
+                self.note_if_option_has_no_effect(now, session)?;
                 self.find_put_or_duplicated_job(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
@@ -77,11 +81,11 @@ impl SinglePut<'_> {
         placed: &PutResult,
         now: Moment,
         session: &mut Session,
-    ) -> Result<Put, Error> {
+    ) -> Result<PutOrExistingJob, Error> {
         let queued_behind = placed.behind.clone();
         let existing = placed.jid.as_ref().filter(|jid| **jid != self.jid);
         let Some(existing) = existing else {
-            return Ok(Put {
+            return Ok(PutOrExistingJob {
                 jid: self.jid.clone(),
                 queue: Some(Name::from(self.job.queue())),
                 state: placed.state.clone(),
@@ -98,7 +102,7 @@ impl SinglePut<'_> {
             Some(b"skipped") => DuplicateOutcome::Skipped,
             _ => DuplicateOutcome::Exists,
         };
-        Ok(Put {
+        Ok(PutOrExistingJob {
             queued_behind,
             duplicate,
             ..self.read_existing_job(existing, now, session)?
@@ -111,24 +115,28 @@ impl SinglePut<'_> {
         jid: &Name,
         now: Moment,
         session: &mut Session,
-    ) -> Result<Put, Error> {
+    ) -> Result<PutOrExistingJob, Error> {
         let found = session
             .core()?
             .job_snapshots(now, std::slice::from_ref(jid))?;
         let found = found.into_iter().flatten().next();
-        Ok(Put {
+        Ok(PutOrExistingJob {
             jid: jid.clone(),
             queue: found.as_ref().and_then(|job| job.queue.clone()),
             state: found.as_ref().map(|job| job.state.clone()),
             dry_run: self.policy.dry_run,
             duplicate: DuplicateOutcome::Exists,
-            ..Put::default()
+            ..PutOrExistingJob::default()
         })
     }
 
     /// Notes an option that has no effect, because neither the put nor the defaults of its queue set the `dup` that
     /// the option requires. This is no error: the defaults can change between two runs of a command.
-    fn note_option_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
+    fn note_if_option_has_no_effect(
+        &self,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let given = &self.job.coordination;
         let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
             given.first_unmet_requirement(),
@@ -143,7 +151,7 @@ impl SinglePut<'_> {
             .find(|option| option.key == key);
         let stored = stored.and_then(|stored| Json::parse(stored.value.as_bytes()));
         let defaults = stored
-            .map(|stored| Coordination::from_json(&stored))
+            .map(|stored| CoordinationOptions::from_json(&stored))
             .unwrap_or_default();
         let mut all = given.clone();
         all.fill_absent(&defaults);
@@ -159,8 +167,11 @@ impl SinglePut<'_> {
     }
 
     fn put_conflict_error(&self, reply: &GuardReply<PutResult>) -> Error {
-        let message =
-            self.cannot_put_message(reply.put_or_dependency_refusal_text().exact_sentence());
+        let message = self.cannot_put_message(
+            reply
+                .put_or_dependency_refusal_text()
+                .text_with_jobs_or_summary(),
+        );
         Error::conflict(message).about_jid(&self.jid)
     }
 
@@ -172,7 +183,11 @@ impl SinglePut<'_> {
             "`--allow-missing` ignores dependencies that do not exist"
         };
         Error::not_found(
-            self.cannot_put_message(reply.put_or_dependency_refusal_text().exact_sentence()),
+            self.cannot_put_message(
+                reply
+                    .put_or_dependency_refusal_text()
+                    .text_with_jobs_or_summary(),
+            ),
         )
         .hint(hint)
         .about_jid(&self.jid)
@@ -204,7 +219,7 @@ impl SinglePut<'_> {
 }
 
 /// Shows the result of a put. On a terminal, or for a dry run, a line on stderr says what happened.
-pub(crate) fn show_put(put: &Put, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn show_put(put: &PutOrExistingJob, session: &mut Session) -> Result<Exit, Error> {
     session.ui.show(put)?;
     if put.dry_run {
         session.ui.note_dry_run_changes(&put.change_text());

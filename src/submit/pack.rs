@@ -50,12 +50,14 @@ pub(super) fn pack_lines(
             to: rounds,
         };
         match order {
-            None => file.for_each_line(file.line_reader(), |row| packer.pack_line(row))?,
+            None => {
+                file.for_each_line(file.line_reader(), |row| packer.pack_line_unless_done(row))?
+            }
             Some(order) => {
                 let mut text = Vec::new();
                 for place in order {
                     file.read_line_at(place.offset, place.length, &mut text)?;
-                    packer.pack_line(TextLine {
+                    packer.pack_line_unless_done(TextLine {
                         number: place.number,
                         offset: place.offset,
                         text: &text,
@@ -63,7 +65,7 @@ pub(super) fn pack_lines(
                 }
             }
         }
-        packer.send_round()
+        packer.pass_round_to_sender()
     });
     if let Err(error) = packed {
         // Ignore a failure: the receiver is dropped if the sending has ended.
@@ -84,13 +86,13 @@ struct RoundPacker<'p> {
 }
 
 impl RoundPacker<'_> {
-    fn pack_line(&mut self, row: TextLine) -> Result<(), Error> {
+    fn pack_line_unless_done(&mut self, row: TextLine) -> Result<(), Error> {
         if self.state.is_some_and(|state| state.is_done(row.number)) {
             self.round.done_before += 1;
             return if self.round.done_before < MAX_BEFORE {
                 Ok(())
             } else {
-                self.send_round()
+                self.pass_round_to_sender()
             };
         }
         // The first pass accepted the line, so a refusal now means that the file has changed.
@@ -109,7 +111,7 @@ impl RoundPacker<'_> {
         };
         let fits = |batch: &PutBatch| {
             batch.jobs.len() < self.limits.batch
-                && !batch.is_full()
+                && !batch.is_call_full()
                 && batch.policy() == policy
                 && !alone
         };
@@ -117,7 +119,7 @@ impl RoundPacker<'_> {
             let full = self.round.batches.len() >= self.limits.calls
                 || self.round.byte_size() >= FULL_ROUND;
             if full {
-                self.send_round()?;
+                self.pass_round_to_sender()?;
             }
             let max_jobs = self.limits.batch.min(self.limits.jobs);
             self.round.begin_call(policy, max_jobs);
@@ -141,12 +143,12 @@ impl RoundPacker<'_> {
             (sent.sum, sent.since) = (sum, since);
         }
         if alone && let Some(batch) = round.batches.last_mut() {
-            batch.keep_copy_to_replace();
+            batch.save_call_for_later_replace();
         }
         if round.job_count() < self.limits.jobs {
             Ok(())
         } else {
-            self.send_round()
+            self.pass_round_to_sender()
         }
     }
 
@@ -165,7 +167,7 @@ impl RoundPacker<'_> {
         }
     }
 
-    fn send_round(&mut self) -> Result<(), Error> {
+    fn pass_round_to_sender(&mut self) -> Result<(), Error> {
         self.jids.clear();
         let round = std::mem::take(&mut self.round);
         if round.job_count() == 0 && round.done_before == 0 {

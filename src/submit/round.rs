@@ -40,7 +40,7 @@ pub(super) struct PutBatch {
 
 impl PutBatch {
     /// Whether the call has reached its maximum size.
-    pub(super) fn is_full(&self) -> bool {
+    pub(super) fn is_call_full(&self) -> bool {
         self.puts.is_full()
     }
 
@@ -50,7 +50,7 @@ impl PutBatch {
 
     /// Keeps a copy of the call. If the core replies that the job exists, and no earlier run has replaced it, the
     /// copy is sent to replace it.
-    pub(super) fn keep_copy_to_replace(&mut self) {
+    pub(super) fn save_call_for_later_replace(&mut self) {
         self.copy_to_replace = Some(self.puts.clone());
     }
 }

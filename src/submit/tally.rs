@@ -7,7 +7,7 @@ use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::model::bulk::text::{ReasonTally, put_summary};
 use crate::model::bulk::{
-    BulkItem, BulkReport, BulkTableColumns, BulkTotals, ItemTally, OutcomeCode,
+    BulkItem, BulkReport, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode,
 };
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
@@ -41,7 +41,7 @@ pub(super) struct LineOutcome<'t> {
     pub line: u64,
     pub jid: &'t [u8],
     pub queue: &'t [u8],
-    pub result: ItemTally,
+    pub result: ItemResult,
     pub code: OutcomeCode,
     /// Why the line failed, without details of this line: the totals count lines by this text.
     pub why: Option<String>,
@@ -69,8 +69,8 @@ impl LineOutcome<'_> {
     /// Turns the outcome of a put in a dry run into a planned outcome.
     pub(super) fn mark_planned(&mut self) {
         self.state = None;
-        if self.result == ItemTally::Done {
-            self.result = ItemTally::Planned;
+        if self.result == ItemResult::Done {
+            self.result = ItemResult::Planned;
         }
     }
 }
@@ -113,25 +113,29 @@ impl PutTally {
     }
 
     /// Counts the outcome of a line. Writes it immediately if the output format lists each line.
-    pub(super) fn add_outcome(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
+    pub(super) fn count_and_write_outcome(
+        &mut self,
+        ui: &mut Ui,
+        outcome: LineOutcome,
+    ) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match outcome.result {
-            ItemTally::Done => sum.done += 1,
-            ItemTally::Skipped => {
+            ItemResult::Done => sum.done += 1,
+            ItemResult::Skipped => {
                 sum.skipped += 1;
                 self.existing += 1;
             }
-            ItemTally::Failed => sum.failed += 1,
-            ItemTally::Planned => self.planned += 1,
+            ItemResult::Failed => sum.failed += 1,
+            ItemResult::Planned => self.planned += 1,
         }
-        let failed = outcome.result == ItemTally::Failed;
+        let failed = outcome.result == ItemResult::Failed;
         if let (false, Some(jids)) = (failed, &mut self.jids_for_caller) {
             jids.push(outcome.jid.into());
         }
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
-                Format::Json if !self.all && outcome.result == ItemTally::Done => return Ok(()),
+                Format::Json if !self.all && outcome.result == ItemResult::Done => return Ok(()),
                 Format::Jid | Format::Raw => return self.write_or_defer_jid(ui, &outcome),
                 _ => {}
             }
@@ -154,7 +158,7 @@ impl PutTally {
     }
 
     /// Counts skipped lines, which an earlier run has done.
-    pub(super) fn count_done_before(&mut self, lines: usize) {
+    pub(super) fn add_lines_done_by_earlier_runs(&mut self, lines: usize) {
         self.doc.sum.skipped += lines;
         self.done_before += lines;
     }
@@ -165,7 +169,7 @@ impl PutTally {
                 jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
             }
-            None => ui.write_jids_without_separator(&[&outcome.jid.into()]),
+            None => ui.write_unambiguous_jids(&[&outcome.jid.into()]),
         }
     }
 
@@ -206,7 +210,7 @@ impl PutTally {
         if let Some(mut jids) = self.unwritten_jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                ui.write_jids_without_separator(&[&jid])?;
+                ui.write_unambiguous_jids(&[&jid])?;
             }
         }
         match ui.format() {
@@ -233,9 +237,9 @@ impl PutTally {
             ui.note(text.trim_end())
         }
         for (result, count) in [
-            (ItemTally::Done, sum.done),
-            (ItemTally::Skipped, sum.skipped),
-            (ItemTally::Planned, self.planned),
+            (ItemResult::Done, sum.done),
+            (ItemResult::Skipped, sum.skipped),
+            (ItemResult::Planned, self.planned),
         ] {
             if count > 0 {
                 self.codes.insert((result, OutcomeCode::Ok), count);

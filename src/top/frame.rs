@@ -492,7 +492,7 @@ mod tests {
     use crate::clock::moment::Moment;
     use crate::error::{Error, Kind};
     use crate::model::job::{Job, State};
-    use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
+    use crate::model::overview::{GroupWithRecentFailures, QueueFacts, SystemFacts};
     use crate::model::queue::{Queue, RoundedSeconds};
     use crate::model::worker::Worker;
     use crate::model::worker_name::WorkerProcess;
@@ -505,7 +505,7 @@ mod tests {
         TextSource,
     };
     use crate::top::state::{KeyEffect, ServerView};
-    use crate::top::{StartedCommandAccess, TopOptions};
+    use crate::top::{CommandConnectionArgs, TopOptions};
 
     const NOON: f64 = 1_800_014_400.0;
 
@@ -540,7 +540,7 @@ mod tests {
             recent: true,
             locked_until: None,
         };
-        let group = |name: &str, jobs, recent| RecentFailures {
+        let group = |name: &str, jobs, recent| GroupWithRecentFailures {
             group: Name::from(name),
             jobs,
             recent,
@@ -595,7 +595,7 @@ mod tests {
             interval: Duration::from_secs(2),
             queues: Vec::new(),
             color: true,
-            access: StartedCommandAccess::default(),
+            access: CommandConnectionArgs::default(),
         };
         let shown = ShownServer {
             flag: Some(("--context", "prod".into())),
@@ -928,7 +928,7 @@ mod tests {
         let mut other = self::state(0);
         state.servers.append(&mut other.servers);
         state.servers[0].shown.has_others = true;
-        state.servers[0].shown.direct_printed_commands();
+        state.servers[0].shown.add_server_flag_to_printed_commands();
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
 

@@ -4,8 +4,8 @@ use super::format::{Cell, Tone, left_aligned, right_aligned, sparkline};
 use super::reader::Samples;
 use crate::clock::moment::Moment;
 use crate::model::job::Job;
-use crate::model::overview::history::History;
-use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
+use crate::model::overview::history::JobRateHistory;
+use crate::model::overview::{GroupWithRecentFailures, QueueFacts, SystemFacts};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::name::Name;
 use crate::text::{
@@ -68,7 +68,7 @@ fn dim_header_cells(cells: &[Cell]) -> Vec<Cell> {
 pub(super) struct TableSource<'s> {
     pub facts: &'s SystemFacts,
     pub samples: &'s Samples,
-    pub history: &'s History,
+    pub history: &'s JobRateHistory,
     pub now: Moment,
     pub width: usize,
     /// The index in [`Table::sort_columns`] of the column that sorts the table.
@@ -212,7 +212,7 @@ impl TableSource<'_> {
     }
 
     fn failed_group_rows(&self) -> TableRows {
-        let mut groups: Vec<&RecentFailures> = self.facts.groups.iter().collect();
+        let mut groups: Vec<&GroupWithRecentFailures> = self.facts.groups.iter().collect();
         match self.sort_column {
             0 => groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs))),
             1 => groups.sort_by_key(|group| std::cmp::Reverse(group.jobs)),
@@ -243,7 +243,7 @@ impl TableSource<'_> {
         };
         let titles = ["FAILED", "JOBS", "LAST 1H", "LAST 2H", "SAMPLE"];
         let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
-        let row = |group: &&RecentFailures| {
+        let row = |group: &&GroupWithRecentFailures| {
             let bars = sparkline(&self.history.failures_per_ten_minutes(&group.group), 12);
             let recent = match group.recent {
                 0 => (NONE.to_owned(), Tone::Dim),
@@ -366,7 +366,7 @@ fn rate_text(per_s: f64) -> String {
 
 /// The slots of a worker, one character each: jobs with expired locks, running jobs, free slots.
 fn slot_symbols(worker: &Worker) -> String {
-    let slots = worker.drawn_slot_counts(SLOTS_WIDTH as u64);
+    let slots = worker.shown_slot_counts(SLOTS_WIDTH as u64);
     let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
     repeat("✗", slots.lost) + &repeat("■", slots.running) + &repeat("□", slots.free)
 }

@@ -56,13 +56,13 @@ pub(crate) struct TopOptions {
     /// Only these queues, if any are named.
     pub queues: Vec<NamePattern>,
     pub color: bool,
-    pub access: StartedCommandAccess,
+    pub access: CommandConnectionArgs,
 }
 
 /// What a command started from the screen needs besides its command line to reach the server: flags, and the
 /// password of the given address.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StartedCommandAccess {
+pub(crate) struct CommandConnectionArgs {
     pub flags: Vec<OsString>,
     pub password: Option<Secret>,
 }
@@ -96,7 +96,7 @@ pub(crate) fn run_top_screen(options: TopOptions, sessions: Vec<Session>) -> Res
     if is_terminal_gone() {
         return Ok(Exit::Terminated);
     }
-    signals.end_by_fatal_signal();
+    signals.end_process_if_fatal_signal_received();
     // Notes for stderr were held back until now, because they would have appeared inside a frame.
     _ = io::stderr().write_all(state.held_back_notes().as_bytes());
     ended
@@ -110,7 +110,7 @@ fn start_reader_thread(
     let shown = ShownServer::of_session(&session)?;
     let (sender, requests) = channel();
     threads::spawn(move || {
-        shown.direct_printed_commands();
+        shown.add_server_flag_to_printed_commands();
         reader::answer_requests(session, &requests, &answers);
     })?;
     Ok(sender)
@@ -118,7 +118,7 @@ fn start_reader_thread(
 
 fn run_event_loop(
     state: &mut TopState,
-    access: &StartedCommandAccess,
+    access: &CommandConnectionArgs,
     signals: &SignalFlags,
     screen: &mut Screen,
     requests: &[Sender<ReadRequest>],
@@ -205,7 +205,7 @@ fn copy_to_clipboard(text: &Name) {
 /// Enters the screen again after Enter.
 fn run_command(
     line: &CommandLine,
-    access: &StartedCommandAccess,
+    access: &CommandConnectionArgs,
     signals: &SignalFlags,
     screen: &mut Screen,
 ) -> Result<(), Error> {
@@ -348,7 +348,7 @@ impl SignalFlags {
 
     /// Ends this process by the fatal signal that has arrived, if there is one. To be called after the terminal is
     /// restored.
-    fn end_by_fatal_signal(&self) {
+    fn end_process_if_fatal_signal_received(&self) {
         let signal = self.fatal.load(Ordering::Relaxed);
         if signal != 0 {
             _ = low_level::emulate_default_handler(signal as i32);

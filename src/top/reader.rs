@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::explain;
 use crate::look::{self, RECENT};
 use crate::model::job::{Job, State};
-use crate::model::overview::{RecentFailures, SystemFacts};
+use crate::model::overview::{GroupWithRecentFailures, SystemFacts};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{failure_summary_line, sanitize_to_line};
@@ -151,7 +151,7 @@ fn read_target(
 /// A cache of the newest message of each failure group. A message is read again only if the counts of its group
 /// have changed.
 #[derive(Default)]
-struct FailureSampleCache(HashMap<Name, (RecentFailures, String)>);
+struct FailureSampleCache(HashMap<Name, (GroupWithRecentFailures, String)>);
 
 impl FailureSampleCache {
     fn read_failure_samples(
@@ -160,7 +160,7 @@ impl FailureSampleCache {
         now: Moment,
         session: &mut Session,
     ) -> Result<Samples, Error> {
-        let mut groups: Vec<&RecentFailures> = facts.groups.iter().collect();
+        let mut groups: Vec<&GroupWithRecentFailures> = facts.groups.iter().collect();
         groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
         groups.truncate(MAX_SAMPLED_GROUPS);
         self.0.retain(|name, (seen, _)| {

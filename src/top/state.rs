@@ -18,7 +18,7 @@ use crate::listen::ReadPace;
 use crate::look;
 use crate::model::job::{Job, State};
 use crate::model::overview::headline::Headline;
-use crate::model::overview::history::History;
+use crate::model::overview::history::JobRateHistory;
 use crate::model::overview::{Overview, SystemFacts};
 use crate::model::pattern::{NamePattern, passes_filter};
 use crate::name::Name;
@@ -37,7 +37,7 @@ pub(super) const QUEUE_STATES: [State; 6] = [
 /// One of the servers, with what was read from it.
 pub(super) struct ServerView {
     pub shown: ShownServer,
-    pub history: History,
+    pub history: JobRateHistory,
     pub snapshot: Option<LastSnapshot>,
     /// Set while the server cannot be read.
     pub failed_read: Option<FailedRead>,
@@ -69,7 +69,7 @@ impl ServerView {
     pub(super) fn new(shown: ShownServer, interval: Duration) -> ServerView {
         ServerView {
             shown,
-            history: History::default(),
+            history: JobRateHistory::default(),
             snapshot: None,
             failed_read: None,
             pace: ReadPace::new(interval),
@@ -80,7 +80,7 @@ impl ServerView {
 
     /// The number of jobs in a list, by the last snapshot. `None` unless the list has the running or stalled jobs
     /// of a queue.
-    fn count_jobs_of(&self, source: &JobSource) -> Option<u64> {
+    fn running_or_stalled_count(&self, source: &JobSource) -> Option<u64> {
         let JobSource::Queue(name, state) = source else {
             return None;
         };
@@ -225,7 +225,10 @@ impl TopState {
             width: 80,
             page: 10,
         };
-        state.current_server().shown.direct_printed_commands();
+        state
+            .current_server()
+            .shown
+            .add_server_flag_to_printed_commands();
         state
     }
 
@@ -314,7 +317,7 @@ impl TopState {
             }
             (what, found) if is_here => {
                 let counted = match &what {
-                    ReadTarget::Jobs(source) => server.count_jobs_of(source),
+                    ReadTarget::Jobs(source) => server.running_or_stalled_count(source),
                     _ => None,
                 };
                 let shown = self.views.last_mut();
@@ -502,7 +505,7 @@ impl TopState {
                 self.marked.clear();
             }
             Key::Enter => self.open_selected_row(),
-            Key::Escape => self.clear_or_close_view(),
+            Key::Escape => self.clear_filter_or_close_view(),
             Key::Char('/') if !self.is_text_view_open() => self.is_typing = true,
             Key::Char('s') if self.views.is_empty() => {
                 let columns = self.table.sort_columns();
@@ -547,7 +550,9 @@ impl TopState {
             }
             Key::Char('c') if self.servers.len() > 1 => {
                 self.server = (self.server + 1) % self.servers.len();
-                self.current_server().shown.direct_printed_commands();
+                self.current_server()
+                    .shown
+                    .add_server_flag_to_printed_commands();
                 self.views.clear();
                 self.marked.clear();
                 self.queued_reads.clear();
@@ -617,7 +622,7 @@ impl TopState {
         self.selected[index] = rows.rows.get(at).map(|row| row.name.clone());
     }
 
-    fn clear_or_close_view(&mut self) {
+    fn clear_filter_or_close_view(&mut self) {
         if !self.filter.is_empty() {
             self.filter.clear();
         } else if !self.marked.is_empty() && !self.is_text_view_open() {
@@ -719,8 +724,8 @@ impl TopState {
     fn equivalent_view_command(&self) -> Option<CommandLine> {
         match self.views.last() {
             Some(OpenView::Text { source, .. }) => Some(match source {
-                TextSource::Job(jid) => CommandLine::new("get").with_name(jid),
-                TextSource::ExplainJob(jid) => CommandLine::new("explain").with_name(jid),
+                TextSource::Job(jid) => CommandLine::new("get").with_name_argument(jid),
+                TextSource::ExplainJob(jid) => CommandLine::new("explain").with_name_argument(jid),
                 TextSource::ExplainQueue(queue) => {
                     CommandLine::new("explain").with_flag("--queue", queue)
                 }
@@ -733,12 +738,12 @@ impl TopState {
                 JobSource::Group(group) => {
                     CommandLine::new("failed").with_exact_pattern("--group", group)
                 }
-                JobSource::Worker(worker) => CommandLine::new("workers").with_name(worker),
+                JobSource::Worker(worker) => CommandLine::new("workers").with_name_argument(worker),
             }),
             None => Some(match self.table {
                 Table::Queues => {
                     let queues: Vec<Name> = self.queues.iter().map(NamePattern::as_typed).collect();
-                    CommandLine::new("queues").with_names(&queues)
+                    CommandLine::new("queues").with_name_arguments(&queues)
                 }
                 Table::Failed => CommandLine::new("failed"),
                 Table::Workers => CommandLine::new("workers"),
@@ -758,13 +763,13 @@ impl TopState {
     }
 
     pub(super) fn change_command(&self, key: char) -> Option<ChangeCommand> {
-        let command = self.unchecked_change_command(key)?;
+        let command = self.change_command_unless_read_only(key)?;
         // Offer no command for an empty name or one with a NUL: a command line cannot contain it.
         _ = command.line.shell_line()?;
         Some(command)
     }
 
-    fn unchecked_change_command(&self, key: char) -> Option<ChangeCommand> {
+    fn change_command_unless_read_only(&self, key: char) -> Option<ChangeCommand> {
         let names = self.names_to_act_on();
         if names.is_empty() || self.current_server().shown.is_read_only {
             return None;
@@ -782,7 +787,7 @@ impl TopState {
         // A command about named jobs asks by itself in a protected context, or before it cancels more than one job.
         let asks_itself = self.current_server().shown.is_protected || key == 'C' && names.len() > 1;
         let of_jobs = |verb: &str| {
-            let line = CommandLine::new(verb).with_names(&names);
+            let line = CommandLine::new(verb).with_name_arguments(&names);
             Some(ChangeCommand { line, asks_itself })
         };
         let is_first = self.views.is_empty();

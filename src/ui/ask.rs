@@ -190,7 +190,7 @@ impl Ui {
     }
 
     /// The consent to a change of one named job. It is given without a question.
-    pub(crate) fn consent_for_named_job(&self) -> Consent {
+    pub(crate) fn grant_consent_for_named_job(&self) -> Consent {
         Consent::grant()
     }
 

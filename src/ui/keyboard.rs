@@ -48,10 +48,10 @@ pub(super) fn restore_terminal_modes() {
 
 /// Recognizes the keys that end `--watch`: q and Esc.
 #[derive(Debug, Default)]
-pub(crate) struct QuitKeyReader(KeyState);
+pub(crate) struct QuitKeyReader(EscapeSequenceState);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum KeyState {
+enum EscapeSequenceState {
     #[default]
     Ready,
     /// An Esc was read. The next bytes decide whether it was the Esc key or the beginning of another key, such as
@@ -78,15 +78,16 @@ impl QuitKeyReader {
     /// key.
     fn completes_quit_key(&mut self, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
-            return self.0 == KeyState::Escape;
+            return self.0 == EscapeSequenceState::Escape;
         }
         for byte in bytes {
             self.0 = match (self.0, byte) {
-                (KeyState::Ready, b'q' | b'Q') | (KeyState::Escape, &ESCAPE) => return true,
-                (KeyState::Ready, &ESCAPE) => KeyState::Escape,
-                (KeyState::Escape, b'[' | b'O') => KeyState::Sequence,
-                (KeyState::Sequence, 0..b'@') => KeyState::Sequence,
-                _ => KeyState::Ready,
+                (EscapeSequenceState::Ready, b'q' | b'Q')
+                | (EscapeSequenceState::Escape, &ESCAPE) => return true,
+                (EscapeSequenceState::Ready, &ESCAPE) => EscapeSequenceState::Escape,
+                (EscapeSequenceState::Escape, b'[' | b'O') => EscapeSequenceState::Sequence,
+                (EscapeSequenceState::Sequence, 0..b'@') => EscapeSequenceState::Sequence,
+                _ => EscapeSequenceState::Ready,
             };
         }
         false

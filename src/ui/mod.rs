@@ -352,7 +352,7 @@ impl Ui {
             line => line,
         };
         self.send_or_write(line)?;
-        self.flush_stdout()
+        self.flush_stdout_and_wait_for_pager()
     }
 
     /// Writes a result to stdout. On one of several members, sends it to the command as a whole.
@@ -377,7 +377,7 @@ impl Ui {
             Format::Table | Format::Raw => {
                 if let Some(table) = view.table(&self.render_options) {
                     ViewOutput::Table(table, self.render_options.choice.rows)
-                } else if let Some(count) = view.count() {
+                } else if let Some(count) = view.text_as_count() {
                     ViewOutput::Count(count)
                 } else if view.is_about_jobs() {
                     ViewOutput::JobText(view.text(&self.render_options))
@@ -416,15 +416,13 @@ impl Ui {
             ViewOutput::Text(text) | ViewOutput::JobText(text) => self.write_bytes(text.as_bytes()),
             ViewOutput::Count(count) => self.write_bytes(format!("{count}\n").as_bytes()),
             ViewOutput::Document(bytes) | ViewOutput::Lines(bytes) => self.write_bytes(&bytes),
-            ViewOutput::Jids(jids) => {
-                self.write_jids_without_separator(&jids.iter().collect::<Vec<_>>())
-            }
+            ViewOutput::Jids(jids) => self.write_unambiguous_jids(&jids.iter().collect::<Vec<_>>()),
         }
     }
 
     /// Writes job ids. Leaves out an id that contains the separator, because a reader would take it for several
     /// ids. `-o raw` leaves nothing out.
-    pub(crate) fn write_jids_without_separator(&mut self, jids: &[&Name]) -> Result<(), Error> {
+    pub(crate) fn write_unambiguous_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
         if let Some(member) = &self.member {
             let jids = jids.iter().map(|jid| (*jid).clone()).collect();
             member
@@ -454,7 +452,7 @@ impl Ui {
 
     /// The error about the job ids that were left out. `None` if there are none. With `command_writes`, its hint is
     /// for the next run: the command has changed the jobs, and would not list them again.
-    pub(crate) fn unlisted_jids_error(&self, command_writes: bool) -> Option<Error> {
+    pub(crate) fn left_out_jids_error(&self, command_writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
             ("with a NUL", "`-o ndjson`")
         } else {
@@ -515,11 +513,12 @@ impl Ui {
         match written {
             Err(error) if self.outlives_reader && is_closed_pipe(&error) => Ok(()),
             Err(error) if self.lost.keeps_output_after(&error) => {
-                self.lost.begin_keeping(error, self.stdout.take_unwritten());
+                self.lost
+                    .begin_keeping_lost_output(error, self.stdout.take_unwritten());
                 self.lost.add_lost(bytes);
                 Ok(())
             }
-            written => written.map_err(sigpipe_or_stdout_error),
+            written => written.map_err(end_by_sigpipe_or_stdout_error),
         }
     }
 
@@ -569,7 +568,7 @@ impl Ui {
         self.stdout
             .output_thread()?
             .take_write_fault()
-            .map(sigpipe_or_stdout_error)
+            .map(end_by_sigpipe_or_stdout_error)
     }
 
     /// Waits up to `patience` until the output thread has written everything. If it has, further output is written
@@ -585,8 +584,8 @@ impl Ui {
     }
 
     /// Flushes stdout. If a pager is running, waits until the user has quit it.
-    pub(crate) fn flush_stdout(&mut self) -> Result<(), Error> {
-        let flushed = self.stdout.flush_and_end_pager();
+    pub(crate) fn flush_stdout_and_wait_for_pager(&mut self) -> Result<(), Error> {
+        let flushed = self.stdout.flush_and_wait_for_pager();
         self.handle_write_result(flushed, b"")
     }
 
@@ -748,7 +747,7 @@ fn is_closed_pipe(error: &io::Error) -> bool {
 
 /// The error of a failed write to stdout. If the reader has closed stdout, ends the process by the default action
 /// of SIGPIPE.
-fn sigpipe_or_stdout_error(error: io::Error) -> Error {
+fn end_by_sigpipe_or_stdout_error(error: io::Error) -> Error {
     if is_closed_pipe(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);

@@ -102,7 +102,7 @@ impl ResultWriter {
         if let Destination::Members(sender) = &self.to {
             return sender.send(MemberMessage::Note(note.to_vec()));
         }
-        _ = self.flush_and_end_pager();
+        _ = self.flush_and_wait_for_pager();
         match &self.to {
             Destination::OutputThread(thread, _) => thread.queue_stderr(note.to_vec()),
             _ => _ = io::stderr().write_all(note),
@@ -152,7 +152,7 @@ impl ResultWriter {
     }
 
     /// Flushes the output. If a pager is running, waits until the user has quit it.
-    pub(crate) fn flush_and_end_pager(&mut self) -> io::Result<()> {
+    pub(crate) fn flush_and_wait_for_pager(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Ui, is_closed_pipe, sigpipe_or_stdout_error};
+use super::{Ui, end_by_sigpipe_or_stdout_error, is_closed_pipe};
 use crate::error::{Error, Kind};
 use crate::text;
 
@@ -73,7 +73,7 @@ impl LostOutput {
         self.fault.is_some()
     }
 
-    pub(super) fn begin_keeping(&mut self, fault: io::Error, unwritten: Vec<u8>) {
+    pub(super) fn begin_keeping_lost_output(&mut self, fault: io::Error, unwritten: Vec<u8>) {
         self.fault.get_or_insert(fault);
         self.add_lost(&unwritten);
     }
@@ -99,7 +99,7 @@ impl Ui {
     }
 
     /// Why output was lost, if it was.
-    pub(crate) fn lost_output(&self) -> Option<Error> {
+    pub(crate) fn lost_output_error(&self) -> Option<Error> {
         let what = "cannot write to stdout";
         let error = match (&self.lost.fault, &self.member) {
             (Some(fault), _) => Error::from_io(Kind::File, what, fault),
@@ -127,7 +127,7 @@ impl Ui {
             return;
         };
         if is_closed_pipe(&fault) {
-            _ = sigpipe_or_stdout_error(fault);
+            _ = end_by_sigpipe_or_stdout_error(fault);
         }
         let text = std::mem::take(&mut self.lost.text);
         if text.len() > MAX_KEPT {

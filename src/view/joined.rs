@@ -13,35 +13,35 @@ use crate::text::Sanitized;
 
 /// The kind of members that a context has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MemberKind {
+pub(crate) enum ContextMemberKind {
     /// Prefixes of one server or cluster.
     Prefix,
     /// Contexts with a server each.
     Context,
 }
 
-impl MemberKind {
+impl ContextMemberKind {
     /// The heading of the table column that names the member.
     pub(crate) fn table_heading(self) -> &'static str {
         match self {
-            MemberKind::Prefix => "PREFIX",
-            MemberKind::Context => "MEMBER",
+            ContextMemberKind::Prefix => "PREFIX",
+            ContextMemberKind::Context => "MEMBER",
         }
     }
 
     /// The field that names the member in documents.
     pub(crate) fn document_field(self) -> &'static str {
         match self {
-            MemberKind::Prefix => "prefix",
-            MemberKind::Context => "member",
+            ContextMemberKind::Prefix => "prefix",
+            ContextMemberKind::Context => "member",
         }
     }
 
     /// The flag that names one member.
     pub(crate) fn selecting_flag(self) -> &'static str {
         match self {
-            MemberKind::Prefix => "--prefix",
-            MemberKind::Context => "--context",
+            ContextMemberKind::Prefix => "--prefix",
+            ContextMemberKind::Context => "--context",
         }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) enum ViewOutput {
 /// The outputs of all members, all of one form such as tables or lines, with the names of the members.
 #[derive(Debug)]
 pub(crate) struct JoinedOutput<'m> {
-    pub kind: MemberKind,
+    pub kind: ContextMemberKind,
     pub parts: Vec<(&'m str, ViewOutput)>,
     /// Members without an answer.
     pub away: Vec<(&'m str, &'m Error)>,
@@ -397,7 +397,7 @@ mod tests {
         let names = ["{a}:", "{b}:", "{c}:"];
         let parts = names.iter().copied().zip(texts);
         let joined = JoinedOutput {
-            kind: MemberKind::Prefix,
+            kind: ContextMemberKind::Prefix,
             parts: parts
                 .map(|(name, text)| (name, ViewOutput::Document(text.as_bytes().to_vec())))
                 .collect(),

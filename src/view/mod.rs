@@ -186,7 +186,7 @@ pub(crate) trait View: Serialize {
     }
 
     /// The number that the text is. `None` if it is another text.
-    fn count(&self) -> Option<i64> {
+    fn text_as_count(&self) -> Option<i64> {
         None
     }
 

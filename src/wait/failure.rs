@@ -4,7 +4,7 @@ use super::WaitOptions;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::model::job::State;
-use crate::model::wait::{JobWaitResult, Wait, WaitItem, WaitOutcome, WaitTotals};
+use crate::model::wait::{FinishedWait, JobWaitResult, WaitItem, WaitOutcome, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
@@ -14,7 +14,7 @@ use crate::text::{
 /// Fails if the wait ended without the awaited state: at its deadline, by a signal, or because a job can no longer
 /// reach it.
 pub(crate) fn require_awaited_state(
-    wait: &Wait,
+    wait: &FinishedWait,
     options: &WaitOptions,
     session: &mut Session,
 ) -> Result<(), Error> {
@@ -58,7 +58,7 @@ pub(crate) fn require_awaited_state(
     };
     Err(match job {
         Some(job) => {
-            let explain = CommandLine::new("explain").with_name(&job.jid);
+            let explain = CommandLine::new("explain").with_name_argument(&job.jid);
             result.hint_if(explain.fill_sentence("{} shows why"))
         }
         None => result,
@@ -66,7 +66,7 @@ pub(crate) fn require_awaited_state(
 }
 
 /// The clause of the error that says how many jobs have reached the awaited state.
-fn describe_not_reached(wait: &Wait) -> String {
+fn describe_not_reached(wait: &FinishedWait) -> String {
     let WaitTotals {
         jobs,
         reached,
@@ -91,13 +91,13 @@ fn ended_job_error(
     let allow_gone = || match session.command_name() {
         "wait" => Some("`--allow-gone` accepts that".to_owned()),
         _ => {
-            let wait = CommandLine::new("wait --allow-gone").with_name(jid);
+            let wait = CommandLine::new("wait --allow-gone").with_name_argument(jid);
             wait.fill_sentence("{} accepts that")
         }
     };
     let (sentence, hint) = match (job.result, lost_by) {
         (JobWaitResult::Ended(State::Failed), _) => {
-            let get = CommandLine::new("get").with_name(jid);
+            let get = CommandLine::new("get").with_name_argument(jid);
             let hint = get.fill_sentence("{} shows the failure");
             (
                 format!("`{jid}` failed{}", format_failure_suffix(jid, session)),

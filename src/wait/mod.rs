@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::core::api::epoch::{LossCause, LossFreeEpoch};
-use crate::core::api::event::{EventNotice, EventStream};
+use crate::core::api::epoch::{DataLossCause, LossFreeEpoch};
+use crate::core::api::event::{EventOrConnectionChange, EventStream};
 use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
@@ -23,7 +23,7 @@ use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::event::EventChannel;
 use crate::model::job::State;
 use crate::model::queue::RoundedSeconds;
-use crate::model::wait::{JobWaitResult, Wait, WaitItem, WaitOutcome, WaitTotals};
+use crate::model::wait::{FinishedWait, JobWaitResult, WaitItem, WaitOutcome, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -146,7 +146,7 @@ impl SubscribedWait {
         jids: Vec<Name>,
         session: &mut Session,
         ended: impl FnMut(&mut Ui, &WaitItem) -> Result<(), Error>,
-    ) -> Result<Wait, Error> {
+    ) -> Result<FinishedWait, Error> {
         let display = WaitDisplay::new(&session.ui, jids.len());
         let mut run = WaitLoop {
             jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
@@ -175,7 +175,7 @@ impl SubscribedWait {
             }
             _ => None,
         };
-        Ok(Wait {
+        Ok(FinishedWait {
             totals: WaitTotals {
                 outcome: outcome?,
                 awaited: self.options.awaited,
@@ -196,14 +196,19 @@ impl SubscribedWait {
 fn describe_server_data_loss(begun: &LossFreeEpoch, core: &mut Core) -> Option<String> {
     let present = core.current_loss_free_epoch().ok()??;
     // In a cluster, another node may serve the hash slot now. That loses no jobs: all keys move with their slot.
-    let moved = core.connected_node().is_some() && !begun.shares_history_with(&present);
+    let moved = core.connected_cluster_node().is_some()
+        && !begun.may_share_replication_history_with(&present);
     if begun.run_id != present.run_id && moved {
         return None;
     }
     let mut causes = begun.causes_of_loss(&present);
     let cause = causes
-        .find(|cause| *cause != LossCause::Evicted || core.job_eviction_policy().is_some())?;
-    Some(format!("`{}` {}", core.address(), cause.as_clause()))
+        .find(|cause| *cause != DataLossCause::Evicted || core.job_eviction_policy().is_some())?;
+    Some(format!(
+        "`{}` {}",
+        core.address(),
+        cause.as_data_loss_clause()
+    ))
 }
 
 fn is_over(deadline: Option<Instant>) -> bool {
@@ -296,13 +301,15 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         for _ in 0..MAX_JOBS_PER_READ {
             match log.next_event(until) {
                 None | Some(Err(_)) => break,
-                Some(Ok(EventNotice::Lost(_))) => {}
-                Some(Ok(EventNotice::Back(_))) => return true,
+                Some(Ok(EventOrConnectionChange::Lost(_))) => {}
+                Some(Ok(EventOrConnectionChange::Back(_))) => return true,
                 // Take only the further events that have already arrived: read the job of this event without delay.
-                Some(Ok(EventNotice::Event(event))) if self.jobs.mark_dirty_if_pending(&event) => {
+                Some(Ok(EventOrConnectionChange::Event(event)))
+                    if self.jobs.mark_dirty_if_pending(&event) =>
+                {
                     until = Instant::now()
                 }
-                Some(Ok(EventNotice::Event(_))) => {}
+                Some(Ok(EventOrConnectionChange::Event(_))) => {}
             }
         }
         false
@@ -401,7 +408,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let ended = &mut self.ended;
         self.display.print_ended_job(|| {
             ended(ui, item)?;
-            ui.flush_stdout()
+            ui.flush_stdout_and_wait_for_pager()
         })
     }
 

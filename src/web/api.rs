@@ -35,14 +35,13 @@ impl WebServer<'_> {
     fn run_command_of_api_path(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
         let words = page_request.path_parts();
         let command = match words.as_slice() {
-            [b"api", b"v1", b"stats"] => return self.lowkiq_stats(page_request),
+            [b"api", b"v1", b"stats"] => return self.stats_in_lowkiq_format(page_request),
             [b"api", b"v1", b"status"] => CommandLine::new("status"),
             [b"api", b"v1", b"queues"] => CommandLine::new("queues"),
-            [b"api", b"v1", b"queues", _] => {
-                CommandLine::new("queues").with_name(escape_wildcards(&page_request.names[3]))
-            }
+            [b"api", b"v1", b"queues", _] => CommandLine::new("queues")
+                .with_name_argument(escape_wildcards(&page_request.names[3])),
             [b"api", b"v1", b"jobs", _] => {
-                CommandLine::new("get").with_name(&page_request.names[3])
+                CommandLine::new("get").with_name_argument(&page_request.names[3])
             }
             [b"api", b"v1", b"failed"] => CommandLine::new("failed"),
             [b"api", b"v1", b"workers"] => CommandLine::new("workers"),
@@ -56,10 +55,10 @@ impl WebServer<'_> {
     }
 
     /// The statistics document that the web page of Lowkiq requests. What Lowkiq calls a worker is a queue here.
-    fn lowkiq_stats(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
+    fn stats_in_lowkiq_format(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
         let snapshot = self.contexts[page_request.context].server.fresh_snapshot();
         let (facts, now) = facts_of(&snapshot)?;
-        json::pretty_value(&LowkiqStats::new(facts, now)).map_err(Error::internal)
+        json::pretty_value(&LowkiqStatsDocument::new(facts, now)).map_err(Error::internal)
     }
 }
 
@@ -75,7 +74,7 @@ struct LowkiqQueueStats {
 }
 
 #[derive(Debug, Serialize)]
-struct LowkiqStats {
+struct LowkiqStatsDocument {
     total: LowkiqQueueStats,
     by_worker: StatsByQueue,
 }
@@ -84,8 +83,8 @@ struct LowkiqStats {
 #[derive(Debug)]
 struct StatsByQueue(Vec<(Name, LowkiqQueueStats)>);
 
-impl LowkiqStats {
-    fn new(facts: &SystemFacts, now: Moment) -> LowkiqStats {
+impl LowkiqStatsDocument {
+    fn new(facts: &SystemFacts, now: Moment) -> LowkiqStatsDocument {
         let dead = |queue: &Name| {
             let own = exhausted_retries_group(queue);
             let group = facts.groups.iter().find(|group| group.group == own);
@@ -109,7 +108,7 @@ impl LowkiqStats {
             total.morgue_length += stats.morgue_length;
             total.lag.0 = total.lag.0.max(stats.lag.0);
         }
-        LowkiqStats {
+        LowkiqStatsDocument {
             total,
             by_worker: StatsByQueue(by_worker),
         }

@@ -56,7 +56,7 @@ impl FormTokenAndResults {
     }
 
     /// Stores the result of a change under a new name. The link to the next page has this name in its query.
-    fn keep_result(&self, result_text: String) -> String {
+    fn keep_result_under_new_name(&self, result_text: String) -> String {
         let name = Uuid::new_v4().simple().to_string();
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         if results.len() >= MAX_RESULTS {
@@ -156,20 +156,20 @@ impl WebChange {
             }
             (ChangeSubject::Job(jid), ChangeVerb::Priority) => CommandLine::new(verb)
                 .with_flag("--to", value)
-                .with_name(jid),
+                .with_name_argument(jid),
             (ChangeSubject::Job(jid), ChangeVerb::Tag) => CommandLine::new(verb)
                 .with_flag("--add", value)
-                .with_name(jid),
+                .with_name_argument(jid),
             (ChangeSubject::Job(jid), ChangeVerb::Untrack) => CommandLine::new("track")
                 .with_word("--remove")
-                .with_name(jid),
+                .with_name_argument(jid),
             (ChangeSubject::Queue(queue), ChangeVerb::Pause) if !value.is_empty() => {
                 CommandLine::new(verb)
                     .with_flag("--reason", value)
-                    .with_name(queue)
+                    .with_name_argument(queue)
             }
             (ChangeSubject::Job(name) | ChangeSubject::Queue(name), _) => {
-                CommandLine::new(verb).with_name(name)
+                CommandLine::new(verb).with_name_argument(name)
             }
         }
     }
@@ -375,7 +375,10 @@ impl WebServer<'_> {
                 };
                 let to = page.link(&change.next_page_path());
                 let mark = if to.contains('?') { '&' } else { '?' };
-                let to = format!("{to}{mark}did={}", self.token.keep_result(result_text));
+                let to = format!(
+                    "{to}{mark}did={}",
+                    self.token.keep_result_under_new_name(result_text)
+                );
                 Response::text(Status::SeeOther, "done").with_header("Location", to)
             }
             Err(error) => failure_page(&page, &error, &result_text),

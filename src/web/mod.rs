@@ -157,7 +157,7 @@ impl SharedResponse {
             response = response.with_header("Retry-After", "5");
         }
         if content_type == HTML {
-            response = with_page_headers(response);
+            response = with_security_headers(response);
         }
         response
     }
@@ -226,7 +226,7 @@ impl<'s> WebServer<'s> {
     }
 
     /// Reads a snapshot from each server. Fails if a server cannot be read, and later attempts would fail, too.
-    pub(crate) fn require_readable_servers(&self) -> Result<(), Error> {
+    pub(crate) fn fail_if_any_permanently_unreadable(&self) -> Result<(), Error> {
         let mut contexts = self.contexts.iter();
         contexts.try_for_each(|context| context.server.fail_if_permanently_unreadable())
     }
@@ -239,7 +239,7 @@ impl<'s> WebServer<'s> {
         let path = request.path.strip_prefix(self.options.base_path.as_str());
         // Redirect `/qless` to `/qless/`: the relative links of a page need the `/` at the end.
         let Some(path) = path.and_then(|path| path.strip_prefix('/')) else {
-            return self.redirect_to_base(request);
+            return self.redirect_to_base_or_not_found(request);
         };
         if let Some(asset) = assets::find_asset(path) {
             return asset;
@@ -247,7 +247,9 @@ impl<'s> WebServer<'s> {
         let Some(context) = self.context_index(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
-        self.contexts[context].shown.direct_printed_commands();
+        self.contexts[context]
+            .shown
+            .add_server_flag_to_printed_commands();
         let names = path::decode_path(path);
         let page_request = PageRequest {
             query: self.cache_relevant_query(request, &names),
@@ -275,7 +277,7 @@ impl<'s> WebServer<'s> {
         }
     }
 
-    fn redirect_to_base(&self, request: &Request) -> Response<'static> {
+    fn redirect_to_base_or_not_found(&self, request: &Request) -> Response<'static> {
         if request.path == self.options.base_path {
             let to = format!("{}/", self.options.base_path);
             return Response::text(Status::SeeOther, &to).with_header("Location", to);
@@ -534,7 +536,7 @@ impl ServedContext<'_> {
         let Some(mut session) = free.or_else(|| lock_within(second, SEARCH_PATIENCE)) else {
             return Ok(pages::jobs::busy_content());
         };
-        session.core()?.report_loss_immediately();
+        session.core()?.stop_waiting_for_lost_server();
         read(&mut session)
     }
 
@@ -546,7 +548,7 @@ impl ServedContext<'_> {
         self.server.retry_failed_snapshot()?;
         let mut session =
             lock_within(&self.documents, PATIENCE).ok_or_else(waited_too_long_error)?;
-        session.core()?.report_loss_immediately();
+        session.core()?.stop_waiting_for_lost_server();
         Ok(read(&mut session))
     }
 
@@ -592,10 +594,10 @@ fn status_of(error: &Error) -> Status {
 }
 
 fn html_response(status: Status, text: impl Into<Vec<u8>>) -> Response<'static> {
-    with_page_headers(Response::new(status, HTML, text))
+    with_security_headers(Response::new(status, HTML, text))
 }
 
-fn with_page_headers(response: Response<'static>) -> Response<'static> {
+fn with_security_headers(response: Response<'static>) -> Response<'static> {
     response
         .with_header("Content-Security-Policy", CONTENT_POLICY)
         .with_header("Referrer-Policy", "same-origin")

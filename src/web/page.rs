@@ -136,12 +136,12 @@ impl PageFrame<'_> {
     /// form.
     pub(super) fn link_to_jobs_of(&self, filter: &str, name: &Name) -> Option<String> {
         let value = path::encode_query_value(&escape_wildcards(name).lossless_text());
-        path::can_be_argument(name).then(|| self.link(&format!("jobs?{filter}={value}")))
+        path::fits_link_and_argument(name).then(|| self.link(&format!("jobs?{filter}={value}")))
     }
 
     /// Whether the page has buttons for the thing with this name.
     pub(super) fn has_buttons_for(&self, name: &Name) -> bool {
-        self.has_changes && path::can_be_argument(name)
+        self.has_changes && path::fits_link_and_argument(name)
     }
 
     /// A text as a link to the page of a name. If the name is too long for a link, a note says so.

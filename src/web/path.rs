@@ -31,7 +31,7 @@ pub(super) fn fits_link_length(name: &Name) -> bool {
 }
 
 /// Whether the name fits into a link and can be an argument of a command: it is not empty and has no NUL.
-pub(super) fn can_be_argument(name: &Name) -> bool {
+pub(super) fn fits_link_and_argument(name: &Name) -> bool {
     fits_link_length(name) && !name.is_empty() && !name.as_bytes().contains(&0)
 }
 

@@ -11,7 +11,7 @@ use crate::name::Name;
 
 /// The order in which a call pops from the queues.
 #[derive(Debug)]
-pub(super) enum PopArrangement {
+pub(super) enum PopOrder {
     /// As the machine asks.
     AsAsked,
     /// The largest lag first.
@@ -21,12 +21,12 @@ pub(super) enum PopArrangement {
     ByPatterns(Vec<(PriorityBucket, Option<Rotation>)>),
 }
 
-impl PopArrangement {
-    pub(super) fn new(order: QueueOrder, found: &FoundQueues) -> PopArrangement {
+impl PopOrder {
+    pub(super) fn new(order: QueueOrder, found: &FoundQueues) -> PopOrder {
         let mut arrangement = match order {
-            QueueOrder::Ordered | QueueOrder::RoundRobin => PopArrangement::AsAsked,
-            QueueOrder::Lag => PopArrangement::ByLag,
-            QueueOrder::Patterns => PopArrangement::ByPatterns(Vec::new()),
+            QueueOrder::Ordered | QueueOrder::RoundRobin => PopOrder::AsAsked,
+            QueueOrder::Lag => PopOrder::ByLag,
+            QueueOrder::Patterns => PopOrder::ByPatterns(Vec::new()),
         };
         arrangement.set_queues(found);
         arrangement
@@ -34,7 +34,7 @@ impl PopArrangement {
 
     /// Replaces the queues. The rotation of each fair bucket goes on with the queue that was next.
     pub(super) fn set_queues(&mut self, found: &FoundQueues) {
-        let (PopArrangement::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
+        let (PopOrder::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
             return;
         };
         let mut old = std::mem::take(buckets).into_iter();
@@ -61,8 +61,8 @@ impl PopArrangement {
     ) -> Vec<(Name, u64)> {
         match self {
             _ if requested.len() < 2 => requested,
-            PopArrangement::AsAsked => requested,
-            PopArrangement::ByLag => {
+            PopOrder::AsAsked => requested,
+            PopOrder::ByLag => {
                 let names: Vec<Name> = requested.iter().map(|(queue, _)| queue.clone()).collect();
                 let Ok(lags) = core.seconds_since_poppable(core.now(), &names) else {
                     return requested;
@@ -72,7 +72,7 @@ impl PopArrangement {
                 queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
                 queues.into_iter().map(|(_, queue)| queue).collect()
             }
-            PopArrangement::ByPatterns(buckets) => {
+            PopOrder::ByPatterns(buckets) => {
                 let mut order = Vec::with_capacity(requested.len());
                 let names: Vec<Name> = requested.iter().map(|(name, _)| name.clone()).collect();
                 for (bucket, rotation) in buckets {
@@ -110,7 +110,7 @@ impl PopArrangement {
 
     /// Advances the rotations past the queues of the popped jobs.
     pub(super) fn advance_past_popped(&mut self, jobs: &[PoppedJob]) {
-        if let PopArrangement::ByPatterns(buckets) = self {
+        if let PopOrder::ByPatterns(buckets) = self {
             for rotation in buckets
                 .iter_mut()
                 .filter_map(|(_, rotation)| rotation.as_mut())

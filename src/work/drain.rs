@@ -51,8 +51,8 @@ pub(super) fn read_remaining_work(
     let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
     for queue in &queues {
-        let waits = queue.throttled > 0 && can_throttled_job_run(core, now, &queue.name)?
-            || queue.depends > 0 && can_lane_blocked_job_run(core, now, &queue.name, &names)?;
+        let waits = queue.throttled > 0 && can_throttled_job_run_later(core, now, &queue.name)?
+            || queue.depends > 0 && can_lane_blocked_job_run_later(core, now, &queue.name, &names)?;
         if waits {
             return Ok((RemainingWork::Waits, left));
         }
@@ -88,7 +88,7 @@ fn read_other_locks(
 
 /// Whether a job of the queue that a throttle holds can run later: none of its throttles has a maximum below 0. Also
 /// true if no throttle holds a job of the queue any more.
-fn can_throttled_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
+fn can_throttled_job_run_later(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
     let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
     let mut held = IndexReader::forward(Index::Throttled(queue.clone()), JOBS_PER_READ);
     let mut was_released = true;
@@ -115,7 +115,7 @@ fn can_throttled_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<b
 
 /// Whether a job of the queue that waits in a lane can run later: a job of the lane runs, or is ready in one of the
 /// worker's `queues`. Also true if no job of the queue has dependencies any more.
-fn can_lane_blocked_job_run(
+fn can_lane_blocked_job_run_later(
     core: &mut Core,
     now: Moment,
     queue: &Name,

@@ -82,7 +82,7 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
     session.ui.ignore_closed_stdout();
     // The environment keeps its secrets, because the workers inherit them. Hide this process, so that other processes
     // of this user cannot read them.
-    secrets::hide_process();
+    secrets::hide_memory_of_process();
     let (to, events) = channel();
     send_signals_as_events(&to)?;
     let mut all = MemberWorkers {
@@ -255,12 +255,12 @@ impl MemberWorkers<'_> {
     ) -> Result<(), Error> {
         match event {
             MemberEvent::Stdout(index, line) => {
-                let line = self.line_with_member_name(index, line);
+                let line = self.add_member_field_if_ndjson(index, line);
                 session.ui.write_bytes(&line)?;
-                session.ui.flush_stdout()?;
+                session.ui.flush_stdout_and_wait_for_pager()?;
             }
             MemberEvent::Stderr(index, line) if line.starts_with(b"{") && self.is_ndjson => {
-                let line = self.line_with_member_name(index, line);
+                let line = self.add_member_field_if_ndjson(index, line);
                 session.ui.write_stderr(&String::from_utf8_lossy(&line));
             }
             MemberEvent::Stderr(index, line) => {
@@ -303,7 +303,7 @@ impl MemberWorkers<'_> {
     }
 
     /// A line of a worker. With `-o ndjson` the line is a document, and the name of the member becomes its first field.
-    fn line_with_member_name(&self, index: usize, line: Vec<u8>) -> Vec<u8> {
+    fn add_member_field_if_ndjson(&self, index: usize, line: Vec<u8>) -> Vec<u8> {
         if self.is_ndjson {
             let field = self.members.kind.document_field();
             with_first_field(&line, field, &self.members.list[index].name)

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
-use self::arrangement::PopArrangement;
+use self::arrangement::PopOrder;
 use self::hooks::{HookQueue, OnStartHookEnd};
 use self::launcher::Launcher;
 use self::machine::Machine;
@@ -46,7 +46,7 @@ use self::process::answer::{self, Answer, AnswerKind};
 use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
 use self::queues::{FoundQueues, QueueSelectors};
 use self::reporter::Reporter;
-use self::server::{ServerOrder, ServerThread};
+use self::server::{ServerThread, ServerThreadTask};
 use self::service::ServiceManager;
 use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
@@ -102,13 +102,13 @@ pub(crate) fn run(
     let listener = metrics_server::bind(&options.metrics, session)?;
     let now = session.connect()?;
     // Hide the secrets now: the password was read, and no program of a job or hook runs yet.
-    secrets::wipe_variables_and_hide_process(&secrets);
+    secrets::wipe_variables_and_hide_memory(&secrets);
     let queues = QueueSelectors {
         queues: options.queues.clone(),
         order: options.order,
     };
     let found = queues.find_queues(session.core()?)?;
-    let grace = check_locks_and_read_grace_seconds(&options, &found.queues, session)?;
+    let grace = check_heartbeat_and_read_grace_seconds(&options, &found.queues, session)?;
     note_missing_and_paused_queues(&found, &options, session)?;
     if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
         session.ui.note(&note);
@@ -156,11 +156,11 @@ pub(crate) fn run(
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = WorkClock::new(now);
-    let arrangement = PopArrangement::new(options.order, &found);
+    let arrangement = PopOrder::new(options.order, &found);
     let rotation = Rotation::new(options.order, found.queues.clone());
-    let core = session.take_core()?;
+    let core = session.take_or_open_core()?;
     let (notify, notices) = channel();
-    let watch = subscribe_to_notices(&core, &worker, notify, &waker, session)?;
+    let watch = subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
     config.hears_cancels = watch.is_some();
     let machine = Machine::new(config, rotation, time.steady_seconds());
     let mut work = WorkLoop {
@@ -209,7 +209,7 @@ pub(crate) fn run(
     session.ui.end_output_thread(MAX_WAIT_FOR_READERS);
     let result = result?;
     if !matches!(result, WorkerRunResult::Stopped { .. }) {
-        work.server.unlist_worker();
+        work.server.deregister_worker_if_jobless();
     }
     match result {
         WorkerRunResult::Stopped { released, left } => {
@@ -241,7 +241,7 @@ fn signal_error_kind(signal: i32) -> Kind {
 
 /// Refuses `--heartbeat` if it is not shorter than the locks of a queue. Prints a note if a lock is shorter than a call
 /// may take. Returns the grace period in seconds.
-fn check_locks_and_read_grace_seconds(
+fn check_heartbeat_and_read_grace_seconds(
     options: &WorkOptions,
     queues: &[(Name, u32)],
     session: &mut Session,
@@ -337,7 +337,7 @@ fn note_missing_and_paused_queues(
     }
     let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
     for Queue { name, .. } in paused.iter().take(MAX_NAMED) {
-        let unpause = CommandLine::new("unpause").with_name(name);
+        let unpause = CommandLine::new("unpause").with_name_argument(name);
         let wait = unpause
             .fill_sentence("; its jobs wait for {}")
             .unwrap_or_default();
@@ -361,7 +361,7 @@ fn note_missing_and_paused_queues(
 
 /// Subscribes to the notices for this worker, and starts the thread that can watch for new jobs. `None` if the worker
 /// cannot subscribe: it then polls.
-fn subscribe_to_notices(
+fn subscribe_and_start_put_watch(
     core: &Core,
     worker: &Name,
     events: Sender<Event>,
@@ -416,7 +416,7 @@ impl WorkClock {
 
     /// Updates `server_ahead` by the server's time. Returns by how many seconds the server's clock was set ahead (below
     /// 0: back), if that is more than [`JUMP`].
-    fn follow_server_time(&mut self, now: Moment) -> Option<f64> {
+    fn sync_and_detect_clock_jump(&mut self, now: Moment) -> Option<f64> {
         let jump = now.seconds() - self.steady_seconds() - self.server_ahead;
         if jump.abs() > 0.25 {
             self.server_ahead += jump;
@@ -498,9 +498,9 @@ impl WorkLoop {
                 self.result = Some(result);
             }
             self.reporter
-                .update_status(self.machine.running_count(), session);
+                .update_status(self.machine.running_job_count(), session);
             self.reporter.write_collected_lines(session);
-            self.hold_work_if_congested(session);
+            self.hold_work_while_output_congested(session);
             self.warn_of_stdout_fault(session);
             let until = self.next_wakeup();
             self.update_monitor(until);
@@ -511,9 +511,9 @@ impl WorkLoop {
                 self.machine.handle_event(self.time.steady_seconds(), event);
             }
             while let Some(reply) = self.server.next_reply()? {
-                let jump = self.time.follow_server_time(reply.now);
+                let jump = self.time.sync_and_detect_clock_jump(reply.now);
                 if reply.is_successor {
-                    self.reporter.warn_of_new_server();
+                    self.reporter.warn_of_restarted_or_replaced_server();
                 }
                 // Handle the reply before the clock change: locks that the call granted expire by the earlier clock.
                 self.machine
@@ -539,7 +539,7 @@ impl WorkLoop {
             }
             if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
                 self.resolve_at = Some(Instant::now() + SEARCH_PAUSE);
-                self.server.send_order(ServerOrder::Resolve)?;
+                self.server.send_task(ServerThreadTask::Resolve)?;
             }
         }
     }
@@ -573,7 +573,7 @@ impl WorkLoop {
     }
 
     /// Stops beginning jobs and reading their output while too much output waits for the readers of stdout and stderr.
-    fn hold_work_if_congested(&mut self, session: &Session) {
+    fn hold_work_while_output_congested(&mut self, session: &Session) {
         let is_congested = session.ui.is_output_thread_full();
         if is_congested != self.is_on_hold {
             self.is_on_hold = is_congested;
@@ -598,7 +598,7 @@ impl WorkLoop {
             .and_then(|watch| watch.watch_if_idle_debounced(is_idle));
         let mut due = self.time.instant_of(self.machine.next_action_due());
         // A wait lasts longer if the host sleeps meanwhile. So the loop wakes up often to read the clock.
-        if self.machine.running_count() > 0 {
+        if self.machine.running_job_count() > 0 {
             let soon = Instant::now() + AWAKE;
             due = Some(due.map_or(soon, |due| due.min(soon)));
         }
@@ -687,7 +687,7 @@ impl WorkLoop {
     fn perform_actions(&mut self, session: &mut Session) -> Result<(), Error> {
         loop {
             let now = self.time.steady_seconds();
-            let actions = self.machine.take_actions(now);
+            let actions = self.machine.decide_actions(now);
             if actions.is_empty() {
                 self.hooks.start_waiting_hooks(&mut self.processes);
                 return Ok(());
@@ -741,7 +741,7 @@ impl WorkLoop {
                 self.hooks.mark_stopped_by_worker(slot);
                 self.processes.send_signal(slot, signal);
             }
-            Action::Request(request) => self.server.send_order(ServerOrder::Ask(request))?,
+            Action::Request(request) => self.server.send_task(ServerThreadTask::Ask(request))?,
             Action::Report(report) => {
                 if matches!(report, Report::Stopping { .. }) {
                     self.manager.report_stopping();
@@ -774,7 +774,8 @@ impl WorkLoop {
         match Answer::parse_answer(line, self.retry_delay) {
             Ok(Answer { jid, what, ignored }) => {
                 for reason in ignored {
-                    self.reporter.warn_of_ignored_part(slot, &jid, reason);
+                    self.reporter
+                        .warn_once_of_ignored_answer_part(slot, &jid, reason);
                 }
                 let content = match what {
                     AnswerKind::Ending(way) => AnswerLineContent::Ending(way),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::machine::event::Event;
 use super::process::Waker;
-use crate::core::api::event::{EventNotice, EventStream, PutNotice};
+use crate::core::api::event::{EventOrConnectionChange, EventStream, PutNotice};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::event::EventKind;
@@ -40,11 +40,11 @@ pub(super) fn forward_notices(
 }
 
 /// The event for a notice to this worker.
-fn event_of_notice(notice: EventNotice) -> Option<Event> {
+fn event_of_notice(notice: EventOrConnectionChange) -> Option<Event> {
     match notice {
-        EventNotice::Lost(_) => None,
-        EventNotice::Back(_) => Some(Event::Missed),
-        EventNotice::Event(event) => match event.event {
+        EventOrConnectionChange::Lost(_) => None,
+        EventOrConnectionChange::Back(_) => Some(Event::Missed),
+        EventOrConnectionChange::Event(event) => match event.event {
             EventKind::LockLost | EventKind::Canceled => event.jid.map(Event::Notice),
             _ => None,
         },

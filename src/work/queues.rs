@@ -51,13 +51,15 @@ pub(super) fn read_queues(
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    core.queues_with_unreadable(now, names)
+    core.queues_including_unreadable(now, names)
 }
 
 impl QueueSelectors {
     /// Whether the queues or their order may change while the worker runs.
     pub(super) fn may_queues_change(&self) -> bool {
-        self.order == QueueOrder::Patterns || self.has_globs() || self.has_stored_identifiers()
+        self.order == QueueOrder::Patterns
+            || self.has_globs()
+            || self.uses_stored_identifier_patterns()
     }
 
     fn has_globs(&self) -> bool {
@@ -65,7 +67,7 @@ impl QueueSelectors {
         included.any(|queue| queue.as_plain_name().is_none())
     }
 
-    fn has_stored_identifiers(&self) -> bool {
+    fn uses_stored_identifier_patterns(&self) -> bool {
         let mut queues = self.queues.iter();
         queues.any(|queue| matches!(queue.names, PatternOrIdentifier::Stored(_)))
     }
@@ -74,13 +76,13 @@ impl QueueSelectors {
     /// patterns.
     pub(super) fn find_queues(&self, core: &mut Core) -> Result<FoundQueues, Error> {
         let (mut known, mut identifiers) = (Vec::new(), QueueIdentifierPatterns::default());
-        let are_known = self.has_globs() || self.has_stored_identifiers();
+        let are_known = self.has_globs() || self.uses_stored_identifier_patterns();
         if are_known {
             known = core.index_members(core.now(), &Index::Queues)?;
             known.sort_unstable();
         }
         let by_patterns = self.order == QueueOrder::Patterns;
-        if by_patterns || self.has_stored_identifiers() {
+        if by_patterns || self.uses_stored_identifier_patterns() {
             identifiers = core.queue_identifier_patterns(core.now())?;
         }
         let queues = identifiers.select_queues(&self.queues, &known);

@@ -103,7 +103,12 @@ impl Reporter {
     }
 
     /// Warns of a part of an answer that has no effect, once for each reason.
-    pub(super) fn warn_of_ignored_part(&mut self, slot: usize, jid: &Name, reason: String) {
+    pub(super) fn warn_once_of_ignored_answer_part(
+        &mut self,
+        slot: usize,
+        jid: &Name,
+        reason: String,
+    ) {
         if self.ignored.len() < MAX_IGNORED && !self.ignored.contains(&reason) {
             self.add_stderr_line(&format!(
                 "warning: slot {}: the answer for `{jid}` counts, but {}; this is reported once",
@@ -115,7 +120,7 @@ impl Reporter {
     }
 
     /// Warns that changes may be lost.
-    pub(super) fn warn_of_new_server(&mut self) {
+    pub(super) fn warn_of_restarted_or_replaced_server(&mut self) {
         self.add_stderr_line(
             "warning: the server restarted, or another one took its place: it may have lost the last \
              completions, and those jobs run again",
@@ -311,7 +316,7 @@ format!("the command ended with {exit}")
                 return true;
             }
         }
-        self.report_loss_repetitions();
+        self.report_server_loss_repetitions();
         self.loss = Some(ReportedServerLoss {
             message: message.to_owned(),
             said_at: now,
@@ -342,7 +347,7 @@ format!("the command ended with {exit}")
     }
 
     /// Reports how often the server became unavailable again since the last report, if ever.
-    fn report_loss_repetitions(&mut self) {
+    fn report_server_loss_repetitions(&mut self) {
         if let Some(ReportedServerLoss {
             message, hidden, ..
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
@@ -408,7 +413,7 @@ format!("the command ended with {exit}")
 
     /// Writes what has been collected.
     pub(super) fn write_collected_lines(&mut self, session: &mut Session) {
-        _ = session.ui.flush_stdout();
+        _ = session.ui.flush_stdout_and_wait_for_pager();
         if !self.lines.is_empty() {
             session.ui.write_stderr(&self.lines);
             self.lines.clear();
@@ -440,7 +445,7 @@ format!("the command ended with {exit}")
 
     pub(super) fn write_summary(&mut self, session: &mut Session) {
         self.has_status = false;
-        self.report_loss_repetitions();
+        self.report_server_loss_repetitions();
         if let Some(more) = self.left_queues.checked_sub(MAX_NAMED as u64 + 1) {
             let queues = format_count(more + 1, "further queue", "further queues");
             self.add_note_unless_quiet(&format!("note: {queues} still have jobs"), session);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use super::arrangement::PopArrangement;
+use super::arrangement::PopOrder;
 use super::drain::{self, RemainingWork};
-use super::machine::event::{EndedAndPopped, Event, JobsLeftInQueue, Request};
+use super::machine::event::{EndedAndPopped, Event, JobsLeftInQueue, ServerRequest};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
 use super::queues::{FoundQueues, MAX_QUEUES, QueueSelectors};
@@ -35,8 +35,8 @@ const LEAVING: Duration = Duration::from_secs(1);
 const AT_ONCE: f64 = 0.01;
 
 /// A request to the thread.
-pub(super) enum ServerOrder {
-    Ask(Request),
+pub(super) enum ServerThreadTask {
+    Ask(ServerRequest),
     /// Find the queues whose names match.
     Resolve,
     /// Take the worker out of the list of workers, unless it holds jobs.
@@ -54,7 +54,7 @@ pub(super) struct TimestampedReply {
 
 /// The thread and its mailboxes.
 pub(super) struct ServerThread {
-    orders: Sender<ServerOrder>,
+    orders: Sender<ServerThreadTask>,
     replies: Receiver<TimestampedReply>,
 }
 
@@ -64,13 +64,13 @@ impl ServerThread {
         worker: Name,
         queues: QueueSelectors,
         found: FoundQueues,
-        arrangement: PopArrangement,
+        arrangement: PopOrder,
         monitor: Option<Arc<WorkMonitor>>,
         waker: Waker,
     ) -> Result<ServerThread, Error> {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
-        let mut calls = ServerCalls {
+        let mut calls = ServerCaller {
             finish_and_pop_at: core.now(),
             core,
             worker,
@@ -83,10 +83,10 @@ impl ServerThread {
         };
         calls.core.make_calls_in_caller_thread();
         // A call must not wait for a new connection: the machine repeats the request by itself.
-        calls.core.report_loss_immediately();
+        calls.core.stop_waiting_for_lost_server();
         threads::spawn(move || {
             while let Ok(order) = inbox.recv() {
-                let event = calls.carry_out_order(order);
+                let event = calls.perform_task(order);
                 if let Some(monitor) = &monitor {
                     monitor.note_ended_call(matches!(event, Some(Event::FinishAndPop(Ok(_)))));
                 }
@@ -109,15 +109,15 @@ impl ServerThread {
         Ok(ServerThread { orders, replies })
     }
 
-    pub(super) fn send_order(&self, order: ServerOrder) -> Result<(), Error> {
+    pub(super) fn send_task(&self, order: ServerThreadTask) -> Result<(), Error> {
         let ended = |_| Error::internal("the thread of the calls has ended");
         self.orders.send(order).map_err(ended)
     }
 
     /// Removes the worker from the list of workers, unless it holds jobs. If no reply comes in time, the worker
     /// stays in the list.
-    pub(super) fn unlist_worker(self) {
-        _ = self.orders.send(ServerOrder::Leave);
+    pub(super) fn deregister_worker_if_jobless(self) {
+        _ = self.orders.send(ServerThreadTask::Leave);
         drop(self.orders);
         let end = Instant::now() + LEAVING;
         let left = || end.saturating_duration_since(Instant::now());
@@ -138,13 +138,13 @@ impl ServerThread {
 }
 
 /// The calls of a worker.
-struct ServerCalls {
+struct ServerCaller {
     core: Core,
     worker: Name,
     queues: QueueSelectors,
     /// The queues that the last search for `queues` found.
     found: FoundQueues,
-    arrangement: PopArrangement,
+    arrangement: PopOrder,
     /// The time of the last finish-and-pop call. If its reply is lost, this time shows which endings it has written.
     finish_and_pop_at: Moment,
     /// The identity of the server that replied last, if the server reports one, and its node in a cluster.
@@ -154,7 +154,7 @@ struct ServerCalls {
     connection: u64,
 }
 
-impl ServerCalls {
+impl ServerCaller {
     /// Whether, after a reconnect, another server replies, or the server has restarted. In a cluster, a hash slot that
     /// moved to another node does not count: its keys moved with it.
     fn has_server_changed(&mut self) -> bool {
@@ -166,26 +166,26 @@ impl ServerCalls {
             return false;
         };
         self.connection = self.core.connection_number();
-        let node = std::mem::replace(&mut self.node, self.core.connected_node());
+        let node = std::mem::replace(&mut self.node, self.core.connected_cluster_node());
         let begun = self.epoch.replace(present.clone());
         begun.is_some_and(|begun| {
             begun.run_id != present.run_id
-                && (node == self.node || begun.shares_history_with(&present))
+                && (node == self.node || begun.may_share_replication_history_with(&present))
         })
     }
 
-    fn carry_out_order(&mut self, order: ServerOrder) -> Option<Event> {
+    fn perform_task(&mut self, order: ServerThreadTask) -> Option<Event> {
         let now = self.core.now();
         let request = match order {
-            ServerOrder::Ask(request) => request,
+            ServerThreadTask::Ask(request) => request,
             // If the queues cannot be read, the worker keeps the ones that it has.
-            ServerOrder::Resolve => {
+            ServerThreadTask::Resolve => {
                 let found = self.queues.find_queues(&mut self.core).ok()?;
                 self.arrangement.set_queues(&found);
                 self.found = found;
                 return Some(Event::Queues(self.found.queues.clone()));
             }
-            ServerOrder::Leave => {
+            ServerThreadTask::Leave => {
                 self.core
                     .limit_calls_until(Instant::now().checked_add(LEAVING));
                 let held = self
@@ -199,7 +199,7 @@ impl ServerCalls {
             }
         };
         Some(match request {
-            Request::FinishAndPop {
+            ServerRequest::FinishAndPop {
                 endings,
                 total,
                 queues,
@@ -218,7 +218,7 @@ impl ServerCalls {
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let result = result.and_then(|mut reply| {
                     let (has_rest, left) = if is_last && reply.jobs.is_empty() {
-                        self.find_left_jobs_or_pop_again(total, &queues, &mut reply)?
+                        self.read_left_jobs_and_pop_if_ready(total, &queues, &mut reply)?
                     } else {
                         (false, Vec::new())
                     };
@@ -235,14 +235,15 @@ impl ServerCalls {
                 });
                 Event::FinishAndPop(result)
             }
-            Request::Recover { endings, known } => {
+            ServerRequest::Recover { endings, known } => {
                 let known: HashSet<Name> = known.into_iter().collect();
                 let core = &mut self.core;
                 let reply = core
                     .finish_jobs_again(self.finish_and_pop_at, &self.worker, &endings)
                     .and_then(|endings| {
-                        let jobs = core
-                            .take_over_unknown_jobs(now, &self.worker, |jid| known.contains(jid))?;
+                        let jobs = core.recover_jobs_of_lost_pop(now, &self.worker, |jid| {
+                            known.contains(jid)
+                        })?;
                         Ok(EndedAndPopped {
                             endings,
                             jobs,
@@ -251,17 +252,17 @@ impl ServerCalls {
                     });
                 Event::Recovered(reply)
             }
-            Request::FindReadyQueues => Event::ReadyQueues(self.find_ready_queues(now)),
-            Request::Extend(jids) => {
+            ServerRequest::FindReadyQueues => Event::ReadyQueues(self.find_ready_queues(now)),
+            ServerRequest::Extend(jids) => {
                 let reply = self.core.extend_locks(now, &self.worker, &jids);
                 Event::Extended(reply)
             }
-            Request::Release(jids) => {
+            ServerRequest::Release(jids) => {
                 let note = actor::history_note("work", None);
                 let released = self.core.release_jobs(now, &self.worker, &jids, &note);
                 Event::Released(released)
             }
-            Request::Log { jid, text } => {
+            ServerRequest::Log { jid, text } => {
                 // A failure is ignored: an entry about progress is not worth a second call.
                 _ = self.core.append_to_history(now, &jid, &text, None);
                 return None;
@@ -271,7 +272,7 @@ impl ServerCalls {
 
     /// Reads which jobs are left after a call that brought none, and whether some become ready without a further put.
     /// Pops once more, into `reply`, if jobs are ready by now.
-    fn find_left_jobs_or_pop_again(
+    fn read_left_jobs_and_pop_if_ready(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use qless::internals::ending::{
-    EndingAction, EndingOutcome, EndingRequest, ExtendOutcome, FailureReason, NextQueue,
+    EndingAction, EndingOutcome, EndingRequest, FailureReason, LockExtensionOutcome, NextQueue,
 };
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::{
@@ -375,7 +375,7 @@ fn a_lost_turn_is_unknown_and_its_jobs_are_taken_over() {
         [done("complete"), retried("scheduled", 4)]
     );
     let known = |jid: &Name| jid.as_bytes() == b"a1";
-    let jobs = worker.take_over_unknown_jobs(at(12), &w, known).unwrap();
+    let jobs = worker.recover_jobs_of_lost_pop(at(12), &w, known).unwrap();
     assert_eq!(jids(&jobs), ["a3"]);
     assert_eq!(jobs[0].expires, 72.0, "the lock is extended");
     assert_eq!(jobs[0].tags, [name("x"), name("y")]);
@@ -385,7 +385,9 @@ fn a_lost_turn_is_unknown_and_its_jobs_are_taken_over() {
         (name("a"), name("K"))
     );
     assert_eq!((jobs[0].retries, jobs[0].remaining), (5, 5));
-    let all_known = worker.take_over_unknown_jobs(at(13), &w, |_| true).unwrap();
+    let all_known = worker
+        .recover_jobs_of_lost_pop(at(13), &w, |_| true)
+        .unwrap();
     assert!(all_known.is_empty());
 }
 
@@ -409,7 +411,7 @@ fn a_turn_that_never_arrived_is_unknown_too() {
     );
     assert!(
         worker
-            .take_over_unknown_jobs(at(10), &w, |_| false)
+            .recover_jobs_of_lost_pop(at(10), &w, |_| false)
             .unwrap()
             .is_empty()
     );
@@ -425,7 +427,7 @@ fn taking_over_is_repeated_and_leaves_what_others_hold() {
         core.all("timeout 9 a2; pop 9 a other 1");
         core.redis("ZADD ql:w:w:jobs 69 a2");
         let jobs = cut(&core, place)
-            .take_over_unknown_jobs(at(12), &name("w"), |_| false)
+            .recover_jobs_of_lost_pop(at(12), &name("w"), |_| false)
             .unwrap();
         assert_eq!(jids(&jobs), ["a1", "a3"]);
         assert_eq!(core.field("a2", "worker").unwrap(), "other");
@@ -453,13 +455,13 @@ fn locks_are_extended_in_one_call() {
         let jids = ["a1", "a2", "nope", "a3"].map(name);
         let mut worker = cut(&core, place);
         let locks = worker.extend_locks(at(20), &name("w"), &jids).unwrap();
-        let extended = ExtendOutcome::Extended(110.0);
+        let extended = LockExtensionOutcome::Extended(110.0);
         assert_eq!(
             locks,
             [
                 extended.clone(),
-                ExtendOutcome::Lost,
-                ExtendOutcome::Gone,
+                LockExtensionOutcome::Lost,
+                LockExtensionOutcome::Gone,
                 extended
             ]
         );
@@ -479,10 +481,10 @@ fn more_jobs_than_one_call_takes_are_split() {
     assert_eq!(turn.jobs.len(), 1201);
     let held: Vec<Name> = turn.jobs.iter().map(|job| job.jid.clone()).collect();
     let locks = worker.extend_locks(at(11), &w, &held).unwrap();
-    assert_eq!(locks, vec![ExtendOutcome::Extended(71.0); 1201]);
+    assert_eq!(locks, vec![LockExtensionOutcome::Extended(71.0); 1201]);
     assert_eq!(
         worker
-            .take_over_unknown_jobs(at(11), &w, |_| false)
+            .recover_jobs_of_lost_pop(at(11), &w, |_| false)
             .unwrap()
             .len(),
         1201
@@ -534,7 +536,7 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
     assert_eq!(job.tags, [Name::from(b"t\xfb".to_vec())]);
     assert_eq!(turn.jobs[1].jid, name("\u{10ffff}"));
     let same = worker
-        .take_over_unknown_jobs(at(10), &w, |_| false)
+        .recover_jobs_of_lost_pop(at(10), &w, |_| false)
         .unwrap();
     assert_eq!(same.iter().find(|held| held.jid == job.jid), Some(job));
     let end = EndingRequest {

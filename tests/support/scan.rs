@@ -55,7 +55,7 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
-    fn note_keys_scanned(&mut self, _: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
+    fn note_and_pace_keys_scanned(&mut self, _: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
         self.reported.keys += seen.keys;
         self.reported.jobs += seen.jobs;
         self.reported.queues += seen.queues;
@@ -64,11 +64,11 @@ impl CandidateSink for ScanResult {
 
     fn note_lock_in_unlisted_queue(&mut self) {}
 
-    fn note_members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
+    fn note_and_pace_members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
         Ok(())
     }
 
-    fn note_scan_complete(&mut self, _: &mut Plain) -> Result<(), Error> {
+    fn verify_waiting_at_scan_end(&mut self, _: &mut Plain) -> Result<(), Error> {
         self.whole = true;
         Ok(())
     }
@@ -128,14 +128,18 @@ impl CandidateSink for Between<'_> {
         self.scanned.take_candidate(core, place, item)
     }
 
-    fn note_keys_scanned(&mut self, core: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
+    fn note_and_pace_keys_scanned(
+        &mut self,
+        core: &mut Plain,
+        seen: ScanCounts,
+    ) -> Result<(), Error> {
         (self.act)(seen.keys as usize);
-        self.scanned.note_keys_scanned(core, seen)
+        self.scanned.note_and_pace_keys_scanned(core, seen)
     }
 
     fn note_lock_in_unlisted_queue(&mut self) {}
 
-    fn note_members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
+    fn note_and_pace_members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
         (self.act)(members);
         Ok(())
     }
@@ -144,8 +148,8 @@ impl CandidateSink for Between<'_> {
         self.most
     }
 
-    fn note_scan_complete(&mut self, core: &mut Plain) -> Result<(), Error> {
-        self.scanned.note_scan_complete(core)
+    fn verify_waiting_at_scan_end(&mut self, core: &mut Plain) -> Result<(), Error> {
+        self.scanned.verify_waiting_at_scan_end(core)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use qless::internals::ending::{EndingAction, EndingOutcome, ExtendOutcome};
+use qless::internals::ending::{EndingAction, EndingOutcome, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
-    ProcessExit, Report, Request, StartFailure, TerminationSignal, WorkLimit,
+    ProcessExit, Report, ServerRequest, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -93,7 +93,7 @@ impl Worker {
     /// What it does now.
     fn act(&mut self) -> String {
         let mut actions = self.machine.stop_overdue_processes(self.now);
-        actions.extend(self.machine.take_actions(self.now));
+        actions.extend(self.machine.decide_actions(self.now));
         let lines = actions
             .iter()
             .map(|action| format!("{}\n", self.describe(action)));
@@ -118,7 +118,7 @@ impl Worker {
                 TerminationSignal::Term => format!("SIGTERM {slot}"),
                 TerminationSignal::Kill => format!("SIGKILL {slot}"),
             },
-            Action::Request(Request::FinishAndPop {
+            Action::Request(ServerRequest::FinishAndPop {
                 endings,
                 total,
                 queues,
@@ -150,18 +150,18 @@ impl Worker {
                     queues.join(" ")
                 )
             }
-            Action::Request(Request::Recover { endings, known }) => {
+            Action::Request(ServerRequest::Recover { endings, known }) => {
                 self.endings = endings.len();
                 format!("recover: {} endings, known {}", endings.len(), jids(known))
             }
-            Action::Request(Request::FindReadyQueues) => "look".to_owned(),
-            Action::Request(Request::Extend(locks)) => {
+            Action::Request(ServerRequest::FindReadyQueues) => "look".to_owned(),
+            Action::Request(ServerRequest::Extend(locks)) => {
                 format!("extend: {}", jids(locks))
             }
-            Action::Request(Request::Release(jobs)) => {
+            Action::Request(ServerRequest::Release(jobs)) => {
                 format!("release: {}", jids(jobs))
             }
-            Action::Request(Request::Log { jid, text }) => {
+            Action::Request(ServerRequest::Log { jid, text }) => {
                 format!("log {jid}: {text}")
             }
             Action::Report(Report::Started { job, .. }) => format!("* started {}", job.jid),
@@ -245,7 +245,7 @@ fn answer(jid: &str) -> Event {
 fn extended(times: &[f64]) -> Event {
     let extended = times
         .iter()
-        .map(|expires| ExtendOutcome::Extended(*expires));
+        .map(|expires| LockExtensionOutcome::Extended(*expires));
     Event::Extended(Ok(extended.collect()))
 }
 
@@ -432,7 +432,7 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
     worker.reply(0.0, &["a"]);
     // A notice is a reason to ask.
     expect!["extend: a\n"].assert_eq(&worker.at(1.0, Event::Notice(name("a"))));
-    let cancelled = Event::Extended(Ok(vec![ExtendOutcome::Gone]));
+    let cancelled = Event::Extended(Ok(vec![LockExtensionOutcome::Gone]));
     worker.at(1.0, cancelled).shows(expect![[r#"
         SIGTERM 0
         * Lost a cancelled
@@ -538,7 +538,7 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     let mut worker = Worker::persistent(2);
     worker.act();
     worker.reply(0.1, &["a", "b"]);
-    let lost = || Event::Extended(Ok(vec![ExtendOutcome::Lost]));
+    let lost = || Event::Extended(Ok(vec![LockExtensionOutcome::Lost]));
     worker.at(1.0, Event::Notice(name("a")));
     worker.at(1.0, lost()).shows(expect![[r#"
         cancel 0: a
@@ -927,7 +927,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
     worker.at(2.0, Event::FinishAndPop(Err(failure(true))));
     // The locks first.
     expect!["extend: a\n"].assert_eq(&worker.later(2.1));
-    let gone = Event::Extended(Ok(vec![ExtendOutcome::Lost]));
+    let gone = Event::Extended(Ok(vec![LockExtensionOutcome::Lost]));
     worker.at(3.0, gone).shows(expect![[r#"
         * ConnectionBack { after: 1.0, was_refused: false }
         recover: 1 endings, known a
@@ -1140,7 +1140,7 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
     worker.reply(0.0, &["a"]);
     worker.at(1.0, Event::Put(None));
     worker.at(2.0, Event::Notice(name("a")));
-    worker.at(2.0, Event::Extended(Ok(vec![ExtendOutcome::Lost])));
+    worker.at(2.0, Event::Extended(Ok(vec![LockExtensionOutcome::Lost])));
     worker.at(2.1, Event::FinishAndPop(Err(failure(true))));
     // The process still ends.
     worker.later(2.2).shows(expect![[r#"

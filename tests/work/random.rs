@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
+use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
-    ProcessExit, Report, Request, StartFailure, TerminationSignal, WorkLimit,
+    ProcessExit, Report, ServerRequest, StartFailure, TerminationSignal, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -83,7 +83,7 @@ struct World {
     mode: DispatchMode,
     time_limit: Option<f64>,
     now: f64,
-    requests: Vec<Request>,
+    requests: Vec<ServerRequest>,
     processes: BTreeMap<usize, Process>,
     waiting: Vec<Name>,
     /// Jobs that this worker holds, with the end of their locks.
@@ -171,7 +171,7 @@ impl World {
             self.perform(action)?;
         }
         loop {
-            let actions = self.machine.take_actions(self.now);
+            let actions = self.machine.decide_actions(self.now);
             if actions.is_empty() {
                 self.check_time_limit()?;
                 let due = self.machine.next_action_due();
@@ -244,7 +244,7 @@ impl World {
                     self.end_by(slot, ProcessExit::Signal("KILL"));
                 }
             }
-            Action::Request(Request::Log { .. }) => {}
+            Action::Request(ServerRequest::Log { .. }) => {}
             Action::Request(request) => self.requests.push(request),
             Action::Report(Report::Ended { job, .. }) => {
                 *self.reported.entry(job.jid).or_default() += 1;
@@ -318,9 +318,9 @@ impl World {
     }
 
     /// Carries a request out and returns the reply.
-    fn serve(&mut self, request: &Request) -> Event {
+    fn serve(&mut self, request: &ServerRequest) -> Event {
         match request {
-            Request::FinishAndPop {
+            ServerRequest::FinishAndPop {
                 endings,
                 total,
                 queues,
@@ -347,7 +347,7 @@ impl World {
                     ..EndedAndPopped::default()
                 }))
             }
-            Request::Recover { endings, known } => {
+            ServerRequest::Recover { endings, known } => {
                 let endings = endings.iter().map(|ending| {
                     if self.done.contains(&ending.jid) {
                         EndingOutcome::Done {
@@ -373,17 +373,17 @@ impl World {
                     ..EndedAndPopped::default()
                 }))
             }
-            Request::Extend(jids) => {
+            ServerRequest::Extend(jids) => {
                 let extended = jids.iter().map(|jid| match self.locks.get_mut(jid) {
                     Some(expires) => {
                         *expires = self.now + LOCK;
-                        ExtendOutcome::Extended(*expires)
+                        LockExtensionOutcome::Extended(*expires)
                     }
-                    None => ExtendOutcome::Lost,
+                    None => LockExtensionOutcome::Lost,
                 });
                 Event::Extended(Ok(extended.collect()))
             }
-            Request::Release(jids) => {
+            ServerRequest::Release(jids) => {
                 let held = jids.iter().filter(|jid| self.locks.contains_key(jid));
                 let held: Vec<Name> = held.cloned().collect();
                 for jid in &held {
@@ -392,7 +392,7 @@ impl World {
                 }
                 Event::Released(Ok(held))
             }
-            Request::FindReadyQueues => Event::ReadyQueues(Ok(ReadyQueues {
+            ServerRequest::FindReadyQueues => Event::ReadyQueues(Ok(ReadyQueues {
                 queues: if self.waiting.is_empty() {
                     Vec::new()
                 } else {
@@ -400,12 +400,12 @@ impl World {
                 },
                 due_in: None,
             })),
-            Request::Log { .. } => Event::Missed,
+            ServerRequest::Log { .. } => Event::Missed,
         }
     }
 
     /// The reply to a request that failed.
-    fn failed(request: &Request, may_have_been_applied: bool, is_refusal: bool) -> Event {
+    fn failed(request: &ServerRequest, may_have_been_applied: bool, is_refusal: bool) -> Event {
         let kind = match (is_refusal, may_have_been_applied) {
             (true, _) => Kind::Oom,
             (false, true) => Kind::Timeout,
@@ -413,12 +413,12 @@ impl World {
         };
         let failure = Error::new(kind, "away");
         match request {
-            Request::FinishAndPop { .. } => Event::FinishAndPop(Err(failure)),
-            Request::Recover { .. } => Event::Recovered(Err(failure)),
-            Request::Extend(_) => Event::Extended(Err(failure)),
-            Request::Release(_) => Event::Released(Err(failure)),
-            Request::FindReadyQueues => Event::ReadyQueues(Err(failure)),
-            Request::Log { .. } => Event::Missed,
+            ServerRequest::FinishAndPop { .. } => Event::FinishAndPop(Err(failure)),
+            ServerRequest::Recover { .. } => Event::Recovered(Err(failure)),
+            ServerRequest::Extend(_) => Event::Extended(Err(failure)),
+            ServerRequest::Release(_) => Event::Released(Err(failure)),
+            ServerRequest::FindReadyQueues => Event::ReadyQueues(Err(failure)),
+            ServerRequest::Log { .. } => Event::Missed,
         }
     }
 
@@ -466,7 +466,10 @@ impl World {
                 let request = self.requests.remove(0);
                 let reply = self.serve(&request);
                 // A server that only extends locks and finds queues may still refuse to take jobs back.
-                self.is_away &= matches!(request, Request::Extend(_) | Request::FindReadyQueues);
+                self.is_away &= matches!(
+                    request,
+                    ServerRequest::Extend(_) | ServerRequest::FindReadyQueues
+                );
                 self.note(reply);
             }
             Step::Lose => {
@@ -484,7 +487,9 @@ impl World {
                 let request = self.requests.remove(0);
                 self.is_away = true;
                 let reply = match &request {
-                    Request::Recover { endings, .. } if endings.is_empty() => self.serve(&request),
+                    ServerRequest::Recover { endings, .. } if endings.is_empty() => {
+                        self.serve(&request)
+                    }
                     _ => World::failed(&request, true, true),
                 };
                 self.note(reply);

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     let mut ui = Ui::without_globals(Format::Table);
     if let Some(text) = completion_text(args, lookup_deadline) {
         _ = ui.write_bytes(text.as_bytes());
-        _ = ui.flush_stdout();
+        _ = ui.flush_stdout_and_wait_for_pager();
     }
     Exit::Ok
 }

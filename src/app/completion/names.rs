@@ -13,7 +13,7 @@ use super::cache::Cache;
 use crate::address::{Address, ServerTarget};
 use crate::app::parse;
 use crate::args::globals::Globals;
-use crate::args::value::{CandidateKind, JobCandidates};
+use crate::args::value::{CompletionKind, JidCompletionKind};
 use crate::clock::Clock;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
@@ -39,7 +39,7 @@ const MAX_JOBS_READ: usize = 500;
 /// The names of a kind. `None` if they are not known in time. Without a deadline no server
 /// is asked.
 pub(super) fn find_candidates(
-    kind: CandidateKind,
+    kind: CompletionKind,
     globals: &[String],
     lookup_deadline: Option<Instant>,
 ) -> Option<Vec<Candidate>> {
@@ -47,8 +47,8 @@ pub(super) fn find_candidates(
     globals.quiet = true;
     globals.verbose = 0;
     let file =
-        settings::read_config_and_fill(&mut globals, kind != CandidateKind::Contexts).ok()?;
-    if kind == CandidateKind::Contexts {
+        settings::read_config_and_fill(&mut globals, kind != CompletionKind::Contexts).ok()?;
+    if kind == CompletionKind::Contexts {
         return Some(context_candidates(&file));
     }
     let deadline = lookup_deadline?;
@@ -79,7 +79,7 @@ pub(super) fn find_candidates(
 
 /// The names of a kind on one server.
 fn names_on_server(
-    kind: CandidateKind,
+    kind: CompletionKind,
     globals: Globals,
     file: &File,
     deadline: Instant,
@@ -165,24 +165,24 @@ fn names_on_server(
 }
 
 /// The name of the file that keeps names of a kind. `None` for kinds that no server knows.
-fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
+fn cache_file_name(kind: CompletionKind) -> Option<&'static str> {
     Some(match kind {
-        CandidateKind::Queues => "queue",
-        CandidateKind::Groups => "group",
-        CandidateKind::Tags => "tag",
-        CandidateKind::Workers => "worker",
-        CandidateKind::Throttles => "throttle",
-        CandidateKind::Options => "option",
-        CandidateKind::Jids(JobCandidates::Failed) => "failed",
-        CandidateKind::Jids(JobCandidates::Held) => "held",
-        CandidateKind::Jids(JobCandidates::Scheduled) => "scheduled",
-        CandidateKind::Jids(JobCandidates::Depends) => "depends",
-        CandidateKind::Jids(JobCandidates::Recurring) => "recurring",
-        CandidateKind::Jids(JobCandidates::NotComplete) => "open",
-        CandidateKind::Targets
-        | CandidateKind::Contexts
-        | CandidateKind::Commands
-        | CandidateKind::Topics => {
+        CompletionKind::Queues => "queue",
+        CompletionKind::Groups => "group",
+        CompletionKind::Tags => "tag",
+        CompletionKind::Workers => "worker",
+        CompletionKind::Throttles => "throttle",
+        CompletionKind::Options => "option",
+        CompletionKind::Jids(JidCompletionKind::Failed) => "failed",
+        CompletionKind::Jids(JidCompletionKind::Held) => "held",
+        CompletionKind::Jids(JidCompletionKind::Scheduled) => "scheduled",
+        CompletionKind::Jids(JidCompletionKind::Depends) => "depends",
+        CompletionKind::Jids(JidCompletionKind::Recurring) => "recurring",
+        CompletionKind::Jids(JidCompletionKind::NotComplete) => "open",
+        CompletionKind::Targets
+        | CompletionKind::Contexts
+        | CompletionKind::Commands
+        | CompletionKind::Topics => {
             return None;
         }
     })
@@ -212,7 +212,7 @@ fn printable_candidate((name, help): (Name, String)) -> Option<Candidate> {
 
 type Found = Vec<(Name, String)>;
 
-fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
+fn read_names_of_kind(core: &mut Core, kind: CompletionKind) -> Result<Found, Error> {
     let now = core.now();
     let mut members = |index: Index| {
         let part = core.index_range(now, &index, 0, NAMES)?;
@@ -220,15 +220,15 @@ fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Err
         Ok(found.collect::<Found>())
     };
     match kind {
-        CandidateKind::Queues => members(Index::Queues),
-        CandidateKind::Groups => members(Index::Groups),
-        CandidateKind::Tags => members(Index::Tags),
-        CandidateKind::Workers => members(Index::Workers),
-        CandidateKind::Throttles => {
+        CompletionKind::Queues => members(Index::Queues),
+        CompletionKind::Groups => members(Index::Groups),
+        CompletionKind::Tags => members(Index::Tags),
+        CompletionKind::Workers => members(Index::Workers),
+        CompletionKind::Throttles => {
             let ids = core.throttle_ids_to_suggest(now)?.into_iter();
             Ok(ids.map(|id| (id, String::new())).collect())
         }
-        CandidateKind::Options => {
+        CompletionKind::Options => {
             let items = core.config(now)?.into_iter();
             let options = items.map(|item| {
                 let value = item.value.to_string();
@@ -236,32 +236,32 @@ fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Err
             });
             Ok(options.collect())
         }
-        CandidateKind::Jids(which) => read_jids_with_help(core, which),
-        CandidateKind::Targets
-        | CandidateKind::Contexts
-        | CandidateKind::Commands
-        | CandidateKind::Topics => Ok(Vec::new()),
+        CompletionKind::Jids(which) => read_jids_with_help(core, which),
+        CompletionKind::Targets
+        | CompletionKind::Contexts
+        | CompletionKind::Commands
+        | CompletionKind::Topics => Ok(Vec::new()),
     }
 }
 
 /// Jids with class and state.
-fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
+fn read_jids_with_help(core: &mut Core, which: JidCompletionKind) -> Result<Found, Error> {
     let now = core.now();
     let all = |core: &mut Core, index: Index| core.index_range(now, &index, 0, NAMES);
     let queues = |core: &mut Core| Ok::<_, Error>(all(core, Index::Queues)?.members);
     let indexes: Vec<Index> = match which {
-        JobCandidates::Failed => {
+        JidCompletionKind::Failed => {
             let groups = all(core, Index::Groups)?.members;
             groups.into_iter().map(Index::Failed).collect()
         }
-        JobCandidates::Held => queues(core)?.into_iter().map(Index::Locks).collect(),
-        JobCandidates::Scheduled => queues(core)?.into_iter().map(Index::Scheduled).collect(),
-        JobCandidates::Depends => queues(core)?.into_iter().map(Index::Depends).collect(),
-        JobCandidates::Recurring => {
+        JidCompletionKind::Held => queues(core)?.into_iter().map(Index::Locks).collect(),
+        JidCompletionKind::Scheduled => queues(core)?.into_iter().map(Index::Scheduled).collect(),
+        JidCompletionKind::Depends => queues(core)?.into_iter().map(Index::Depends).collect(),
+        JidCompletionKind::Recurring => {
             let running = queues(core)?.into_iter().map(Index::Recurring);
             running.chain([Index::PausedRecurring]).collect()
         }
-        JobCandidates::NotComplete => {
+        JidCompletionKind::NotComplete => {
             let groups = all(core, Index::Groups)?.members;
             let queues = queues(core)?.into_iter();
             let of_queue = queues.flat_map(|queue| {
@@ -286,7 +286,7 @@ fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, E
     let mut jids: Vec<Name> = parts.into_iter().flat_map(|part| part.members).collect();
     jids.retain(|jid| seen.insert(jid.clone()));
     jids.truncate(MAX_JOBS_READ);
-    if which == JobCandidates::Recurring {
+    if which == JidCompletionKind::Recurring {
         return Ok(jids.into_iter().map(|jid| (jid, String::new())).collect());
     }
     let read = core.jobs(now, JobFields::Label, &jids)?;

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command};
 use super::cursor::{CompletionCursor, CursorSlot};
 use super::{Candidate, names};
 use crate::app::help;
-use crate::args::value::{CandidateKind, JobCandidates};
+use crate::args::value::{CompletionKind, JidCompletionKind};
 use crate::command_line;
 use crate::model::pattern::NamePattern;
 use crate::model::work_queue::QueueSelector;
@@ -65,7 +65,7 @@ pub(super) fn offer_at_cursor(
     offer.candidates.retain(fits);
     let is_empty = offer.candidates.is_empty() && offer.files.is_none();
     if let (true, "", CursorSlot::Positional(arg)) = (is_empty, &*cursor.begun, cursor.slot)
-        && arg.is_none_or(|arg| arg.get::<CandidateKind>().is_none())
+        && arg.is_none_or(|arg| arg.get::<CompletionKind>().is_none())
     {
         let is_usual = |arg: &Arg| ["help", "version"].contains(&arg.get_id().as_str());
         let is_own = |arg: &Arg| !arg.is_global_set() && !is_usual(arg);
@@ -140,10 +140,10 @@ fn add_value_candidates(
     offer: &mut CompletionOffer,
 ) {
     match candidate_kind(cursor, arg) {
-        Some(CandidateKind::Commands) => offer
+        Some(CompletionKind::Commands) => offer
             .candidates
             .extend(command_path_candidates(whole, cursor, false)),
-        Some(CandidateKind::Topics) => offer
+        Some(CompletionKind::Topics) => offer
             .candidates
             .extend(command_path_candidates(whole, cursor, true)),
         Some(_) if cursor.expands => {}
@@ -177,8 +177,8 @@ fn add_value_candidates(
 }
 
 /// The kind of names that an argument takes at the cursor.
-pub(super) fn candidate_kind(cursor: &CompletionCursor, arg: &Arg) -> Option<CandidateKind> {
-    let kind = *arg.get::<CandidateKind>()?;
+pub(super) fn candidate_kind(cursor: &CompletionCursor, arg: &Arg) -> Option<CompletionKind> {
+    let kind = *arg.get::<CompletionKind>()?;
     // In `KEY VALUE KEY VALUE …`, only the first word of each pair is a name.
     let names = arg.get_value_names().map_or(1, <[_]>::len);
     if let Some(index) = arg.get_index()
@@ -187,10 +187,10 @@ pub(super) fn candidate_kind(cursor: &CompletionCursor, arg: &Arg) -> Option<Can
         return None;
     }
     match kind {
-        CandidateKind::Targets => {
-            let jobs = cursor.command.get::<JobCandidates>();
-            Some(CandidateKind::Jids(
-                jobs.copied().unwrap_or(JobCandidates::NotComplete),
+        CompletionKind::Targets => {
+            let jobs = cursor.command.get::<JidCompletionKind>();
+            Some(CompletionKind::Jids(
+                jobs.copied().unwrap_or(JidCompletionKind::NotComplete),
             ))
         }
         kind => Some(kind),
@@ -210,7 +210,7 @@ fn takes_work_queue(arg: &Arg) -> bool {
 /// A name as it must be typed for this argument, with escapes. `None` if it cannot be typed.
 fn escape_name_for_arg(name: &str, arg: &Arg) -> Option<String> {
     if !name.is_empty() && takes_work_queue(arg) {
-        let text = QueueSelector::exact_text(&name.into());
+        let text = QueueSelector::escape_queue_argument(&name.into());
         return text.as_str().map(str::to_owned);
     }
     if name.is_empty() || command_line::has_ambiguous_start(name.as_bytes()) {

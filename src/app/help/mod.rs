@@ -30,7 +30,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
     #[arg(value_name = "COMMAND | TOPIC", value_parser = value::any_text(),
-          add = value::CandidateKind::Topics)]
+          add = value::CompletionKind::Topics)]
     words: Vec<String>,
     /// With `acl`: how the rights are written
     #[arg(long, value_enum, value_name = "FORM")]

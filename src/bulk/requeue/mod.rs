@@ -6,7 +6,7 @@ use super::{JobOutcome, JobSlice, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, RequeueOptions as Call, RequeueResult, RequeueVerb};
 use crate::core::call::Core;
-use crate::model::bulk::{ItemDetail, OutcomeCode};
+use crate::model::bulk::{OutcomeCode, OutcomeDetail};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
@@ -115,8 +115,8 @@ fn wrong_state_outcome(job: &JobSnapshot) -> JobOutcome {
         None => "a worker without a name".into(),
     };
     let why = match job.state.as_bytes() {
-        b"stalled" => ItemDetail::Is(format!("stalled, {} lost its lock", worker())),
-        b"running" => ItemDetail::Is(format!("running, held by {}", worker())),
+        b"stalled" => OutcomeDetail::Is(format!("stalled, {} lost its lock", worker())),
+        b"running" => OutcomeDetail::Is(format!("running, held by {}", worker())),
         b"depends" => "it waits for other jobs".into(),
         b"complete" => return JobOutcome::already_complete(&job.jid),
         _ => return JobOutcome::wrong_state(&job.jid, job.state.clone(), None),

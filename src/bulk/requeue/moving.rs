@@ -1,7 +1,7 @@
 //! Moves jobs into another queue, with all their retries again. Failed and complete jobs run again there.
 
 use super::{DueTime, RequeueTarget, wrong_state_outcome};
-use crate::args::shared::RunTimeFlags;
+use crate::args::shared::DueTimeFlags;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -25,7 +25,7 @@ pub(crate) const MOVE: Verb = Verb {
 pub(crate) struct MoveOptions {
     pub to: Name,
     /// When the jobs run. If no time is given, each job runs at its own scheduled time, or immediately without one.
-    pub run_time: RunTimeFlags,
+    pub run_time: DueTimeFlags,
     /// Take running jobs from their workers.
     pub force: bool,
 }
@@ -59,7 +59,7 @@ impl MoveOptions {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
             let by_force = CommandLine::new("move --force").with_flag("--to", &self.to);
-            let by_force = by_force.with_name(&job.jid);
+            let by_force = by_force.with_name_argument(&job.jid);
             return Some(
                 wrong_state_outcome(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
             );

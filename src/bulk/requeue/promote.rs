@@ -33,7 +33,7 @@ pub(crate) fn promote_action() -> BulkAction<'static> {
     promote
         .with_default_states(&[State::Scheduled])
         .refuse_if(refuse_not_scheduled)
-        .with_step_after_consent(|plan, session| plan.explain_single_lane_wait(session))
+        .with_step_after_consent(|plan, session| plan.add_lane_wait_to_single_refusal(session))
 }
 
 fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
@@ -41,10 +41,10 @@ fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
         b"failed" => CommandLine::new("retry")
-            .with_name(&job.jid)
+            .with_name_argument(&job.jid)
             .fill_sentence("{}"),
         b"depends" => {
-            let release = CommandLine::new("depends --off-all").with_name(&job.jid);
+            let release = CommandLine::new("depends --off-all").with_name_argument(&job.jid);
             release.fill_sentence("let it wait no longer: {}")
         }
         _ => {

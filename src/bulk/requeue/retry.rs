@@ -58,7 +58,7 @@ impl RetryOptions {
 
     fn refuse_not_retriable(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let hint = |words: &str, sentence: &str| {
-            let command = CommandLine::new(words).with_name(&job.jid);
+            let command = CommandLine::new(words).with_name_argument(&job.jid);
             command.fill_sentence(sentence)
         };
         let hint = match job.stored.as_bytes() {

@@ -37,7 +37,7 @@ pub(super) fn run_dry_run(
         _ => format!(
             "repair {} on {}",
             findings_text(repairable),
-            session.destination()?
+            session.server_label_and_address()?
         ),
     };
     session.ui.print_dry_run_plan(&what, |render_options| {

@@ -25,7 +25,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::finding::Severity;
-use crate::model::repair::text::{count_deletions, decisions_text, plan_text};
+use crate::model::repair::text::{count_keys_to_delete, decisions_for_operator_text, plan_text};
 use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::name::Name;
 use crate::session::Session;
@@ -53,7 +53,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     let now = session.connect()?;
     let server = session.core()?.server_risks(now);
     if server.primary.is_some() && !*dry_run {
-        let address = session.destination()?;
+        let address = session.server_label_and_address()?;
         return Err(Error::new(
             Kind::ReadOnly,
             format!("cannot repair `{address}`: it is a replica"),
@@ -131,11 +131,11 @@ fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Ex
         })?;
         return Ok(exit_code(failing));
     }
-    let decisions = decisions_text(&result.check.items, Severity::Warn);
+    let decisions = decisions_for_operator_text(&result.check.items, Severity::Warn);
     let complete = result.halted.is_none();
     let skipped_by_scope = result.queue.skipped_by_scope();
     let exit = run::report_findings(result, false, session)?;
-    note_skipped(skipped_by_scope, &[], session);
+    note_skipped_repairs(skipped_by_scope, &[], session);
     if complete && !decisions.is_empty() {
         session
             .ui
@@ -145,14 +145,18 @@ fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Ex
 }
 
 /// Prints notes about the jobs whose lost dependencies this repair skips, and how to restore them.
-fn note_skipped(skipped_by_scope: usize, too_many_dependencies: &[Name], session: &mut Session) {
+fn note_skipped_repairs(
+    skipped_by_scope: usize,
+    too_many_dependencies: &[Name],
+    session: &mut Session,
+) {
     if skipped_by_scope > 0 {
         session.ui.note(SKIPPED_BY_QUEUE);
     }
     for job in too_many_dependencies.iter().take(3) {
         let depends = CommandLine::new("depends")
             .with_flag("--on", "JID")
-            .with_name(job);
+            .with_name_argument(job);
         let set = depends.fill_sentence(": set all of them with {}, with a `--on` for each");
         session.ui.note(&format!(
             "note: {job} lost more dependencies than one call can verify{}",
@@ -176,12 +180,12 @@ fn ask_for_approval(result: &ScanResult, session: &mut Session) -> Result<(), Er
     let what = format!(
         "repair {} on {}",
         findings_text(repairable),
-        session.destination()?
+        session.server_label_and_address()?
     );
     let headline = result.check.scan_headline();
     session.ui.note(&headline);
     let details = |options: &_| plan_text(items, options);
-    let deleted = count_deletions(items);
+    let deleted = count_keys_to_delete(items);
     let what = match deleted {
         0 => what,
         keys => format!(

@@ -52,7 +52,10 @@ pub(crate) fn run_revert(
     let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context_name());
     let changes = format_count(total, "change", "changes");
     if total > 0 {
-        let what = format!("revert {changes} on {}", session.destination()?);
+        let what = format!(
+            "revert {changes} on {}",
+            session.server_label_and_address()?
+        );
         let details = |_: &_| changes_by_finding_text(&file.counts);
         if dry_run {
             session.ui.print_dry_run_plan(&what, details)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::repairer::Repairer;
-use super::{exit_code, note_skipped};
+use super::{exit_code, note_skipped_repairs};
 use crate::check::verify::run;
 use crate::check::verify::run::{CheckOptions, ScanResult};
 use crate::clock::Stopwatch;
@@ -13,7 +13,7 @@ use crate::interrupt::InterruptFlags;
 use crate::json::Number;
 use crate::model::check::{ReportedFinding, ScanSummary};
 use crate::model::finding::{FindingId, Severity};
-use crate::model::repair::text::decisions_text;
+use crate::model::repair::text::decisions_for_operator_text;
 use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::session::Session;
 use crate::text::{Sanitized, format_count, with_thousands_separators};
@@ -54,7 +54,7 @@ impl ApprovedRepair<'_> {
         session.ui.show(&repaired)?;
         let summary = repaired.totals_line();
         let failing = last.is_failing();
-        note_skipped(skipped_by_scope, &too_many_dependencies, session);
+        note_skipped_repairs(skipped_by_scope, &too_many_dependencies, session);
         if let Some(error) = error {
             session.ui.note(&summary);
             return Err(self.incomplete_error(&error, &repaired, session));
@@ -79,7 +79,7 @@ impl ApprovedRepair<'_> {
                 self.repair_name
             ));
         }
-        let decisions = decisions_text(&last.check.items, Severity::Warn);
+        let decisions = decisions_for_operator_text(&last.check.items, Severity::Warn);
         if !decisions.is_empty() {
             session.ui.note(decisions.trim_end());
         }

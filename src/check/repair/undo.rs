@@ -60,7 +60,7 @@ impl UndoWriter {
 
     /// Writes the first line.
     pub(crate) fn write_header(&mut self, session: &mut Session) -> Result<(), Error> {
-        self.ledger.write_head(session)
+        self.ledger.write_head_or_note_restart(session)
     }
 
     /// Writes the plan of a batch to the disk. Returns false, and writes nothing, if no finding is to repair.
@@ -69,14 +69,14 @@ impl UndoWriter {
         if plan.is_empty() {
             return Ok(false);
         }
-        self.write_line(UndoStep::Plan(plan), false)?;
+        self.write_line(PlannedOrDoneChanges::Plan(plan), false)?;
         self.ledger.flush().map(|()| true)
     }
 
     /// Writes the changes that the server made for a batch, and begins the next batch.
     pub(crate) fn write_done_batch(&mut self, reply: &RepairReply) -> Result<(), Error> {
         let done = changes_by_finding(&reply.verdicts, Repairability::Repaired);
-        self.write_line(UndoStep::Done(done), reply.repeated)?;
+        self.write_line(PlannedOrDoneChanges::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write_lines_without_sync()
     }
@@ -85,14 +85,14 @@ impl UndoWriter {
     /// takes all planned changes as made.
     pub(crate) fn write_failed_batch(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Kind::OutcomeUnknown {
-            self.write_line(UndoStep::Done(Vec::new()), false)?;
+            self.write_line(PlannedOrDoneChanges::Done(Vec::new()), false)?;
             self.ledger.write_lines_without_sync()?;
         }
         self.slice += 1;
         Ok(())
     }
 
-    fn write_line(&mut self, step: UndoStep, was_repeated: bool) -> Result<(), Error> {
+    fn write_line(&mut self, step: PlannedOrDoneChanges, was_repeated: bool) -> Result<(), Error> {
         let line = UndoLine {
             slice: self.slice,
             again: was_repeated,
@@ -113,12 +113,12 @@ struct UndoLine {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
     #[serde(flatten)]
-    step: UndoStep,
+    step: PlannedOrDoneChanges,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum UndoStep {
+enum PlannedOrDoneChanges {
     Plan(Vec<FindingChanges>),
     Done(Vec<FindingChanges>),
 }
@@ -340,7 +340,7 @@ impl UndoFile {
         let UndoLine { step, .. } = verified
             .and_then(|()| parse_undo_line(&line))
             .map_err(changed)?;
-        let (UndoStep::Plan(repairs) | UndoStep::Done(repairs)) = step;
+        let (PlannedOrDoneChanges::Plan(repairs) | PlannedOrDoneChanges::Done(repairs)) = step;
         let selected =
             |repair: &FindingChanges| selects_finding_by_name(&self.filter, &repair.finding);
         let repairs = repairs.into_iter().rev().filter(selected);
@@ -378,8 +378,8 @@ impl RevertibleLines {
     fn add_line(&mut self, line: &[u8], span: LineSpan) -> Result<(), String> {
         let UndoLine { slice, again, step } = parse_undo_line(line)?;
         let (repairs, planned) = match step {
-            UndoStep::Plan(repairs) => (repairs, true),
-            UndoStep::Done(repairs) => (repairs, false),
+            PlannedOrDoneChanges::Plan(repairs) => (repairs, true),
+            PlannedOrDoneChanges::Done(repairs) => (repairs, false),
         };
         let mut counts = Vec::with_capacity(repairs.len());
         for repair in repairs {

@@ -83,7 +83,7 @@ impl Scanner<'_> {
                 .core
                 .run_read(self.now, ReadCommand::hash_field(&key, ""))?
             {
-                self.add_key_candidate(&key)?;
+                self.add_key_candidate_in_first_pass(&key)?;
             }
         }
         Ok(())
@@ -145,7 +145,9 @@ impl Scanner<'_> {
             });
             let reads = reads.collect();
             let replies = scanner.run_reads(reads)?;
-            scanner.sink.note_members_read(scanner.core, tags.len())?;
+            scanner
+                .sink
+                .note_and_pace_members_read(scanner.core, tags.len())?;
             for ((tag, score), reply) in tags.iter().zip(replies) {
                 let right = match reply {
                     ReadReply::Number(count) => count > 0 && *score == count as f64,

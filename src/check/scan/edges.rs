@@ -79,7 +79,7 @@ impl Scanner<'_> {
                 .keys
                 .companion_key(JobCompanionKey::Dependencies, dependent);
             if missing {
-                self.add_key_candidate(&key)?;
+                self.add_key_candidate_in_first_pass(&key)?;
             }
             let mut count = 0;
             let page = page.unwrap_or(ReadReply::WrongType);
@@ -123,7 +123,7 @@ impl Scanner<'_> {
                 .keys
                 .companion_key(JobCompanionKey::Dependents, dependency);
             if missing {
-                self.add_key_candidate(&key)?;
+                self.add_key_candidate_in_first_pass(&key)?;
             }
             // A missing, complete or failed job should have no dependents: each dependent becomes a candidate.
             let should_have_no_dependents =
@@ -203,11 +203,11 @@ impl Scanner<'_> {
                 {
                     self.sink.note_unreadable_dependents();
                 }
-                return self.add_key_candidate(key);
+                return self.add_key_candidate_in_first_pass(key);
             };
             let read = members.len();
             each(self, members)?;
-            self.sink.note_members_read(self.core, read)?;
+            self.sink.note_and_pace_members_read(self.core, read)?;
             let Some(next) = next else {
                 return Ok(());
             };

@@ -295,7 +295,7 @@ impl Scanner<'_> {
                 queues,
                 ..ScanCounts::default()
             };
-            self.sink.note_keys_scanned(self.core, seen)?;
+            self.sink.note_and_pace_keys_scanned(self.core, seen)?;
         }
         Ok(())
     }
@@ -467,11 +467,11 @@ impl Scanner<'_> {
             let ReadReply::Page(next, items) =
                 self.core.run_read(self.now, read(&cursor, count))?
             else {
-                return self.add_key_candidate(key);
+                return self.add_key_candidate_in_first_pass(key);
             };
             let read = items.len() / values_per_member;
             each(self, items)?;
-            self.sink.note_members_read(self.core, read)?;
+            self.sink.note_and_pace_members_read(self.core, read)?;
             match next {
                 Some(next) => cursor = next,
                 None => return Ok(()),

@@ -132,13 +132,13 @@ impl Scanner<'_> {
         };
         let ReadReply::Texts(fields) = fields else {
             let key = self.keys.job_key(jid);
-            self.add_key_candidate(&key)?;
+            self.add_key_candidate_in_first_pass(&key)?;
             return Ok(None);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::parse_number);
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
-        let size = self.add_to_mean_job_size(size, history);
+        let size = self.job_size_added_to_mean(size, history);
         if self.has_tracked {
             self.match_expected_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
@@ -208,13 +208,13 @@ impl Scanner<'_> {
         self.match_state_set(&mut job, text(11).is_some())?;
         self.expect_lane_and_throttles(&mut job, [17, 18, 19, 20].map(text));
         if state != b"complete" && self.first_pass {
-            self.add_unlisted_queue_candidate(&mut job)?;
+            self.mark_first_job_of_unlisted_queue(&mut job)?;
         }
         Ok(Some(job))
     }
 
     /// Adds a job to the mean size of jobs, and returns the job's own size in bytes.
-    fn add_to_mean_job_size(&mut self, field_bytes: usize, history: &ReadReply) -> usize {
+    fn job_size_added_to_mean(&mut self, field_bytes: usize, history: &ReadReply) -> usize {
         let history_bytes = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
@@ -251,13 +251,13 @@ impl Scanner<'_> {
             _ => (true, false),
         };
         if there {
-            let hash = self.hash_history(jid);
+            let hash = self.history_key_hash(jid);
             self.unmatched
                 .match_other_side_or_add(hash, MatchSide::Lower);
         }
         if matches!(history, ReadReply::WrongType) {
             let key = self.keys.companion_key(JobCompanionKey::History, jid);
-            self.add_key_candidate(&key)?;
+            self.add_key_candidate_in_first_pass(&key)?;
         }
         Ok(right)
     }
@@ -360,7 +360,7 @@ impl Scanner<'_> {
         let is_marked = throttles.is_some() || job.state == b"complete";
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
-            let hash = self.hash_payloads(&job.jid);
+            let hash = self.payloads_key_hash(&job.jid);
             self.unmatched
                 .match_other_side_or_add(hash, MatchSide::Lower);
             // Only the core can compare the data of a merge job with its payloads.
@@ -420,7 +420,7 @@ impl Scanner<'_> {
     }
 
     /// Makes the job a candidate if it is the first job of a queue that is not listed.
-    fn add_unlisted_queue_candidate(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
+    fn mark_first_job_of_unlisted_queue(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
         let queue = job.queue.clone();
         if !self.is_remembered(RememberedAs::Queue, &queue)
             && self.remember_name(

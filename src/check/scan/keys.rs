@@ -69,7 +69,7 @@ impl Scanner<'_> {
                 queues: 0,
             };
             each(self, keys)?;
-            self.sink.note_keys_scanned(self.core, seen)?;
+            self.sink.note_and_pace_keys_scanned(self.core, seen)?;
             reads = match (ahead, next) {
                 (Some(ahead), _) => ahead,
                 (None, Some(next)) => self.core.send_reads(self.now, page(&next)),
@@ -104,7 +104,7 @@ impl Scanner<'_> {
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
             }
             for key in &page.unknown {
-                self.add_key_candidate(key)?;
+                self.add_key_candidate_in_first_pass(key)?;
             }
         }
         Ok(())
@@ -114,7 +114,7 @@ impl Scanner<'_> {
         match self.keys.family_of_key(key) {
             KeyFamily::Job(jid) => page.jobs.push(jid.to_vec()),
             KeyFamily::Companion(JobCompanionKey::History, jid) => {
-                let hash = self.hash_history(jid);
+                let hash = self.history_key_hash(jid);
                 self.unmatched
                     .match_other_side_or_add(hash, MatchSide::Upper);
             }
@@ -125,7 +125,7 @@ impl Scanner<'_> {
                 page.with_dependents.push(jid.to_vec())
             }
             KeyFamily::Companion(JobCompanionKey::Payloads, jid) => {
-                let hash = self.hash_payloads(jid);
+                let hash = self.payloads_key_hash(jid);
                 self.unmatched
                     .match_other_side_or_add(hash, MatchSide::Upper);
             }
@@ -175,13 +175,13 @@ impl Scanner<'_> {
     }
 
     /// The hash of the history of a job.
-    pub(super) fn hash_history(&self, jid: &[u8]) -> u64 {
+    pub(super) fn history_key_hash(&self, jid: &[u8]) -> u64 {
         let place = self.salt.hash_location(RememberedAs::History as u8, b"");
         self.salt.hash_entry(place, jid, 0)
     }
 
     /// The hash of the payloads of a job.
-    pub(super) fn hash_payloads(&self, jid: &[u8]) -> u64 {
+    pub(super) fn payloads_key_hash(&self, jid: &[u8]) -> u64 {
         let place = self.salt.hash_location(RememberedAs::Payloads as u8, b"");
         self.salt.hash_entry(place, jid, 0)
     }
@@ -219,7 +219,7 @@ impl Scanner<'_> {
                     _ => false,
                 };
                 if !right {
-                    self.add_key_candidate(key)?;
+                    self.add_key_candidate_in_first_pass(key)?;
                 }
             }
         }
@@ -240,7 +240,7 @@ impl Scanner<'_> {
                 ReadReply::Text(_) => self.tally.note_nonzero_counter(day_and_queue),
                 _ => {
                     let key = self.keys.day_counters_key(day_and_queue);
-                    self.add_key_candidate(&key)?;
+                    self.add_key_candidate_in_first_pass(&key)?;
                 }
             }
         }

@@ -27,7 +27,7 @@ pub mod validate;
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::moment::Moment;
-use crate::core::api::read::{PAGE, PackedFields, ReadCommand, ReadReply};
+use crate::core::api::read::{PAGE, PackedFieldNames, ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind as Fault};
@@ -104,11 +104,15 @@ pub trait CandidateSink {
     fn note_pass_start(&mut self) {}
 
     /// Notes what was scanned since the last call, and waits as long as the pace requires. An error ends the scan.
-    fn note_keys_scanned(&mut self, core: &mut Core, since_last: ScanCounts) -> Result<(), Error>;
+    fn note_and_pace_keys_scanned(
+        &mut self,
+        core: &mut Core,
+        since_last: ScanCounts,
+    ) -> Result<(), Error>;
 
     /// Notes the number of members read since the last call, and waits as long as the pace requires. A member that is
     /// read twice counts twice. An error ends the scan.
-    fn note_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
+    fn note_and_pace_members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
     /// The maximum number of keys or members of one read, if the pace limits it.
     fn max_members_per_read(&self) -> usize {
@@ -122,7 +126,7 @@ pub trait CandidateSink {
     /// Notes that the scan has read everything: verifies the candidates that wait. The candidates that follow are the
     /// ones that require a complete scan: jobs in `depends` without dependencies, names in the list of tags, and
     /// counters of failed jobs.
-    fn note_scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
+    fn verify_waiting_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
 /// Scans, and returns what was scanned.
@@ -226,9 +230,9 @@ struct Scanner<'a> {
     has_completed_in: bool,
     /// Whether the user may read hashes whole.
     reads_whole: bool,
-    job_fields: PackedFields,
-    template_fields: PackedFields,
-    state_fields: PackedFields,
+    job_fields: PackedFieldNames,
+    template_fields: PackedFieldNames,
+    state_fields: PackedFieldNames,
     pipeline: ReadPipeline,
     /// Maximum number of requests that wait for their replies; 0 if the pace is slow.
     max_ahead: usize,
@@ -275,9 +279,9 @@ impl<'a> Scanner<'a> {
             has_failed_times: false,
             has_completed_in: false,
             reads_whole: false,
-            job_fields: PackedFields::new(&jobs::FIELDS),
-            template_fields: PackedFields::new(&templates::FIELDS),
-            state_fields: PackedFields::new(&edges::STATE_FIELDS),
+            job_fields: PackedFieldNames::new(&jobs::FIELDS),
+            template_fields: PackedFieldNames::new(&templates::FIELDS),
+            state_fields: PackedFieldNames::new(&edges::STATE_FIELDS),
             pipeline: ReadPipeline::default(),
             max_ahead,
             bytes_and_jobs: (0, 0),
@@ -297,14 +301,14 @@ impl<'a> Scanner<'a> {
             self.rescan_for_unmatched_names()?;
             self.first_pass = false;
             self.known.clear();
-            if !self.unmatched.begin_next_part_if_any() {
+            if !self.unmatched.begin_next_hash_range_if_any() {
                 break;
             }
         }
         self.unmatched = UnmatchedTable::new(1);
         self.add_cycle_candidates()?;
         self.resolve_undecided_candidates()?;
-        self.sink.note_scan_complete(self.core)?;
+        self.sink.verify_waiting_at_scan_end(self.core)?;
         self.add_deferred_candidates()?;
         self.resolve_undecided_candidates()?;
         self.core.follow_moving_keys()?;
@@ -337,13 +341,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Adds a key as a candidate in the first pass. If it is a key of a job, also adds the job.
-    fn add_key_candidate(&mut self, key: &[u8]) -> Result<(), Error> {
+    fn add_key_candidate_in_first_pass(&mut self, key: &[u8]) -> Result<(), Error> {
         if !self.first_pass {
             return Ok(());
         }
         let bare = self.keys.without_prefix(key).to_vec();
         self.add_candidate(ItemKind::Key, b"", &bare)?;
-        match self.keys.jid_of_job_key(key) {
+        match self.keys.without_job_prefix(key) {
             Some(jid) => self.add_candidate(ItemKind::Job, b"", jid),
             None => Ok(()),
         }

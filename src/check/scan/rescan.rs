@@ -70,13 +70,13 @@ impl Scanner<'_> {
                         jid,
                     ) => {
                         let hash = match which {
-                            JobCompanionKey::Payloads => scanner.hash_payloads(jid),
-                            _ => scanner.hash_history(jid),
+                            JobCompanionKey::Payloads => scanner.payloads_key_hash(jid),
+                            _ => scanner.history_key_hash(jid),
                         };
                         if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
                             scanner.add_candidate(ItemKind::Key, b"", &bare)?;
-                            let jid = scanner.keys.jid_of_job_key(key);
+                            let jid = scanner.keys.without_job_prefix(key);
                             scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }
@@ -140,7 +140,7 @@ impl Scanner<'_> {
                     Ok(())
                 })?;
                 if in_scope {
-                    scanner.add_dependents_if_leftover(&key, &dependency)?;
+                    scanner.add_dependents_key_if_job_missing(&key, &dependency)?;
                 }
             }
             Ok(())
@@ -162,7 +162,8 @@ impl Scanner<'_> {
             ReadCommand::hash_field(&key, "jid")
         });
         let replies = self.run_reads(reads.collect())?;
-        self.sink.note_members_read(self.core, jids.len())?;
+        self.sink
+            .note_and_pace_members_read(self.core, jids.len())?;
         let there = jids.iter().zip(replies);
         let there = there.filter(|(_, reply)| matches!(reply, ReadReply::Text(Some(_))));
         Ok(there.map(|(jid, _)| jid.clone()).collect())

@@ -85,7 +85,8 @@ impl Scanner<'_> {
             ReadCommand::hash_field(&key, "queue")
         });
         let replies = self.run_reads(reads.collect())?;
-        self.sink.note_members_read(self.core, open.len())?;
+        self.sink
+            .note_and_pace_members_read(self.core, open.len())?;
         for ((location, item), reply) in open.into_iter().zip(replies) {
             if matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
                 self.sink.take_candidate(self.core, &location, item)?;
@@ -103,14 +104,15 @@ impl Scanner<'_> {
             .iter()
             .map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
         let replies = self.run_reads(reads.collect())?;
-        self.sink.note_members_read(self.core, replies.len())?;
+        self.sink
+            .note_and_pace_members_read(self.core, replies.len())?;
         let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
         Ok(replies.iter().any(ours))
     }
 
     /// Adds a set of dependents as a candidate if its job is missing. The set belongs to no queue, but it is the only
     /// trace of dependencies that jobs of the selected queues have lost. Passes on the undecided candidates first.
-    pub(super) fn add_dependents_if_leftover(
+    pub(super) fn add_dependents_key_if_job_missing(
         &mut self,
         key: &[u8],
         jid: &[u8],
@@ -139,7 +141,8 @@ impl Scanner<'_> {
             let jids = items.iter().map(Name::as_bytes).chain([about_job]);
             let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
             let replies = self.run_reads(reads.collect())?;
-            self.sink.note_members_read(self.core, replies.len())?;
+            self.sink
+                .note_and_pace_members_read(self.core, replies.len())?;
             let ours = |reply: &ReadReply| matches!(reply, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
             if !replies.iter().any(ours) {
                 return Ok(());

@@ -164,7 +164,7 @@ impl Scanner<'_> {
                     sent.push_back((at, self.send_next_page_read(set)));
                 }
                 self.add_page_entries(set, entries)?;
-                self.sink.note_members_read(self.core, read)?;
+                self.sink.note_and_pace_members_read(self.core, read)?;
                 if more && self.max_ahead == 0 {
                     open.push_front(at);
                 }
@@ -192,7 +192,7 @@ impl Scanner<'_> {
             let entries = set.take_page(replies, page);
             self.add_page_entries(set, entries)?;
         }
-        self.sink.note_members_read(self.core, read)
+        self.sink.note_and_pace_members_read(self.core, read)
     }
 
     /// Adds the entries of a page.
@@ -203,7 +203,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let Ok(entries) = entries else {
             let key = set.key.clone();
-            return self.add_key_candidate(&key);
+            return self.add_key_candidate_in_first_pass(&key);
         };
         // The number of entries of the list behind the current one.
         let mut behind = set.behind.unwrap_or(entries.len() as u64);

@@ -65,7 +65,8 @@ impl Scanner<'_> {
                 .iter()
                 .map(|key| ReadCommand::hash_field(key, "failed"));
             let replies = self.run_reads(reads.collect())?;
-            self.sink.note_members_read(self.core, counts.len())?;
+            self.sink
+                .note_and_pace_members_read(self.core, counts.len())?;
             for (((_, counted), key), reply) in counts.iter().zip(keys).zip(replies) {
                 let stored = match reply {
                     ReadReply::Text(stored) => stored,

@@ -43,7 +43,7 @@ impl Scanner<'_> {
     fn examine_template(&mut self, id: &[u8], reply: ReadReply) -> Result<(), Error> {
         let ReadReply::Texts(fields) = reply else {
             let key = self.keys.recurring_key(id);
-            self.add_key_candidate(&key)?;
+            self.add_key_candidate_in_first_pass(&key)?;
             return if self.first_pass {
                 self.add_candidate(ItemKind::Recurring, b"", id)
             } else {

@@ -94,7 +94,7 @@ impl UnmatchedTable {
     }
 
     /// Clears the table for a pass over the hashes that it has dropped. Returns false if it dropped none.
-    pub(super) fn begin_next_part_if_any(&mut self) -> bool {
+    pub(super) fn begin_next_hash_range_if_any(&mut self) -> bool {
         if self.last_hash == u64::MAX {
             return false;
         }
@@ -112,7 +112,7 @@ impl UnmatchedTable {
 
     /// Adds an entry of an index.
     pub(super) fn add_entry(&mut self, hash: u64) -> EntryMatch {
-        if !self.is_in_current_part(hash) {
+        if !self.is_in_current_hash_range(hash) {
             return EntryMatch::OtherPart;
         }
         match self.find_slot(hash, MatchSide::Entry) {
@@ -126,7 +126,7 @@ impl UnmatchedTable {
 
     /// Removes an entry that a job should have.
     pub(super) fn remove_matching_entry(&mut self, hash: u64) -> EntryMatch {
-        if !self.is_in_current_part(hash) {
+        if !self.is_in_current_hash_range(hash) {
             return EntryMatch::OtherPart;
         }
         match self.find_slot(hash, MatchSide::Entry) {
@@ -140,7 +140,7 @@ impl UnmatchedTable {
 
     /// Adds one side of a pair, or removes the other side if the table has it.
     pub(super) fn match_other_side_or_add(&mut self, hash: u64, side: MatchSide) -> EntryMatch {
-        if !self.is_in_current_part(hash) {
+        if !self.is_in_current_hash_range(hash) {
             return EntryMatch::OtherPart;
         }
         let other = match side {
@@ -162,10 +162,10 @@ impl UnmatchedTable {
 
     /// Whether the table has an entry.
     pub(super) fn contains_entry(&self, hash: u64, side: MatchSide) -> bool {
-        self.is_in_current_part(hash) && self.find_slot(hash, side).is_ok()
+        self.is_in_current_hash_range(hash) && self.find_slot(hash, side).is_ok()
     }
 
-    fn is_in_current_part(&self, hash: u64) -> bool {
+    fn is_in_current_hash_range(&self, hash: u64) -> bool {
         (self.first_hash..=self.last_hash).contains(&hash)
     }
 
@@ -280,7 +280,7 @@ mod tests {
                 "{n}"
             );
         }
-        assert!(!table.begin_next_part_if_any());
+        assert!(!table.begin_next_hash_range_if_any());
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
             let remains = |n: &u64| table.contains_entry(hash(*n), MatchSide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
-            if !table.begin_next_part_if_any() {
+            if !table.begin_next_hash_range_if_any() {
                 break;
             }
         }

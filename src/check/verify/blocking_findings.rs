@@ -71,7 +71,7 @@ impl BlockingFindings {
     }
 
     /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
-    pub(super) fn findings_with_hidden_requirements(&self) -> Vec<FindingId> {
+    pub(super) fn findings_blocked_by_unselected(&self) -> Vec<FindingId> {
         self.with_hidden_requirements.iter().copied().collect()
     }
 }

@@ -35,7 +35,7 @@ impl VerifyCalls {
     }
 
     /// Begins a scan. `round_trip` is the duration of a call that does nothing.
-    pub(super) fn begin_scan(&mut self, round_trip: Duration) {
+    pub(super) fn reset_batch_sizes(&mut self, round_trip: Duration) {
         self.batch_sizes = BatchSizes::new(round_trip);
     }
 

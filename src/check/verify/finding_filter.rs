@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, RepairStage};
+use crate::model::finding::{FINDINGS, FindingId, FindingKind, RepairApproval, RepairStage};
 use crate::model::verdict::ItemKind;
 use crate::name::Name;
 
@@ -116,7 +116,7 @@ impl FindingFilter {
         phase: VerifyPhase,
         for_repair: bool,
     ) -> Option<String> {
-        let include = |finding: &Finding| {
+        let include = |finding: &FindingKind| {
             let mut selected = FINDINGS
                 .iter()
                 .filter(|other| self.selects_finding(other.id));
@@ -134,8 +134,9 @@ impl FindingFilter {
         stage: RepairStage,
         excluded: &[FindingId],
     ) -> Option<String> {
-        let include =
-            |finding: &Finding| self.selects_finding(finding.id) && !excluded.contains(&finding.id);
+        let include = |finding: &FindingKind| {
+            self.selects_finding(finding.id) && !excluded.contains(&finding.id)
+        };
         let in_stages = |stages: &[RepairStage]| {
             self.finding_list(VerifyPhase::DuringScan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)
@@ -150,22 +151,22 @@ impl FindingFilter {
 
     /// Whether the repair of a finding deletes keys and lacks an approval: `--only` has to name the finding itself, not
     /// `all`.
-    fn lacks_deletion_approval(&self, finding: &Finding) -> bool {
+    fn lacks_deletion_approval(&self, finding: &FindingKind) -> bool {
         let named = |selection: &AllOrOneFinding| matches!(selection, AllOrOneFinding::One(one) if *one == finding.id);
-        finding.approval == Approval::Typed && !self.only.iter().any(named)
+        finding.approval == RepairApproval::Typed && !self.only.iter().any(named)
     }
 
     fn finding_list(
         &self,
         phase: VerifyPhase,
         for_repair: bool,
-        include: impl Fn(&Finding) -> bool,
+        include: impl Fn(&FindingKind) -> bool,
     ) -> Option<String> {
         // The core verifies the findings of the last stage after the scan. They require a complete scan, or the absence
         // of other findings. None of them requires an approval.
-        let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
+        let deferred = |finding: &FindingKind| finding.stage == RepairStage::Counts;
         let by_name = phase == VerifyPhase::AfterScan || for_repair && !self.only.is_empty();
-        let is_in_phase = |finding: &&Finding| match phase {
+        let is_in_phase = |finding: &&FindingKind| match phase {
             VerifyPhase::DuringScan if by_name && self.lacks_deletion_approval(finding) => false,
             VerifyPhase::DuringScan => include(finding) && !deferred(finding),
             // Both phases report items that the core cannot verify.
@@ -173,9 +174,9 @@ impl FindingFilter {
                 include(finding) && (deferred(finding) || finding.id == FindingId::NotJudged)
             }
         };
-        let (named, others): (Vec<&Finding>, Vec<&Finding>) =
+        let (named, others): (Vec<&FindingKind>, Vec<&FindingKind>) =
             FINDINGS.iter().partition(is_in_phase);
-        let some = |finding: &&Finding| {
+        let some = |finding: &&FindingKind| {
             finding.id != FindingId::NotJudged || phase == VerifyPhase::DuringScan
         };
         if !named.iter().any(some) {

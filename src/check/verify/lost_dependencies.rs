@@ -20,7 +20,7 @@ pub(super) fn has_lost_dependencies(verdict: &Verdict) -> bool {
 
 /// The lost dependencies of jobs, in groups that one call restores.
 #[derive(Debug, Default)]
-pub(super) struct DependencyGroups {
+pub(super) struct LostDependencyGroups {
     /// The groups to restore, each by one call. A group has the dependencies of a job, and of all jobs that share
     /// dependencies with it.
     pub complete: Vec<Vec<Name>>,
@@ -29,14 +29,14 @@ pub(super) struct DependencyGroups {
     pub excluded: HashSet<Name>,
 }
 
-impl DependencyGroups {
+impl LostDependencyGroups {
     /// Groups pairs of a job and a lost dependency. Dependencies that share a job, directly or through others, form one
     /// group. `is_incomplete` says that pairs are missing, so that any group may lack members.
     pub(super) fn new(
         pairs: Vec<(Name, Name)>,
         is_incomplete: bool,
         excluded_jobs: &HashSet<Name>,
-    ) -> DependencyGroups {
+    ) -> LostDependencyGroups {
         // A union-find structure: the parent of each pair. All pairs with the same root are one group.
         let mut parents: Vec<usize> = Vec::new();
         let mut excluded_groups: Vec<usize> = Vec::new();
@@ -67,7 +67,7 @@ impl DependencyGroups {
             .into_iter()
             .map(|at| root_of_group(&mut parents, at))
             .collect();
-        let mut groups = DependencyGroups::default();
+        let mut groups = LostDependencyGroups::default();
         for (at, mut group) in members {
             group.sort_unstable();
             if is_incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {

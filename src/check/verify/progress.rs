@@ -49,7 +49,10 @@ impl VerifyProgress {
     }
 
     /// Counts the scanned keys, redraws the progress bar, and waits as long as `--rate` requires.
-    pub(super) fn note_keys_scanned(&mut self, since_last: ScanCounts) -> Result<(), Error> {
+    pub(super) fn note_and_pace_keys_scanned(
+        &mut self,
+        since_last: ScanCounts,
+    ) -> Result<(), Error> {
         self.pass.1 += since_last.keys;
         let (pass, passed) = self.pass;
         if pass > 1 {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::batch::{RepairBatch, location_rank};
 use super::expected::ExpectedRepairs;
-use super::lost_dependencies::{DependencyGroups, has_lost_dependencies};
+use super::lost_dependencies::{LostDependencyGroups, has_lost_dependencies};
 use super::overlaps::OverlappingFindings;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, ItemLocation, MAX_ITEMS, Verdict};
@@ -150,7 +150,7 @@ impl RepairQueue {
     }
 
     /// Notes that the core has not verified all lost dependencies of a job, so that the repair does not restore them.
-    pub(crate) fn exclude_job(&mut self, job: &Name) {
+    pub(crate) fn exclude_lost_dependencies_of(&mut self, job: &Name) {
         self.excluded.insert(job.clone());
     }
 
@@ -227,12 +227,12 @@ impl RepairQueue {
             ..
         } = self;
         let withheld: Vec<FindingId> = FindingId::all()
-            .filter(|id| withholds_releases && id.may_release_job())
+            .filter(|id| withholds_releases && id.repair_may_release_job())
             .collect();
         let large = Rc::new(large);
         let jobs = ItemLocation::new(ItemKind::Job, "");
-        let DependencyGroups { complete, excluded } =
-            DependencyGroups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
+        let LostDependencyGroups { complete, excluded } =
+            LostDependencyGroups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
         // Leave out dependencies whose group one call cannot restore as a whole.
         items.retain(|(stage, at, item)| {
             *stage != RepairStage::Edges

@@ -175,7 +175,7 @@ pub(crate) fn report_findings(
         for cut in check
             .items
             .iter()
-            .flat_map(ReportedFinding::edge_removal_commands)
+            .flat_map(ReportedFinding::cycle_breaking_commands)
         {
             ui.note(&format!("to break dependency-cycle: {cut}"));
         }

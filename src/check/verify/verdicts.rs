@@ -17,7 +17,7 @@ use crate::name::Name;
 use crate::text::format_duration;
 
 /// The verdicts of a scan.
-pub(super) struct VerdictSorter {
+pub(super) struct FindingsAndRepairQueue {
     pub(super) options: VerifyOptions,
     collector: FindingCollector,
     pub(super) blocking: BlockingFindings,
@@ -35,9 +35,9 @@ struct ScopedVerdicts {
     shared_jobs: HashSet<Name>,
 }
 
-impl VerdictSorter {
-    pub(super) fn new(options: VerifyOptions) -> VerdictSorter {
-        VerdictSorter {
+impl FindingsAndRepairQueue {
+    pub(super) fn new(options: VerifyOptions) -> FindingsAndRepairQueue {
+        FindingsAndRepairQueue {
             collector: FindingCollector::new(options.max_examples),
             queue: RepairQueue::new(options.scans_some_queues()),
             options,
@@ -55,7 +55,7 @@ impl VerdictSorter {
         };
         for (job, dependencies) in &self.lost_dependencies {
             if !dependencies.iter().all(|other| reported(job, other)) {
-                self.queue.exclude_job(job);
+                self.queue.exclude_lost_dependencies_of(job);
             }
         }
         (self.collector.into_sorted_findings(), self.queue)
@@ -121,7 +121,7 @@ impl VerdictSorter {
                     .first_jobs_of_queues(core, progress)?
                     .contains(&verdict.item);
             let missing =
-                finding.severity_depends_on_existence() && missing.contains(&verdict.item);
+                finding.severity_depends_on_job_existence() && missing.contains(&verdict.item);
             let severity = verdict.severity(head, missing);
             if let Some(age) = set_aside_age(&verdict, core.now()) {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
@@ -205,7 +205,7 @@ fn missing_jobs(
 ) -> Result<HashSet<Name>, Error> {
     let jids: Vec<Name> = verdicts
         .iter()
-        .filter(|verdict| verdict.id.row().severity_depends_on_existence())
+        .filter(|verdict| verdict.id.row().severity_depends_on_job_existence())
         .map(|verdict| verdict.item.clone())
         .collect();
     if jids.is_empty() {

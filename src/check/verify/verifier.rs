@@ -6,7 +6,7 @@ use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
 use super::unlisted::FailedJobsSplit;
-use super::verdicts::VerdictSorter;
+use super::verdicts::FindingsAndRepairQueue;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
 use crate::clock::moment::Moment;
@@ -21,7 +21,7 @@ use crate::name::Name;
 pub(crate) struct Verifier {
     candidates: CandidatesByLocation,
     calls: VerifyCalls,
-    verdicts: VerdictSorter,
+    verdicts: FindingsAndRepairQueue,
     progress: VerifyProgress,
 }
 
@@ -30,7 +30,7 @@ impl Verifier {
         Verifier {
             candidates: CandidatesByLocation::default(),
             calls: VerifyCalls::new(&options),
-            verdicts: VerdictSorter::new(options),
+            verdicts: FindingsAndRepairQueue::new(options),
             progress,
         }
     }
@@ -46,7 +46,7 @@ impl Verifier {
 
     /// The findings that could not be verified, because a finding that has to be repaired first is not selected.
     pub(crate) fn findings_not_verified(&self) -> Vec<FindingId> {
-        self.verdicts.blocking.findings_with_hidden_requirements()
+        self.verdicts.blocking.findings_blocked_by_unselected()
     }
 
     /// Scans, and has the candidates verified.
@@ -56,7 +56,7 @@ impl Verifier {
         now: Moment,
         scope: &ScanScope,
     ) -> Result<(), Error> {
-        self.calls.begin_scan(core.measure_round_trip(now));
+        self.calls.reset_batch_sizes(core.measure_round_trip(now));
         self.progress.counts = scan::run_scan(core, now, scope, self)?;
         self.verify_all(core)
     }
@@ -239,11 +239,15 @@ impl CandidateSink for Verifier {
         self.progress.note_pass_start();
     }
 
-    fn note_keys_scanned(&mut self, _: &mut Core, since_last: ScanCounts) -> Result<(), Error> {
-        self.progress.note_keys_scanned(since_last)
+    fn note_and_pace_keys_scanned(
+        &mut self,
+        _: &mut Core,
+        since_last: ScanCounts,
+    ) -> Result<(), Error> {
+        self.progress.note_and_pace_keys_scanned(since_last)
     }
 
-    fn note_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
+    fn note_and_pace_members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
         self.progress.pace_member_reads(members)
     }
 
@@ -251,7 +255,7 @@ impl CandidateSink for Verifier {
         self.progress.max_members_per_read()
     }
 
-    fn note_scan_complete(&mut self, core: &mut Core) -> Result<(), Error> {
+    fn verify_waiting_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error> {
         self.verify_all(core)?;
         self.candidates.forget_verified();
         self.calls.begin_deferred_phase();

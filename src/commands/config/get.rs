@@ -5,7 +5,7 @@ use crate::args::value;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::{ConfigOption, option_of_key};
+use crate::model::config::{ConfigOption, find_known_option};
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -21,7 +21,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Option
-    #[arg(value_name = "KEY", value_parser = value::name(), add = value::CandidateKind::Options)]
+    #[arg(value_name = "KEY", value_parser = value::name(), add = value::CompletionKind::Options)]
     key: Option<Name>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn unset_error(key: &Name, items: &[ConfigOption]) -> Error {
-    let Some(known) = option_of_key(key) else {
+    let Some(known) = find_known_option(key) else {
         let keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
         return Error::unknown_name("option", key, &keys);
     };

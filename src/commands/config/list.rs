@@ -4,7 +4,7 @@ use crate::args::format::Format;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::{ConfigOption, option_of_key};
+use crate::model::config::{ConfigOption, find_known_option};
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -36,7 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let mut items = core.config(now)?;
     items.retain(|item| {
-        let used = option_of_key(&item.key).is_some_and(|known| known.spec.used);
+        let used = find_known_option(&item.key).is_some_and(|known| known.spec.used);
         args.all || item.set || used
     });
     out.show_and_exit_ok(&List::of_all(items))

@@ -95,7 +95,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         let asks = args.clear || session.ui.can_ask() || session.ui.is_protected();
         let consent = if !dry && asks {
-            let what = format!("change {count} on {}", session.destination()?);
+            let what = format!("change {count} on {}", session.server_label_and_address()?);
             Some(session.ui.confirm(&what, |_| diff.clone())?)
         } else {
             None

@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// Options, each followed by its value
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
           allow_negative_numbers = true, value_parser = value::name_or_empty(),
-          add = value::CandidateKind::Options)]
+          add = value::CompletionKind::Options)]
     pairs: Vec<Name>,
     /// Set unknown options, too
     #[arg(long)]

@@ -5,7 +5,7 @@ use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::option_of_key;
+use crate::model::config::find_known_option;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
@@ -21,7 +21,7 @@ use crate::text::{backtick_list, comma_list};
 pub(super) struct Args {
     /// Options
     #[arg(required = true, value_name = "KEY", value_parser = value::name_or_empty(),
-          add = value::CandidateKind::Options)]
+          add = value::CompletionKind::Options)]
     keys: Vec<Name>,
     #[command(flatten)]
     dry: DryRunFlag,
@@ -35,7 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(key) = args
         .keys
         .iter()
-        .find(|key| option_of_key(key).is_none() && !keys.contains(key))
+        .find(|key| find_known_option(key).is_none() && !keys.contains(key))
     {
         return Err(Error::unknown_name("option", key, &keys));
     }

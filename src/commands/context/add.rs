@@ -34,25 +34,25 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(value_parser = context_name)]
+    #[arg(value_parser = parse_context_name)]
     name: String,
     /// Ask for the label before changes; qless-config(5) lists the exceptions
     #[arg(long)]
     protected: bool,
     /// Label of the context in prompts [default: its name]
-    #[arg(long, value_name = "L", value_parser = context_name)]
+    #[arg(long, value_name = "L", value_parser = parse_context_name)]
     label: Option<String>,
     /// Program that prints the password, with its arguments
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "password_env")]
     password_command: Vec<String>,
     /// Environment variable with the password
-    #[arg(long, value_name = "NAME", value_parser = value::variable_name)]
+    #[arg(long, value_name = "NAME", value_parser = value::env_variable_name)]
     password_env: Option<String>,
     #[command(flatten)]
     dry: DryRunFlag,
 }
 
-fn context_name(text: &str) -> Result<String, String> {
+fn parse_context_name(text: &str) -> Result<String, String> {
     let text = plain::strip_plain_marks(text);
     let text = text.trim();
     name::refuse_as_new_name(text.as_bytes()).map(|()| text.into())
@@ -73,12 +73,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .warn("other users can see the password of `--redis` in the process list");
     }
     let given = session.globals.given.clone();
-    tls::refuse_without_tls(&target, &given.tls)?;
+    tls::refuse_tls_flags_without_tls(&target, &given.tls)?;
     let prefix = session.globals.prefix.clone().filter(|_| given.prefix);
     let words = Some(args.password_command).filter(|words| !words.is_empty());
     let has_files = given.tls != TlsFiles::default();
     let tls = if has_files {
-        given.tls.relative_to(&current_dir()?)
+        given.tls.resolved_against(&current_dir()?)
     } else {
         given.tls
     };

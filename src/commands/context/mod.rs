@@ -53,7 +53,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Operate, |args: Args,
 fn config_file(session: &Session) -> Result<&ConfigFile, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
-    file.refuse_missing_file()?;
+    file.refuse_missing_given_file()?;
     Ok(file)
 }
 

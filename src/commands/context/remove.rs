@@ -20,7 +20,7 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(value_parser = value::any_text(), add = value::CandidateKind::Contexts)]
+    #[arg(value_parser = value::any_text(), add = value::CompletionKind::Contexts)]
     name: String,
     #[command(flatten)]
     dry: DryRunFlag,

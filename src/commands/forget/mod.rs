@@ -28,7 +28,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Operate, |args: Args
     args.command.run(session)
 })
 .context_member_dispatch(|args| {
-    MemberDispatch::each_or_each_in_full(match &args.command {
+    MemberDispatch::each_in_full_if_several_names(match &args.command {
         NestedSubcommand::Queue(queue) => queue.queues.len(),
         NestedSubcommand::Worker(worker) => worker.workers.len(),
     })

@@ -25,7 +25,7 @@ use crate::text::{backtick_list, comma_list};
 pub(super) struct Args {
     /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::name_or_empty(),
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     pub queues: Vec<Name>,
     /// Remove queues that have jobs, too
     #[arg(long)]

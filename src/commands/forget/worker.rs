@@ -24,7 +24,7 @@ use crate::text::{backtick_list, comma_list, format_count};
 pub(super) struct Args {
     /// Workers
     #[arg(required = true, value_name = "WORKER", value_parser = value::name_or_empty(),
-          add = value::CandidateKind::Workers)]
+          add = value::CompletionKind::Workers)]
     pub workers: Vec<Name>,
     #[command(flatten)]
     dry: DryRunFlag,
@@ -41,7 +41,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if held > 0 {
             let held = format_count(held as u64, "job", "jobs");
             let message = format!("cannot forget `{name}`: it holds {held}");
-            let workers = CommandLine::new("workers").with_name(name);
+            let workers = CommandLine::new("workers").with_name_argument(name);
             return Err(Error::conflict(message).hint_if(workers.fill_sentence("{} shows them")));
         }
         if !known.contains(name) {

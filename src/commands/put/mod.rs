@@ -9,15 +9,17 @@ use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::coordination::{CoordinationFlags, OccupiedLaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
-use crate::args::moment::TypedMoment;
-use crate::args::shared::{BULK, ExistingQueueFlag, MaxInputDataFlag, ReplicasFlag, RunTimeFlags};
+use crate::args::moment::MomentArg;
+use crate::args::shared::{
+    BULK, DueTimeFlags, MaxInputDataFlag, RequireExistingQueueFlag, WaitReplicasFlag,
+};
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::line::{Dependency, NewJob, NewName};
-use crate::input::source::InputSource;
+use crate::input::source::CommandInputs;
 use crate::input::two_pass::TwoPassFile;
 use crate::json::path::JsonPath;
 use crate::model::job::State;
@@ -100,7 +102,7 @@ mod one;
 pub(crate) struct Args {
     /// Queue
     #[arg(value_parser = value::new_name(), required_unless_present = "from",
-          add = value::CandidateKind::Queues)]
+          add = value::CompletionKind::Queues)]
     queue: Option<Name>,
     /// Class of the job: the kind of work
     #[arg(value_parser = value::klass(), required_unless_present = "from")]
@@ -115,7 +117,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     #[command(flatten)]
     limit: MaxInputDataFlag,
     /// Jid of the job [default: a new one]
@@ -128,20 +130,20 @@ pub(crate) struct Args {
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
-    later: RunTimeFlags,
+    later: DueTimeFlags,
     /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
     /// Tag
     #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
-          add = value::CandidateKind::Tags)]
+          add = value::CompletionKind::Tags)]
     tags: Vec<Name>,
     /// Number of retries
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     retries: Option<u64>,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(),
-          add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
+          add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
     depends: Vec<Name>,
     /// Ignore dependencies that do not exist
     #[arg(long)]
@@ -180,16 +182,16 @@ pub(crate) struct Args {
     /// Wait until the job is complete, at most for D, such as `10m`; with `--from`, all jobs
     #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
           value_parser = moment::parse_deadline)]
-    wait: Option<Option<TypedMoment>>,
+    wait: Option<Option<MomentArg>>,
     /// With `--wait`: the same as the D of `--wait=D`; also a time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline, requires = "wait")]
-    deadline: Option<TypedMoment>,
+    deadline: Option<MomentArg>,
     #[command(flatten)]
     coordinated: CoordinationFlags,
     #[command(flatten)]
     lane: OccupiedLaneFlags,
     #[command(flatten)]
-    replicas: ReplicasFlag,
+    replicas: WaitReplicasFlag,
     /// Show what would be done; change nothing
     #[arg(help_heading = BULK, short = 'n', long)]
     dry_run: bool,
@@ -250,7 +252,7 @@ impl Args {
     }
 
     /// The data from the command line.
-    fn read_data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
+    fn read_data(&self, source: &mut CommandInputs) -> Result<Vec<u8>, Error> {
         let max_data = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
             Some(given) => Ok(data::read_json_data(source, given, max_data)?.0),
@@ -319,7 +321,7 @@ fn wait_for_jobs(
     session: &mut Session,
 ) -> Result<(), Error> {
     let options = waiter.options;
-    session.ui.flush_stdout()?;
+    session.ui.flush_stdout_and_wait_for_pager()?;
     let wait = waiter.wait_for_jobs(jids, session, |_, _| Ok(()))?;
     wait::require_awaited_state(&wait, &options, session)?;
     let elapsed = format_duration(wait.totals.elapsed_s.0);

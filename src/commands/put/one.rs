@@ -2,7 +2,7 @@
 
 use crate::args::coordination;
 use crate::args::format::Format;
-use crate::bulk::maxima::MaximumChanges;
+use crate::bulk::maxima::ChangedThrottleMaxima;
 use crate::bulk::new_queues;
 use crate::core::api::put::PutPolicy;
 use crate::error::Error;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(hint) = swapped {
         session.ui.note(&format!("hint: {hint}"));
     }
-    let maxima = MaximumChanges::read_changes(&args.coordinated.throttles, now, session)?;
+    let maxima = ChangedThrottleMaxima::read_changes(&args.coordinated.throttles, now, session)?;
     // Subscribe before the put, so that the wait misses no event of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
         Some(options) => Some(SubscribedWait::subscribe(options, session)?),

@@ -21,7 +21,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
     pub(super) jids: Vec<InputArg>,
 }
 

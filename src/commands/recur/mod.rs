@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::coordination::{Coordination, CoordinationOption};
+use crate::model::coordination::{CoordinationOption, CoordinationOptions};
 use crate::model::recur::Recurring;
 use crate::model::recur::text::next_runs_text;
 use crate::name::Name;
@@ -108,7 +108,7 @@ fn stays_paused_note(found: &Recurring) -> &'static str {
 
 /// Adds the options of `--no-overlap`: all jobs of the recurring job have its jid as key, and a job is not put while an
 /// earlier one has not ended.
-fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
+fn forbid_overlaps(jid: &Name, options: &mut CoordinationOptions) {
     options.set_option(CoordinationOption::Key, jid.as_bytes().to_vec());
     options.set_option(CoordinationOption::Dup, &b"skip"[..]);
 }
@@ -125,7 +125,7 @@ fn note_next_runs(runs: &[Moment], was_time_given: bool, session: &mut Session) 
 }
 
 /// Reads recurring jobs that must exist.
-fn read_existing_recurring(
+fn require_recurring_jobs(
     session: &mut Session,
     now: Moment,
     jids: &[Name],

@@ -1,6 +1,6 @@
 //! `qless recur pause`
 
-use super::{RECURRING, missing_recurring_error, read_existing_recurring};
+use super::{RECURRING, missing_recurring_error, require_recurring_jobs};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -28,7 +28,7 @@ use crate::text::comma_list;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
     pub(super) jids: Vec<InputArg>,
     /// Reason, which `qless recur get` shows
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
@@ -45,7 +45,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read_jids(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.connect()?;
-    read_existing_recurring(session, now, &jids)?;
+    require_recurring_jobs(session, now, &jids)?;
     let consent =
         session.consent_for_names(args.dry, AskWhen::IfProtected, "pause", RECURRING, &jids)?;
     if consent.is_some() {

@@ -8,12 +8,12 @@ use crate::args::coordination::{self, COORDINATION, CoordinationFlags, OccupiedL
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{TypedMoment, TypedRecurrence};
-use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxInputDataFlag};
+use crate::args::moment::{MomentArg, RecurrenceArg};
+use crate::args::shared::{DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
-use crate::core::api::template::Template;
+use crate::core::api::template::RecurringJobToPut;
 use crate::core::api::template::pause_note;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -52,10 +52,10 @@ use crate::text::format_duration;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Queue
-    #[arg(value_parser = value::new_name(), add = value::CandidateKind::Queues)]
+    #[arg(value_parser = value::new_name(), add = value::CompletionKind::Queues)]
     queue: Name,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     /// Class of the jobs: the kind of work
     #[arg(value_parser = value::klass())]
     klass: Name,
@@ -72,7 +72,7 @@ pub(super) struct Args {
     limit: MaxInputDataFlag,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
     #[arg(long, value_name = "D", value_parser = moment::parse_recurrence, allow_hyphen_values = true)]
-    every: Option<TypedRecurrence>,
+    every: Option<RecurrenceArg>,
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
@@ -80,7 +80,7 @@ pub(super) struct Args {
     /// `mon 03:00` weekly; `2026-11-21T06:00:00Z` is a time as well
     #[arg(long, value_name = "T|:MM", value_parser = moment::parse_run_time, allow_hyphen_values = true,
           conflicts_with = "offset")]
-    at: Option<TypedMoment>,
+    at: Option<MomentArg>,
     /// Not there: the hint says what is
     #[arg(long, value_name = "LINE", hide = true, allow_hyphen_values = true)]
     cron: Option<OsString>,
@@ -108,7 +108,7 @@ pub(super) struct Args {
     priority: i64,
     /// Tag
     #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
-          add = value::CandidateKind::Tags)]
+          add = value::CompletionKind::Tags)]
     tags: Vec<Name>,
     /// Number of retries of each job
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
@@ -141,7 +141,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         super::forbid_overlaps(&jid, &mut coordination);
     }
     coordination::refuse_unmet_requirements(&coordination)?;
-    let job = Template {
+    let job = RecurringJobToPut {
         jid,
         queue: args.queue,
         klass: args.klass,
@@ -200,7 +200,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.core()?.put_recurring(now, &job, pause.as_deref())?;
         let count = paused.as_ref().and_then(|found| found.count.as_ref());
         if let Some(count) = count.and_then(|count| count.to_string().parse().ok()) {
-            session.core()?.raise_template_count(now, &job.jid, count)?;
+            session
+                .core()?
+                .raise_put_job_count_to(now, &job.jid, count)?;
         }
         if pause.is_some() {
             session.ui.note(&what);
@@ -220,7 +222,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The interval and, if one is given or implied, the time of the first run.
-fn interval_and_first_run(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
+fn interval_and_first_run(args: &Args) -> Result<(Duration, Option<MomentArg>), Error> {
     let absent = [
         (args.cron.is_some(), "cron expressions"),
         (args.on.is_some(), "weekdays (`--on`)"),
@@ -237,7 +239,7 @@ fn interval_and_first_run(args: &Args) -> Result<(Duration, Option<TypedMoment>)
     match &args.every {
         Some(every) if args.offset.is_some() => Ok((every.interval, None)),
         Some(every) => Ok((every.interval, at.or(every.at.clone()))),
-        None => match at.as_ref().map(TypedMoment::recurring_period) {
+        None => match at.as_ref().map(MomentArg::recurring_period) {
             Some(Some(every)) => Ok((every, at)),
             once => Err(Error::usage(match once {
                 Some(_) => "`--every` is missing: the time of `--at` does not recur",

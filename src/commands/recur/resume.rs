@@ -1,7 +1,7 @@
 //! `qless recur resume`
 
 use super::pause::{SLICE, invalid_recurring_error, jid_reused_while_paused_error};
-use super::{RECURRING, missing_recurring_error, note_next_runs, read_existing_recurring};
+use super::{RECURRING, missing_recurring_error, note_next_runs, require_recurring_jobs};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -31,7 +31,7 @@ use crate::text::comma_list;
 #[command(visible_alias = "unpause")]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
     pub(super) jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRunFlag,
@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read_jids(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.connect()?;
-    let found = read_existing_recurring(session, now, &jids)?;
+    let found = require_recurring_jobs(session, now, &jids)?;
     let mut runs = Vec::new();
     let consent =
         session.consent_for_names(args.dry, AskWhen::IfProtected, "resume", RECURRING, &jids)?;

@@ -1,7 +1,7 @@
 //! `qless recur rm`
 
 use super::RECURRING;
-use super::read_existing_recurring;
+use super::require_recurring_jobs;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRunFlag;
@@ -25,7 +25,7 @@ use crate::text::comma_list;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_name = "JID", required = true, add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
     pub(super) jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRunFlag,
@@ -36,7 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read_jids(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.connect()?;
-    read_existing_recurring(session, now, &jids)?;
+    require_recurring_jobs(session, now, &jids)?;
     let asks = AskWhen::if_several(session.min_total_with_other_members(jids.len()));
     let consent = session.consent_for_names(args.dry, asks, "remove", RECURRING, &jids)?;
     if let Some(consent) = consent {

@@ -28,7 +28,8 @@ use crate::submit::one::{SinglePut, show_put};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_parser = value::name_or_empty(),
+          add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
     pub(super) jid: Name,
     #[command(flatten)]
     dry: DryRunFlag,

@@ -10,8 +10,8 @@ use crate::args::coordination::{COORDINATION, CoordinationFlags, OccupiedLaneFla
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{TypedMoment, TypedRecurrence};
-use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxInputDataFlag};
+use crate::args::moment::{MomentArg, RecurrenceArg};
+use crate::args::shared::{DryRunFlag, MaxInputDataFlag, RequireExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::duration;
@@ -36,22 +36,23 @@ use crate::session::consent::AskWhen;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_parser = value::name_or_empty(),
+          add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
     pub(super) jid: Name,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
     #[arg(long, value_name = "D", value_parser = moment::parse_recurrence, allow_hyphen_values = true)]
-    every: Option<TypedRecurrence>,
+    every: Option<RecurrenceArg>,
     /// Time of the next run: `03:00`, `mon 03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half
     /// hour. The interval stays, unless `--every` is given
     #[arg(long, value_name = "T|:MM", value_parser = moment::parse_run_time,
           allow_hyphen_values = true)]
-    at: Option<TypedMoment>,
+    at: Option<MomentArg>,
     /// Queue
-    #[arg(long, value_parser = value::new_name(), add = value::CandidateKind::Queues)]
+    #[arg(long, value_parser = value::new_name(), add = value::CompletionKind::Queues)]
     queue: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueueFlag,
+    existing: RequireExistingQueueFlag,
     /// Class of the jobs: the kind of work
     #[arg(long, value_parser = value::new_name())]
     klass: Option<Name>,

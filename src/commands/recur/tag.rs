@@ -26,14 +26,15 @@ use crate::session::consent::AskWhen;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_parser = value::name_or_empty(),
+          add = value::CompletionKind::Jids(value::JidCompletionKind::Recurring))]
     pub(super) jid: Name,
     /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(),
-          required_unless_present = "remove", add = value::CandidateKind::Tags)]
+          required_unless_present = "remove", add = value::CompletionKind::Tags)]
     add: Vec<Name>,
     /// Tag to remove
-    #[arg(long, value_name = "T", value_parser = value::name_or_empty(), add = value::CandidateKind::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::name_or_empty(), add = value::CompletionKind::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     dry: DryRunFlag,

@@ -18,7 +18,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct LocksArgs {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::CompletionKind::Throttles)]
     id: Name,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct LocksArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct PendingArgs {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::CompletionKind::Throttles)]
     id: Name,
 }
 

@@ -33,7 +33,7 @@ use crate::session::Session;
 #[command(visible_alias = "ls")]
 pub(super) struct Args {
     /// Only these throttles and lanes (id or glob)
-    #[arg(value_name = "ID", value_parser = value::pattern(), add = value::CandidateKind::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::pattern(), add = value::CompletionKind::Throttles)]
     ids: Vec<NamePattern>,
     /// Read all queues and the names of all keys, so that no throttle is missing
     #[arg(long)]
@@ -87,13 +87,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// them.
 fn read_selected(args: &Args, core: &mut Core, now: Moment) -> Result<ThrottleListing, Error> {
     let (mut found, (throttles, unreadable)) = if args.all {
-        (core.holding_throttles(now)?, core.all_throttles(now)?)
+        (core.blocking_throttles(now)?, core.all_throttles(now)?)
     } else {
         let named = args.ids.iter().filter_map(NamePattern::as_plain_name);
         let named: BTreeSet<Name> = named.cloned().collect();
         let named = named.into_iter().collect();
         (
-            core.limited_and_holding_throttles(now)?,
+            core.limited_or_blocking_throttles(now)?,
             core.existing_throttles(now, named)?,
         )
     };

@@ -34,10 +34,11 @@ use crate::text::{comma_list, format_count};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::CompletionKind::Throttles)]
     id: Name,
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::NotComplete))]
+    #[arg(value_name = "JID", required = true,
+          add = value::CompletionKind::Jids(value::JidCompletionKind::NotComplete))]
     pub(super) jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRunFlag,

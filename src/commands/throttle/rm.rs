@@ -22,7 +22,7 @@ use crate::text::backtick_list;
 pub(super) struct Args {
     /// Throttles
     #[arg(value_name = "ID", required = true, value_parser = value::name(),
-          add = value::CandidateKind::Throttles)]
+          add = value::CompletionKind::Throttles)]
     ids: Vec<Name>,
     #[command(flatten)]
     dry: DryRunFlag,

@@ -29,7 +29,7 @@ use crate::text::format_count;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = new_throttle_id(), add = value::CandidateKind::Throttles)]
+    #[arg(value_name = "ID", value_parser = new_throttle_id(), add = value::CompletionKind::Throttles)]
     id: Name,
     /// Maximum number of jobs; 0 removes the limit, a negative number lets no job run
     #[arg(value_name = "MAX", value_parser = value::integer, allow_negative_numbers = true)]

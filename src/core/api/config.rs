@@ -4,7 +4,7 @@ use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
-use crate::model::config::{ConfigOption, GENERAL_OPTIONS, option_of_key};
+use crate::model::config::{ConfigOption, GENERAL_OPTIONS, find_known_option};
 use crate::name::Name;
 
 impl Core {
@@ -46,7 +46,7 @@ impl Core {
 }
 
 fn config_option(key: Name, value: Name, is_set: bool) -> ConfigOption {
-    let known = option_of_key(&key);
+    let known = find_known_option(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.spec.default);
     let default = default.filter(|default| !default.is_empty());

@@ -14,19 +14,19 @@ use crate::name::Name;
 
 /// An event by which a server may have lost jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LossCause {
+pub(crate) enum DataLossCause {
     Restarted,
     Flushed,
     Evicted,
 }
 
-impl LossCause {
+impl DataLossCause {
     /// What happened to the server, as a clause that follows the server's address.
-    pub(crate) const fn as_clause(self) -> &'static str {
+    pub(crate) const fn as_data_loss_clause(self) -> &'static str {
         match self {
-            LossCause::Restarted => "restarted, or another one took its place",
-            LossCause::Flushed => "was flushed",
-            LossCause::Evicted => "evicted keys, because its memory was full",
+            DataLossCause::Restarted => "restarted, or another one took its place",
+            DataLossCause::Flushed => "was flushed",
+            DataLossCause::Evicted => "evicted keys, because its memory was full",
         }
     }
 }
@@ -57,7 +57,7 @@ impl LossFreeEpoch {
     /// Whether the server of `other` continues this server's history, as a replica that took over does: its last
     /// changes may then be missing. If not, the cluster moved the data to that server completely. True if this history
     /// is unknown.
-    pub(crate) fn shares_history_with(&self, other: &LossFreeEpoch) -> bool {
+    pub(crate) fn may_share_replication_history_with(&self, other: &LossFreeEpoch) -> bool {
         let mut histories = self.histories.iter();
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
     }
@@ -66,11 +66,11 @@ impl LossFreeEpoch {
     pub(crate) fn causes_of_loss(
         &self,
         present: &LossFreeEpoch,
-    ) -> impl Iterator<Item = LossCause> + use<> {
+    ) -> impl Iterator<Item = DataLossCause> + use<> {
         [
-            (self.run_id != present.run_id, LossCause::Restarted),
-            (present.flushes > self.flushes, LossCause::Flushed),
-            (present.evicted > self.evicted, LossCause::Evicted),
+            (self.run_id != present.run_id, DataLossCause::Restarted),
+            (present.flushes > self.flushes, DataLossCause::Flushed),
+            (present.evicted > self.evicted, DataLossCause::Evicted),
         ]
         .into_iter()
         .filter_map(|(happened, cause)| happened.then_some(cause))
@@ -129,7 +129,7 @@ impl Core {
 
     /// The moment since which the core has deleted no ended job because of its age or because there were too many. If a
     /// younger job is missing, it was cancelled or lost.
-    pub(crate) fn retention_start(&mut self, now: Moment) -> Result<Moment, Error> {
+    pub(crate) fn ended_jobs_kept_since(&mut self, now: Moment) -> Result<Moment, Error> {
         let options = self.config(now)?;
         let number = |key: &str| {
             let option = options.iter().find(|option| option.key == Name::from(key));

@@ -19,7 +19,7 @@ pub(crate) struct EventStream {
 
 /// An item of an event stream.
 #[derive(Debug)]
-pub(crate) enum EventNotice {
+pub(crate) enum EventOrConnectionChange {
     /// The connection was lost. Events may be missed from now on.
     Lost(ConnectionLoss),
     /// The server publishes events to this client from now on. Earlier events may have been missed.
@@ -58,13 +58,16 @@ impl EventStream {
     }
 
     /// The next event, or the error that ended the stream; `None` if no event comes by `until`.
-    pub(crate) fn next_event(&self, until: Instant) -> Option<Result<EventNotice, Error>> {
+    pub(crate) fn next_event(
+        &self,
+        until: Instant,
+    ) -> Option<Result<EventOrConnectionChange, Error>> {
         let notice = self.subscription.next_notice(until)?;
         Some(notice.map(|notice| match notice {
-            SubscriptionNotice::Lost(loss) => EventNotice::Lost(loss),
-            SubscriptionNotice::Subscribed(at) => EventNotice::Back(at),
+            SubscriptionNotice::Lost(loss) => EventOrConnectionChange::Lost(loss),
+            SubscriptionNotice::Subscribed(at) => EventOrConnectionChange::Back(at),
             SubscriptionNotice::Message(message) => {
-                EventNotice::Event(Box::new(read_event(&message, &self.prefix)))
+                EventOrConnectionChange::Event(Box::new(read_event(&message, &self.prefix)))
             }
         }))
     }

@@ -5,7 +5,7 @@ use super::queue;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
-use crate::model::explain::{JidTraces, PopFacts};
+use crate::model::explain::{MissingJobTraces, PopFacts};
 use crate::name::Name;
 
 impl Core {
@@ -29,7 +29,11 @@ impl Core {
     }
 
     /// Where the id of a job is mentioned.
-    pub(crate) fn traces_of_jid(&mut self, now: Moment, jid: &Name) -> Result<JidTraces, Error> {
+    pub(crate) fn traces_of_jid(
+        &mut self,
+        now: Moment,
+        jid: &Name,
+    ) -> Result<MissingJobTraces, Error> {
         self.call(now, Call::new(calls::LOOK_TRACES).arg(jid))
     }
 }

@@ -93,7 +93,7 @@ impl StoredIdScan {
         let call = Call::new(calls::LOOK_SCAN).arg(self.kind).arg(cursor);
         let page: IdPage = core.call(now, call.arg("1000"))?;
         self.cursor
-            .advance_or_restart(core, "look.scan", page.next)?;
+            .advance_or_restart_if_moved(core, "look.scan", page.next)?;
         Ok(Some(page.ids))
     }
 }

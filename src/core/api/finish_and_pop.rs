@@ -14,7 +14,7 @@ use crate::error::{Cause, Error, Kind};
 use crate::json::Number;
 use crate::json::quote::quote_array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
+use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -108,7 +108,7 @@ impl Core {
 
     /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its count, and up to
     /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs_again`, with this
-    /// `now`, returns the outcomes of the endings, and `take_over_unknown_jobs` finds the popped jobs.
+    /// `now`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped jobs.
     pub fn finish_and_pop(
         &mut self,
         now: Moment,
@@ -187,7 +187,7 @@ impl Core {
         now: Moment,
         worker: &Name,
         jids: &[Name],
-    ) -> Result<Vec<ExtendOutcome>, Error> {
+    ) -> Result<Vec<LockExtensionOutcome>, Error> {
         let extend = |jids: &[Name]| {
             let call = Call::new(calls::GUARD_HEARTBEAT).arg(worker);
             call.args(jids.iter().flat_map(|jid| [jid.as_bytes(), b""]))
@@ -197,9 +197,9 @@ impl Core {
         for locks in self.call_all::<Vec<ExtendReply>>(now, &calls) {
             for lock in locks? {
                 outcomes.push(match lock {
-                    ExtendReply::Done(expires) => ExtendOutcome::Extended(expires),
-                    ExtendReply::Gone => ExtendOutcome::Gone,
-                    ExtendReply::NotHolder => ExtendOutcome::Lost,
+                    ExtendReply::Done(expires) => LockExtensionOutcome::Extended(expires),
+                    ExtendReply::Gone => LockExtensionOutcome::Gone,
+                    ExtendReply::NotHolder => LockExtensionOutcome::Lost,
                     ExtendReply::Invalid(why) => {
                         let message = format!("cannot extend a lock: {why}");
                         return Err(Error::new(Kind::Error, message));
@@ -217,7 +217,7 @@ impl Core {
 
     /// The jobs that the worker holds without knowing of them, because the reply to their pop was lost. Extends their
     /// locks: success proves that the worker still holds the job.
-    pub fn take_over_unknown_jobs(
+    pub fn recover_jobs_of_lost_pop(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -231,7 +231,7 @@ impl Core {
         let locks = self.extend_locks(now, worker, &jids)?;
         let held = jids.into_iter().zip(locks);
         let held: Vec<Name> = held
-            .filter(|(_, lock)| matches!(lock, ExtendOutcome::Extended(_)))
+            .filter(|(_, lock)| matches!(lock, LockExtensionOutcome::Extended(_)))
             .map(|(jid, _)| jid)
             .collect();
         self.jobs_still_held(now, worker, &held)

@@ -49,7 +49,7 @@ pub(crate) struct PutOrDependencyRefusalText {
 
 impl PutOrDependencyRefusalText {
     /// The reason as exactly as it is known.
-    pub(crate) fn exact_sentence(&self) -> &str {
+    pub(crate) fn text_with_jobs_or_summary(&self) -> &str {
         self.with_jobs.as_deref().unwrap_or(&self.summary)
     }
 }
@@ -327,7 +327,7 @@ impl Core {
 
     /// Cancels jobs in order, at least one, until the limit of one call is reached. Each cancelled job has an outcome,
     /// which names the dependents that were deleted or released with it.
-    pub fn cancel_leading_jobs(
+    pub fn cancel_jobs_up_to_call_limit(
         &mut self,
         now: Moment,
         dependents: DependentsPolicy,

@@ -12,7 +12,9 @@ use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
 use crate::json::data::JobData;
 use crate::json::{Json, Number};
-use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, MergePayload, Neighbor, State};
+use crate::model::job::{
+    DependenciesAndDependents, Failure, HistoryEntry, Job, MergePayload, Neighbor, State,
+};
 use crate::name::Name;
 
 /// A choice of the fields of a job to read, with the names of these fields in the call of the core.
@@ -199,7 +201,7 @@ impl Core {
         &mut self,
         now: Moment,
         jid: &Name,
-    ) -> Result<Option<Dependencies>, Error> {
+    ) -> Result<Option<DependenciesAndDependents>, Error> {
         let found = self.jobs(now, JobFields::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
@@ -210,7 +212,7 @@ impl Core {
             .filter_map(|other| other.job.as_deref_mut());
         self.set_failed_dependency_counts(now, blocked.collect())?;
         let dependents = neighbors.split_off(job.dependencies.len());
-        Ok(Some(Dependencies {
+        Ok(Some(DependenciesAndDependents {
             jid: job.jid,
             klass: job.klass,
             queue: job.queue,

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::guard::GuardReply;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
-use crate::error::{Error, Refusal};
+use crate::error::{Error, JobChangeRefusal};
 use crate::json::quote::quote_array;
 use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
@@ -204,7 +204,7 @@ struct GuardedCommandReply<T> {
 }
 
 fn is_job_gone(error: &Error, jid: &Name) -> bool {
-    error.refusal_of(jid) == Some(&Refusal::Gone)
+    error.refusal_of(jid) == Some(&JobChangeRefusal::Gone)
 }
 
 fn track_call(is_tracked: bool, jid: &Name) -> Call {

@@ -157,7 +157,7 @@ pub(crate) fn named_or_all_queues(
         return core.index_members(now, all);
     };
     if !allows_missing {
-        for queue in core.queues_with_unreadable(now, named)? {
+        for queue in core.queues_including_unreadable(now, named)? {
             if !queue.exists() {
                 let known = core.index_members(now, &Index::Queues)?;
                 return Err(Error::unknown_name("queue", &queue.name, &known));

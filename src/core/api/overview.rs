@@ -9,7 +9,7 @@ use crate::core::call::info::InfoText;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::overview::{
-    QueueFacts, RecentCompletions, RecentFailures, SystemFacts, SystemList,
+    GroupWithRecentFailures, QueueFacts, RecentCompletions, SystemFacts, SystemWideList,
 };
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::server::ServerFacts;
@@ -52,7 +52,7 @@ impl Core {
         let mut counts = reply.queue_counts;
         queue::add_head_job_waits(now, &mut counts, false);
         let queues = reply.queues.into_iter().zip(counts);
-        let group = |(group, jobs, recent)| RecentFailures {
+        let group = |(group, jobs, recent)| GroupWithRecentFailures {
             group,
             recent,
             jobs,
@@ -77,7 +77,7 @@ impl Core {
                 .map(|(facts, counts)| QueueFacts { counts, ..facts })
                 .filter(|facts| facts.counts.exists())
                 .collect(),
-            workers: worker::add_processes_and_sort(reply.workers, true, now),
+            workers: worker::fill_processes_and_sort_recent_if_all(reply.workers, true, now),
             damaged_queues: reply.damaged_queues,
             damaged_lists: reply.damaged_lists,
         };
@@ -108,7 +108,7 @@ struct StatusReply {
     queue_counts: Vec<Queue>,
     workers: Vec<Worker>,
     damaged_queues: Vec<Name>,
-    damaged_lists: Vec<SystemList>,
+    damaged_lists: Vec<SystemWideList>,
 }
 
 /// A group, its number of jobs, and its number of recent failures.

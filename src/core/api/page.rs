@@ -43,7 +43,7 @@ impl ScanCursor {
 
     /// Stores the cursor from the reply to `call`. If the data has moved to another server, begins the scan again, or
     /// fails if it had begun again before.
-    pub(crate) fn advance_or_restart(
+    pub(crate) fn advance_or_restart_if_moved(
         &mut self,
         core: &mut Core,
         call: &str,
@@ -122,7 +122,8 @@ impl JobScan {
             .arg("TYPE")
             .arg("hash");
         let (cursor, keys): (Bytes, Vec<Bytes>) = core.call(now, call)?;
-        self.cursor.advance_or_restart(core, "SCAN", cursor)?;
+        self.cursor
+            .advance_or_restart_if_moved(core, "SCAN", cursor)?;
         let jid = |Bytes(key): Bytes| Name::from(key.get(prefix.len()..).unwrap_or_default());
         Ok(Some(keys.into_iter().map(jid).collect()))
     }

@@ -18,7 +18,7 @@ use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::lenient;
 use crate::model::lag::{LagCause, QueueLag};
-use crate::model::length::Length;
+use crate::model::length::QueueLength;
 use crate::model::pattern::NamePattern;
 use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
 use crate::name::Name;
@@ -37,8 +37,8 @@ pub struct QueuesByReadability {
 
 impl Core {
     /// The number of jobs in a queue.
-    pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
-        Ok(Length {
+    pub fn length(&mut self, now: Moment, queue: &Name) -> Result<QueueLength, Error> {
+        Ok(QueueLength {
             queue: queue.clone(),
             length: self.call(now, Call::new(calls::LENGTH).arg(queue))?,
         })
@@ -89,14 +89,14 @@ impl Core {
     /// The named queues in the given order, or all known queues by name if none is named. A queue that cannot be read
     /// is an error.
     pub fn queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
-        let queues = self.queues_with_unreadable(now, names)?;
+        let queues = self.queues_including_unreadable(now, names)?;
         require_readable(&queues)?;
         Ok(queues)
     }
 
     /// The named queues in the given order, or all known queues by name if none is named. Includes queues that cannot
     /// be read.
-    pub fn queues_with_unreadable(
+    pub fn queues_including_unreadable(
         &mut self,
         now: Moment,
         names: &[Name],
@@ -196,7 +196,7 @@ impl Core {
             .collect();
         let globs = plain.len() < patterns.len() || patterns.is_empty();
         let known = if globs {
-            self.queues_with_unreadable(now, &[])?
+            self.queues_including_unreadable(now, &[])?
         } else {
             Vec::new()
         };
@@ -206,7 +206,7 @@ impl Core {
         let named = if plain.is_empty() {
             Vec::new()
         } else {
-            self.queues_with_unreadable(now, &plain)?
+            self.queues_including_unreadable(now, &plain)?
         };
         if let Some(unknown) = named.iter().find(|queue| !queue.exists()) {
             return Err(not_found::missing_queue_error(self, now, &unknown.name)?);
@@ -234,7 +234,7 @@ impl Core {
 
     /// Refuses a queue that does not exist.
     pub fn require_queue(&mut self, now: Moment, queue: &Name) -> Result<(), Error> {
-        let found = self.queues_with_unreadable(now, std::slice::from_ref(queue))?;
+        let found = self.queues_including_unreadable(now, std::slice::from_ref(queue))?;
         if found.iter().any(Queue::exists) {
             Ok(())
         } else {

@@ -70,18 +70,18 @@ pub(crate) const START: &[u8] = b"0";
 
 /// Names of fields, packed once for many reads.
 #[derive(Clone, Debug)]
-pub struct PackedFields {
+pub struct PackedFieldNames {
     names: &'static [&'static str],
     words: PackedWords,
 }
 
-impl PackedFields {
-    pub fn new(names: &'static [&'static str]) -> PackedFields {
+impl PackedFieldNames {
+    pub fn new(names: &'static [&'static str]) -> PackedFieldNames {
         let mut words = PackedWords::default();
         names
             .iter()
             .for_each(|name| words.add_word(name.as_bytes()));
-        PackedFields { names, words }
+        PackedFieldNames { names, words }
     }
 }
 
@@ -160,7 +160,7 @@ impl ReadCommand {
         read.arg(from.to_string()).arg(to.to_string())
     }
 
-    pub fn hash_fields(key: &[u8], names: &PackedFields) -> ReadCommand {
+    pub fn hash_fields(key: &[u8], names: &PackedFieldNames) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.words.clone());
         ReadCommand { call, ..read }
@@ -169,7 +169,7 @@ impl ReadCommand {
     /// Reads a whole hash and keeps the named fields. If most fields are wanted, this takes the server half as long as
     /// HMGET, since it looks up no names. HRANDFIELD is the only such command with a limit: a hash with very many
     /// fields gives [`ReadReply::Large`].
-    pub fn fields_of_whole_hash(key: &[u8], names: &PackedFields) -> ReadCommand {
+    pub fn fields_of_whole_hash(key: &[u8], names: &PackedFieldNames) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Whole(names.names), "HRANDFIELD").arg(key);
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
     }
@@ -312,7 +312,7 @@ impl Core {
         let key = [self.prefix().as_bytes(), b"x"].concat();
         match self.run_read(
             now,
-            ReadCommand::fields_of_whole_hash(&key, &PackedFields::new(&[])),
+            ReadCommand::fields_of_whole_hash(&key, &PackedFieldNames::new(&[])),
         ) {
             Err(error) if error.kind() == Kind::NoPerm => Ok(false),
             reply => reply.map(|_| true),

@@ -7,7 +7,7 @@ use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
 use crate::json::data::JobData;
 use crate::json::{Json, Number};
-use crate::model::coordination::Coordination;
+use crate::model::coordination::CoordinationOptions;
 use crate::model::pattern::{NamePattern, passes_filter};
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -174,7 +174,7 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
 }
 
 /// Reads the options that the jobs of a template get; `None` if there are none.
-fn read_options(text: &[u8]) -> Option<Coordination<'static>> {
-    let options = Coordination::from_json(&Json::parse(text)?);
+fn read_options(text: &[u8]) -> Option<CoordinationOptions<'static>> {
+    let options = CoordinationOptions::from_json(&Json::parse(text)?);
     (!options.is_empty()).then_some(options)
 }

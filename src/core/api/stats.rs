@@ -5,7 +5,7 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::json::{Json, Number};
-use crate::model::stats::{DurationSpread, Histogram, Stats};
+use crate::model::stats::{DurationSpread, Histogram, QueueDayStats};
 use crate::name::Name;
 
 /// The number of calls in one round trip.
@@ -18,7 +18,7 @@ impl Core {
         now: Moment,
         queues: &[Name],
         days: &[(String, Moment)],
-    ) -> Result<Vec<Stats>, Error> {
+    ) -> Result<Vec<QueueDayStats>, Error> {
         let requests: Vec<(&Name, &(String, Moment))> = queues
             .iter()
             .flat_map(|queue| days.iter().map(move |day| (queue, day)))
@@ -31,10 +31,10 @@ impl Core {
                 .collect();
             let replies: Vec<Result<Bytes, Error>> = self.call_all(now, &calls);
             for ((queue, (day, of)), reply) in slice.iter().zip(replies) {
-                let mut stats = Stats {
+                let mut stats = QueueDayStats {
                     queue: (*queue).clone(),
                     day: day.clone(),
-                    ..Stats::default()
+                    ..QueueDayStats::default()
                 };
                 let fields = reply::read_json_object(calls::STATS.name, &reply?)?;
                 fill_stats_from_json(&mut stats, fields);
@@ -46,7 +46,7 @@ impl Core {
     }
 }
 
-fn fill_stats_from_json(stats: &mut Stats, fields: Vec<(Name, Json)>) {
+fn fill_stats_from_json(stats: &mut QueueDayStats, fields: Vec<(Name, Json)>) {
     for (field, value) in fields {
         match field.as_bytes() {
             b"retries" => stats.retries = count_from_json(&value),

@@ -14,13 +14,13 @@ use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::{quote_array, quote_string};
 use crate::model::bulk::OutcomeCode;
-use crate::model::coordination::Coordination;
+use crate::model::coordination::CoordinationOptions;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
 /// A recurring job to put.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Template {
+pub struct RecurringJobToPut {
     pub jid: Name,
     pub queue: Name,
     pub klass: Name,
@@ -33,7 +33,7 @@ pub struct Template {
     pub backlog: u64,
     pub tags: Vec<Name>,
     /// The options of the jobs that it puts.
-    pub coordination: Coordination<'static>,
+    pub coordination: CoordinationOptions<'static>,
 }
 
 /// A recurring job from an export. Its numbers are kept as texts, so that no digit changes.
@@ -49,14 +49,14 @@ pub struct ExportedRecurringJob<'t> {
     pub retries: &'t str,
     pub backlog: &'t str,
     pub tags: &'t [Name],
-    pub coordination: &'t Coordination<'t>,
+    pub coordination: &'t CoordinationOptions<'t>,
     /// The note about the pause of the stored or the exported template: the imported template is then paused, too.
     /// `None` if neither is paused.
     pub pause: Option<&'t [u8]>,
 }
 
 /// A change of the stored text that contains the count of a template.
-struct TemplateCountChange {
+struct PutJobCountChange {
     key: Name,
     field: Name,
     before: Name,
@@ -98,7 +98,7 @@ impl Core {
     ///
     /// The core has no call that sets the count. `check.revert`, the call that reverts repairs, serves instead: it
     /// changes a field only if the field still has the value that was read.
-    pub(crate) fn raise_template_count(
+    pub(crate) fn raise_put_job_count_to(
         &mut self,
         now: Moment,
         jid: &Name,
@@ -106,7 +106,7 @@ impl Core {
     ) -> Result<(), Error> {
         // If a pop puts jobs of the template meanwhile, the change no longer fits: read the count again.
         for _ in 0..10 {
-            let Some(change) = self.template_count_change(now, jid, count)? else {
+            let Some(change) = self.put_job_count_change(now, jid, count)? else {
                 return Ok(());
             };
             let call = Call::new(calls::CHECK_REVERT.with_wording("change", "changing"));
@@ -123,12 +123,12 @@ impl Core {
 
     /// The change that raises a template's count to `count`. `None` if the stored count is not lower, or cannot be
     /// read.
-    fn template_count_change(
+    fn put_job_count_change(
         &mut self,
         now: Moment,
         jid: &Name,
         count: u64,
-    ) -> Result<Option<TemplateCountChange>, Error> {
+    ) -> Result<Option<PutJobCountChange>, Error> {
         let keys = Keys::new(self.prefix());
         let live = keys.recurring_key(jid.as_bytes());
         let paused = keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
@@ -152,7 +152,7 @@ impl Core {
         };
         if let Some(stored) = stored.filter(|stored| lower(stored)) {
             let (before, after) = (Name::from(stored), Name::from(count.to_string()));
-            return Ok(Some(TemplateCountChange {
+            return Ok(Some(PutJobCountChange {
                 key: Name::from(live),
                 field: Name::from("count"),
                 before,
@@ -173,7 +173,7 @@ impl Core {
         });
         Ok(document
             .zip(raised)
-            .map(|(before, after)| TemplateCountChange {
+            .map(|(before, after)| PutJobCountChange {
                 key: Name::from(paused),
                 field: jid.clone(),
                 before: Name::from(before),
@@ -185,7 +185,7 @@ impl Core {
     pub fn put_recurring(
         &mut self,
         now: Moment,
-        job: &Template,
+        job: &RecurringJobToPut,
         pause_note: Option<&[u8]>,
     ) -> Result<(), Error> {
         let every = decimal_seconds_text(job.every);
@@ -248,12 +248,18 @@ impl Core {
         for (name, value) in changes {
             call = call.arg(name).arg(value);
         }
-        self.change_recurring_job(now, jid, call).map(drop)
+        self.change_recurring_and_get_last_value(now, jid, call)
+            .map(drop)
     }
 
     /// Changes one recurring job, paused or not. The result is the last word of the reply: the time of
     /// the next run, or the tags.
-    fn change_recurring_job(&mut self, now: Moment, jid: &Name, call: Call) -> Result<Name, Error> {
+    fn change_recurring_and_get_last_value(
+        &mut self,
+        now: Moment,
+        jid: &Name,
+        call: Call,
+    ) -> Result<Name, Error> {
         let (reply,): (GuardReply<Vec<Name>>,) = self.call(now, call)?;
         match reply.code {
             OutcomeCode::Ok => Ok(reply
@@ -305,7 +311,7 @@ impl Core {
             TagChange::Remove => "untag",
         };
         let call = recur_call(name, 1).arg(jid).args(tags);
-        let tags = self.change_recurring_job(now, jid, call)?;
+        let tags = self.change_recurring_and_get_last_value(now, jid, call)?;
         Ok(tags.as_bytes().to_vec())
     }
 
@@ -320,7 +326,7 @@ impl Core {
 /// recurring job is stored as a paused one, and replaces a paused one.
 fn put_recurring_call(
     words: &[&[u8]],
-    coordination: &Coordination,
+    coordination: &CoordinationOptions,
     pause_note: Option<&[u8]>,
 ) -> Call {
     let call = match pause_note {
@@ -349,7 +355,7 @@ pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>
 }
 
 /// Adds to a call the options with which a recurring job puts its jobs.
-fn add_coordination_options(call: Call, coordination: &Coordination) -> Call {
+fn add_coordination_options(call: Call, coordination: &CoordinationOptions) -> Call {
     let words = coordination.option_pairs();
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
@@ -368,7 +374,7 @@ fn recur_call(verb: &'static str, jid_index: usize) -> Call {
     Call::new(spec).arg(verb)
 }
 
-impl Template {
+impl RecurringJobToPut {
     fn is_stored_as(&self, found: &Recurring) -> bool {
         let number = |stored: &Option<Number>| stored.map(|number| number.0);
         found.queue.as_ref() == Some(&self.queue)

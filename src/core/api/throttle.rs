@@ -291,16 +291,16 @@ impl Core {
 
     /// The throttles whose maximum a client has set with this core, and the throttles and lanes that hold a job back
     /// now in the oldest and the newest queues. Makes one call, or a few if there are many.
-    pub(crate) fn limited_and_holding_throttles(
+    pub(crate) fn limited_or_blocking_throttles(
         &mut self,
         now: Moment,
     ) -> Result<ThrottleListing, Error> {
         self.read_throttle_listing(now, ThrottleListScope::All, usize::MAX)
     }
 
-    /// Like [`Core::limited_and_holding_throttles`], but stops reading the index of maxima once at least `limit`
+    /// Like [`Core::limited_or_blocking_throttles`], but stops reading the index of maxima once at least `limit`
     /// throttles are found.
-    pub(crate) fn first_throttles(
+    pub(crate) fn first_limited_and_all_blocking_throttles(
         &mut self,
         now: Moment,
         limit: usize,
@@ -309,7 +309,7 @@ impl Core {
     }
 
     /// The throttles and lanes that hold a job back now, in any queue.
-    pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ThrottleListing, Error> {
+    pub(crate) fn blocking_throttles(&mut self, now: Moment) -> Result<ThrottleListing, Error> {
         self.read_throttle_listing(now, ThrottleListScope::Holding, usize::MAX)
     }
 
@@ -341,11 +341,11 @@ impl Core {
         }
     }
 
-    /// The ids of the throttles in [`Core::limited_and_holding_throttles`], without lanes: an error or note suggests
+    /// The ids of the throttles in [`Core::limited_or_blocking_throttles`], without lanes: an error or note suggests
     /// the most similar one.
     pub(crate) fn throttle_ids_to_suggest(&mut self, now: Moment) -> Result<Vec<Name>, Error> {
         let listed = self
-            .limited_and_holding_throttles(now)?
+            .limited_or_blocking_throttles(now)?
             .throttles
             .into_keys();
         let throttles = listed.filter(|(is_lane, _)| !is_lane);
@@ -455,7 +455,7 @@ impl Core {
 
     /// A throttle with its first jobs; for the id of a lane, the lane with its first jobs. Refuses keys of a wrong
     /// type, which the core would read as no maximum.
-    pub(crate) fn readable_throttle_with_jobs(
+    pub(crate) fn readable_throttle_or_lane_with_jobs(
         &mut self,
         now: Moment,
         id: &Name,

@@ -23,7 +23,11 @@ impl Core {
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
-        Ok(add_processes_and_sort(found, names.is_empty(), now))
+        Ok(fill_processes_and_sort_recent_if_all(
+            found,
+            names.is_empty(),
+            now,
+        ))
     }
 
     /// A worker with its jobs, `None` if it does not exist.
@@ -115,7 +119,7 @@ impl Core {
 
 /// Adds to each worker the facts about its process that its name contains. If `are_all_known`, the list has all known
 /// workers: sorts it, and drops workers that were not seen for long.
-pub(super) fn add_processes_and_sort(
+pub(super) fn fill_processes_and_sort_recent_if_all(
     mut workers: Vec<Worker>,
     are_all_known: bool,
     now: Moment,

@@ -70,7 +70,7 @@ impl Core {
         ahead: OutstandingCalls,
     ) -> Vec<Result<Value, Error>> {
         let OutstandingCalls { calls, request } = ahead;
-        let received = request.and_then(|number| self.take_replies(number));
+        let received = request.and_then(|number| self.take_replies_of_request(number));
         match received {
             Some(received)
                 if received.fault.is_none()
@@ -95,7 +95,7 @@ impl Core {
     }
 
     /// The replies to a request.
-    fn take_replies(&mut self, number: u64) -> Option<ReceivedReplies> {
+    fn take_replies_of_request(&mut self, number: u64) -> Option<ReceivedReplies> {
         self.receive_up_to(number);
         let mut open = self.ahead.open.iter();
         let at = open.position(|request| request.number == number)?;

@@ -123,7 +123,7 @@ impl CallSpec {
         CallSpec { subject, ..self }
     }
 
-    pub(crate) fn only_reads(&self) -> bool {
+    pub(crate) fn has_read_retry_class(&self) -> bool {
         self.class == RetryClass::Read
     }
 
@@ -139,7 +139,7 @@ impl CallSpec {
     /// call.
     pub(crate) fn subject_text(&self, call_name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.subject {
-            SubjectArgs::Nothing if self.only_reads() => return "the reply".into(),
+            SubjectArgs::Nothing if self.has_read_retry_class() => return "the reply".into(),
             SubjectArgs::Nothing => None,
             SubjectArgs::Jobs => return "jobs".into(),
             SubjectArgs::Jid(at) | SubjectArgs::Queue(at) | SubjectArgs::Key(at) => Some(at),
@@ -154,7 +154,8 @@ impl CallSpec {
     /// The hint with the command that shows whether a call was applied whose reply was lost.
     pub(crate) fn hint_for_lost_reply(&self, args: &[Vec<u8>]) -> Option<String> {
         let named = |at: usize| args.get(at).map(|name| Name::from(name.as_slice()));
-        let command = |words: &str, at| Some(CommandLine::new(words).with_name(named(at)?));
+        let command =
+            |words: &str, at| Some(CommandLine::new(words).with_name_argument(named(at)?));
         let command = match self.subject {
             SubjectArgs::Nothing | SubjectArgs::Jobs => None,
             SubjectArgs::Jid(at) => command("get", at),

@@ -161,7 +161,7 @@ impl Core {
             Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
             map => {
                 self.adopt_cluster_map(map);
-                self.require_hash_tag(deadline)?;
+                self.require_hash_tag_unless_one_primary(deadline)?;
             }
         }
         let node = Some(node.clone());
@@ -222,12 +222,12 @@ impl Core {
 
     /// Refuses a prefix without a hash tag, because its keys would be on many nodes, unless the cluster has one primary
     /// for all slots.
-    fn require_hash_tag(&self, deadline: Instant) -> Result<(), Error> {
+    fn require_hash_tag_unless_one_primary(&self, deadline: Instant) -> Result<(), Error> {
         if self.script.has_tagged_prefix() || self.route.one_primary {
             return Ok(());
         }
         let used = self.tagged_prefixes(deadline.min(Instant::now() + SEARCH_TIME));
-        Err(error::untagged_cluster_prefix_with_tagged(
+        Err(error::untagged_cluster_prefix_naming_tagged(
             self.prefix(),
             &self.target,
             &used,
@@ -247,7 +247,7 @@ impl Core {
         };
         let (map, place) = self.locate_keys(connection, &node, deadline);
         self.adopt_cluster_map(map);
-        self.require_hash_tag(deadline)?;
+        self.require_hash_tag_unless_one_primary(deadline)?;
         match (self.route.one_primary, place) {
             (true, KeysLocation::Here) => Ok(()),
             _ => Err(error::address_is_cluster_node(&self.target)),
@@ -293,7 +293,7 @@ impl Core {
     /// Makes a call that waits while the keys of the prefix move, and follows them. If they moved,
     /// [`Core::route_version`] has changed afterwards. Does nothing outside a cluster.
     pub(crate) fn follow_moving_keys(&mut self) -> Result<(), Error> {
-        if !self.is_in_cluster() || !self.script.has_tagged_prefix() {
+        if !self.has_cluster_address() || !self.script.has_tagged_prefix() {
             return Ok(());
         }
         let keys = self.script.routing_keys().to_vec();
@@ -302,7 +302,7 @@ impl Core {
 
     /// The number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
     pub(crate) fn count_keys_in_slot(&mut self, now: Moment) -> Option<u64> {
-        if !self.is_in_cluster() || !self.script.has_tagged_prefix() {
+        if !self.has_cluster_address() || !self.script.has_tagged_prefix() {
             return None;
         }
         let prefix = self.prefix().to_owned();
@@ -313,12 +313,12 @@ impl Core {
     }
 
     /// The node of the cluster that the last connection went to; `None` outside a cluster.
-    pub(crate) fn connected_node(&self) -> Option<Node> {
+    pub(crate) fn connected_cluster_node(&self) -> Option<Node> {
         let node = self.route.node.clone();
-        node.filter(|_| self.is_in_cluster())
+        node.filter(|_| self.has_cluster_address())
     }
 
-    fn is_in_cluster(&self) -> bool {
+    fn has_cluster_address(&self) -> bool {
         matches!(self.target.address, Address::Cluster(_))
     }
 

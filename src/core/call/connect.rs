@@ -27,7 +27,7 @@ use crate::threads;
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    requests: Sender<ConnectRequest>,
+    requests: Sender<ConnectionThreadRequest>,
     received: Receiver<ReceivedReplies>,
     /// The stream, once the caller has taken it over.
     own: Option<RefCell<Stream>>,
@@ -40,7 +40,7 @@ pub(crate) struct ReceivedReplies {
     pub fault: Option<Fault>,
 }
 
-struct ConnectRequest {
+struct ConnectionThreadRequest {
     /// The commands to send. If they contain a password, their bytes are wiped after sending.
     bytes: PackedCommands,
     deadline: Instant,
@@ -91,7 +91,7 @@ impl PackedCommands {
     }
 
     /// Marks these commands as containing a password, so that their bytes are wiped when they are dropped.
-    pub(crate) fn wipe_after_sending(&mut self) {
+    pub(crate) fn mark_to_wipe_on_drop(&mut self) {
         self.secret = true;
     }
 }
@@ -186,7 +186,7 @@ impl Connection {
         tls: Option<&TlsClient>,
         deadline: Instant,
     ) -> Result<Connection, Fault> {
-        let (requests, inbox) = mpsc::channel::<ConnectRequest>();
+        let (requests, inbox) = mpsc::channel::<ConnectionThreadRequest>();
         let (outbox, received) = mpsc::sync_channel(BACKLOG);
         let (address, tls) = (address.clone(), tls.cloned());
         threads::spawn(move || {
@@ -218,7 +218,7 @@ impl Connection {
     /// may be used.
     pub(crate) fn take_stream_from_thread(mut self) -> Connection {
         let (sender, stream) = mpsc::channel();
-        let request = ConnectRequest {
+        let request = ConnectionThreadRequest {
             bytes: PackedCommands::default(),
             deadline: Instant::now(),
             then: AfterRequest::HandOver(sender),
@@ -250,7 +250,7 @@ impl Connection {
     /// Sends packed commands. [`Connection::receive_replies`] returns their replies. Returns false if the
     /// connection has ended, or has no thread.
     pub(crate) fn send(&self, commands: PackedCommands, deadline: Instant) -> bool {
-        let request = ConnectRequest {
+        let request = ConnectionThreadRequest {
             bytes: commands,
             deadline,
             then: AfterRequest::Reply,
@@ -268,7 +268,7 @@ impl Connection {
         timeout: Duration,
     ) {
         // A connection that has ended needs no error here: `next_message` reports it.
-        _ = self.requests.send(ConnectRequest {
+        _ = self.requests.send(ConnectionThreadRequest {
             bytes: commands,
             deadline,
             then: AfterRequest::Listen(timeout),
@@ -369,7 +369,7 @@ struct SentRequest {
 /// queued requests are sent before a reply is read, so that the server always has the next one.
 fn serve_requests(
     mut stream: Stream,
-    inbox: &Receiver<ConnectRequest>,
+    inbox: &Receiver<ConnectionThreadRequest>,
     outbox: &SyncSender<ReceivedReplies>,
 ) {
     let mut sent: VecDeque<SentRequest> = VecDeque::new();
@@ -379,7 +379,7 @@ fn serve_requests(
         } else {
             inbox.try_recv().ok()
         };
-        if let Some(ConnectRequest {
+        if let Some(ConnectionThreadRequest {
             bytes,
             deadline,
             then,

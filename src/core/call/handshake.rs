@@ -61,12 +61,12 @@ impl ServerInfo {
     /// Whether the server has EVALSHA_RO and EVAL_RO. Redis 7 and later have them, and so has Valkey, whose versions
     /// begin at 7.
     pub(crate) fn has_read_only_scripts(&self) -> bool {
-        is_redis_7(&self.version)
+        is_redis_7_or_later(&self.version)
     }
 }
 
 /// Whether a version is 7 or higher: that of Redis 7 or later, or of Valkey.
-pub(super) fn is_redis_7(version: &str) -> bool {
+pub(super) fn is_redis_7_or_later(version: &str) -> bool {
     let major = version.split('.').next();
     major.is_some_and(|major| major.parse::<u32>().is_ok_and(|major| major >= 7))
 }
@@ -275,7 +275,7 @@ fn run_handshake_commands(
     deadline: Instant,
 ) -> Result<Vec<Value>, LoginFailure> {
     let mut packed = PackedCommands::default();
-    packed.wipe_after_sending();
+    packed.mark_to_wipe_on_drop();
     for command in commands {
         pack_handshake_command(*command, &mut packed);
     }

@@ -230,7 +230,7 @@ impl Core {
     }
 
     /// Makes later calls fail immediately if the server is lost, for a caller that repeats its calls itself.
-    pub fn report_loss_immediately(&mut self) {
+    pub fn stop_waiting_for_lost_server(&mut self) {
         self.waits_for_lost_server = false;
     }
 
@@ -328,7 +328,7 @@ impl Core {
 
     /// Whether a script can ask the server which commands the user may run, as Redis 7 and later allow.
     pub(crate) fn scripts_can_check_user_rights(&self) -> bool {
-        handshake::is_redis_7(&self.version)
+        handshake::is_redis_7_or_later(&self.version)
     }
 
     /// The name of the script: its SHA-1.
@@ -428,7 +428,7 @@ impl Core {
                 round.mark_lost_and_keep_repeatable(fault);
                 self.trace_lost_connection(&round, begun.elapsed());
             }
-            let follows = self.follow_and_skip_backoff(&mut round, &mut moves);
+            let follows = self.follow_redirect_and_skip_backoff(&mut round, &mut moves);
             round.make_pending_again(&POSTPONED);
             if !round.pending.is_empty() && !follows && !backoff.wait_for_next_attempt(deadline) {
                 break;
@@ -466,7 +466,11 @@ impl Core {
 
     /// Drops the connection if a reply says that another server has the data, and makes the refused calls pending
     /// again. Returns whether the next attempt is made immediately, without a wait.
-    fn follow_and_skip_backoff(&mut self, round: &mut RoundTrip, moves: &mut usize) -> bool {
+    fn follow_redirect_and_skip_backoff(
+        &mut self,
+        round: &mut RoundTrip,
+        moves: &mut usize,
+    ) -> bool {
         match &self.target.address {
             Address::Cluster(_) => {
                 if round.first_error(&MOVING).is_some() {

@@ -40,7 +40,7 @@ impl Core {
     }
 
     /// The node of the open or last connection, if the address is of a cluster or of Sentinels.
-    pub(crate) fn reached_node(&self) -> Option<&Node> {
+    pub(crate) fn reached_cluster_node_or_master(&self) -> Option<&Node> {
         self.route.node.as_ref()
     }
 }

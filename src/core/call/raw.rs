@@ -37,7 +37,7 @@ pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
             let has_mark = has_nonempty_mark_at(args, 1);
             CallSpec {
                 class: if has_mark { spec.class } else { inner.class },
-                may_write: !inner.only_reads(),
+                may_write: !inner.has_read_retry_class(),
                 wording: inner.wording,
                 ..spec
             }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_arguments_tell_the_reading_forms_from_the_writing_ones() {
-        let reads = |name, args: &[&str]| spec_of(name, args).only_reads();
+        let reads = |name, args: &[&str]| spec_of(name, args).has_read_retry_class();
         assert!(reads("track", &[]));
         assert!(!reads("track", &["track", "j"]));
         assert!(reads("tag", &["get", "t"]));

@@ -9,7 +9,7 @@ use super::error;
 use super::fault::Fault;
 use super::local::LocalServer;
 use super::stream::ConnectStep;
-use super::tls::{TlsClient, TlsSession};
+use super::tls::{TlsClient, TlsSessionInfo};
 use crate::address::{Address, ServerTarget};
 use crate::error::{Error, Kind};
 use crate::threads;
@@ -26,7 +26,7 @@ pub(crate) struct ReachReport {
     /// How long the handshake of TLS took.
     pub encrypted: Option<Duration>,
     /// The TLS version of the connection, and the names and the expiry of the server's certificate.
-    pub session: Option<TlsSession>,
+    pub session: Option<TlsSessionInfo>,
     /// Why the attempt went no further.
     pub error: Option<Error>,
 }
@@ -63,7 +63,7 @@ fn read_tls_client(target: &ServerTarget) -> Result<Option<TlsClient>, Error> {
 /// A report of the thread that connects.
 enum ConnectProgress {
     Step(ConnectStep),
-    Session(TlsSession),
+    Session(TlsSessionInfo),
     Failed(Fault),
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Resul
 /// the call may change something, the error says that the change may or may not have happened.
 pub(crate) fn unexpected_reply(call: &str, why: impl Display) -> Error {
     let spec = calls::ALL.iter().find(|spec| spec.name == call);
-    let only_reads = spec.is_none_or(|spec| spec.only_reads());
+    let only_reads = spec.is_none_or(|spec| spec.has_read_retry_class());
     unexpected_reply_to(call, only_reads, why)
 }
 

@@ -124,7 +124,7 @@ impl Call {
     /// name that subject. Empty for a call that only reads.
     pub(super) fn args_up_to_subject(&self) -> &[Vec<u8>] {
         let spec = self.spec();
-        if spec.only_reads() {
+        if spec.has_read_retry_class() {
             return &[];
         }
         &self.args[..spec

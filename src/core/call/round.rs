@@ -28,8 +28,9 @@ impl CallReply {
     /// Reads the reply.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Error> {
         T::deserialize(ValueDeserializer(self.result?)).map_err(|why| {
-            let error = reply::unexpected_reply_to(&self.call, self.spec.only_reads(), why);
-            if self.spec.only_reads() {
+            let error =
+                reply::unexpected_reply_to(&self.call, self.spec.has_read_retry_class(), why);
+            if self.spec.has_read_retry_class() {
                 return error;
             }
             let error = error.hint_if(self.spec.hint_for_lost_reply(&self.subject_args));

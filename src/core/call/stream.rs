@@ -13,7 +13,7 @@ use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 
 use super::fault::Fault;
 use super::resp::{self, ReplyReadError};
-use super::tls::{TlsClient, TlsSession, TlsStream};
+use super::tls::{TlsClient, TlsSessionInfo, TlsStream};
 
 /// The first byte of a TLS alert, by which a TLS server rejects a client without TLS. No Redis reply starts with this
 /// byte.
@@ -104,7 +104,7 @@ impl Stream {
 
     /// The TLS version, and the names and the expiry of the server's certificate; `None` without TLS. This is slow: it
     /// verifies the certificate twice more, since only the errors of that reveal the names and the expiry.
-    pub(super) fn tls_session(&self) -> Option<TlsSession> {
+    pub(super) fn tls_session(&self) -> Option<TlsSessionInfo> {
         match &self.wire.get_ref().socket {
             Socket::Tls(stream) => Some(stream.session()),
             Socket::Unix(_) | Socket::Tcp(_) => None,
@@ -171,7 +171,7 @@ impl fmt::Debug for Stream {
 impl TimedSocket {
     /// Sets the socket's timeout to the time that is left until the deadline. Each read and write calls this, so that
     /// the deadline also holds for a server that sends byte by byte.
-    fn set_timeout(&self, scope: TimeoutDirection) -> io::Result<()> {
+    fn set_timeout_until_deadline(&self, scope: TimeoutDirection) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
             return Ok(());
         };
@@ -201,7 +201,7 @@ impl TimedSocket {
 impl Read for TimedSocket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = loop {
-            self.set_timeout(TimeoutDirection::Read)?;
+            self.set_timeout_until_deadline(TimeoutDirection::Read)?;
             let read = match &mut self.socket {
                 Socket::Unix(socket) => socket.read(buffer),
                 Socket::Tcp(socket) => socket.read(buffer),
@@ -222,7 +222,7 @@ impl Read for TimedSocket {
 
 impl Write for TimedSocket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.set_timeout(TimeoutDirection::Write)?;
+        self.set_timeout_until_deadline(TimeoutDirection::Write)?;
         match &mut self.socket {
             Socket::Unix(socket) => socket.write(bytes),
             Socket::Tcp(socket) => socket.write(bytes),

@@ -72,12 +72,12 @@ impl Core {
         for (call, reply) in calls.iter().zip(replies) {
             let mut line = format!("{} {now}", call.name);
             for arg in &call.args {
-                _ = write!(line, " {}", masked_argument_text(arg));
+                _ = write!(line, " {}", argument_text_or_size(arg));
             }
             if call.packed_args.word_count() > 0 {
                 _ = write!(line, " <{} bytes>", call.packed_args.byte_len());
             }
-            let reply = reply.as_ref().map_or("no reply".into(), masked_reply_text);
+            let reply = reply.as_ref().map_or("no reply".into(), reply_text_or_size);
             self.trace
                 .print_timed_line_if_verbose(&format!("{line} → {reply}"), elapsed);
         }
@@ -85,7 +85,7 @@ impl Core {
 }
 
 /// An argument as `-vv` prints it. JSON documents, such as job data, and texts over 60 bytes appear only as their size.
-fn masked_argument_text(arg: &[u8]) -> String {
+fn argument_text_or_size(arg: &[u8]) -> String {
     let text = String::from_utf8_lossy(arg);
     let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
     if document || arg.len() > 60 {
@@ -96,11 +96,11 @@ fn masked_argument_text(arg: &[u8]) -> String {
 }
 
 /// A reply for `-vv`.
-fn masked_reply_text(reply: &Value) -> String {
+fn reply_text_or_size(reply: &Value) -> String {
     match reply {
         Value::Nil => "nil".into(),
         Value::Int(number) => number.to_string(),
-        Value::BulkString(bytes) => masked_argument_text(bytes),
+        Value::BulkString(bytes) => argument_text_or_size(bytes),
         Value::Array(items) => format!("<{} items>", items.len()),
         reply => match server_error(reply) {
             Some(error) => error.full_text(),

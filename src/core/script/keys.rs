@@ -157,7 +157,7 @@ impl Keys {
 
     /// The text after the prefix and `j:` in a key of a job; `None` for any other key. For a companion key, that text
     /// is the jid and a suffix.
-    pub(crate) fn jid_of_job_key<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
+    pub(crate) fn without_job_prefix<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
         self.strip_prefix(key)?.strip_prefix(JOB.as_bytes())
     }
 

@@ -45,13 +45,13 @@ pub enum OutcomeCode {
 
 impl OutcomeCode {
     /// Whether a job with this outcome counts as done, skipped or failed. A job that another client changed is skipped.
-    pub const fn item_tally(self) -> ItemTally {
+    pub const fn item_result(self) -> ItemResult {
         match self {
-            OutcomeCode::Ok => ItemTally::Done,
+            OutcomeCode::Ok => ItemResult::Done,
             OutcomeCode::StateChanged | OutcomeCode::Gone | OutcomeCode::Complete => {
-                ItemTally::Skipped
+                ItemResult::Skipped
             }
-            _ => ItemTally::Failed,
+            _ => ItemResult::Failed,
         }
     }
 }
@@ -62,7 +62,7 @@ impl OutcomeCode {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
-pub enum ItemTally {
+pub enum ItemResult {
     Done,
     Skipped,
     Failed,
@@ -73,7 +73,7 @@ pub enum ItemTally {
 /// What an outcome says beyond its code.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
-pub(crate) enum ItemDetail {
+pub(crate) enum OutcomeDetail {
     /// The job is in a state that forbids the change. `required` is the state that the change
     /// requires, if there is exactly one.
     State {
@@ -86,11 +86,11 @@ pub(crate) enum ItemDetail {
     Text(String),
 }
 
-impl ItemDetail {
+impl OutcomeDetail {
     /// The detail in documents and report files: `it is depends, not running`.
-    pub(crate) fn document_text(&self) -> String {
+    pub(crate) fn detail_for_documents(&self) -> String {
         match self {
-            ItemDetail::Text(text) => text.clone(),
+            OutcomeDetail::Text(text) => text.clone(),
             _ => format!("it is {}", self.shared_reason_text()),
         }
     }
@@ -98,47 +98,49 @@ impl ItemDetail {
     /// The detail in a summary of several jobs: `depends, not running`.
     pub(crate) fn shared_reason_text(&self) -> String {
         match self {
-            ItemDetail::State { is, required: None } => is.to_string(),
-            ItemDetail::State {
+            OutcomeDetail::State { is, required: None } => is.to_string(),
+            OutcomeDetail::State {
                 is,
                 required: Some(required),
             } => format!("{is}, not {required}"),
-            ItemDetail::Is(text) | ItemDetail::Text(text) => text.clone(),
+            OutcomeDetail::Is(text) | OutcomeDetail::Text(text) => text.clone(),
         }
     }
 }
 
 /// Displays the detail in an error about one job: ``its state is `depends`, not `running` ``.
-impl fmt::Display for ItemDetail {
+impl fmt::Display for OutcomeDetail {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            ItemDetail::State { is, required } => {
+            OutcomeDetail::State { is, required } => {
                 write!(f, "its state is `{is}`")?;
                 match required {
                     Some(required) => write!(f, ", not `{required}`"),
                     None => Ok(()),
                 }
             }
-            ItemDetail::Is(_) | ItemDetail::Text(_) => f.write_str(&self.document_text()),
+            OutcomeDetail::Is(_) | OutcomeDetail::Text(_) => {
+                f.write_str(&self.detail_for_documents())
+            }
         }
     }
 }
 
-impl From<ItemDetail> for String {
-    fn from(detail: ItemDetail) -> String {
-        detail.document_text()
+impl From<OutcomeDetail> for String {
+    fn from(detail: OutcomeDetail) -> String {
+        detail.detail_for_documents()
     }
 }
 
-impl From<String> for ItemDetail {
-    fn from(text: String) -> ItemDetail {
-        ItemDetail::Text(text)
+impl From<String> for OutcomeDetail {
+    fn from(text: String) -> OutcomeDetail {
+        OutcomeDetail::Text(text)
     }
 }
 
-impl From<&str> for ItemDetail {
-    fn from(text: &str) -> ItemDetail {
-        ItemDetail::Text(text.into())
+impl From<&str> for OutcomeDetail {
+    fn from(text: &str) -> OutcomeDetail {
+        OutcomeDetail::Text(text.into())
     }
 }
 
@@ -149,13 +151,13 @@ pub(crate) struct BulkItem {
     pub jid: Name,
     /// One of done, skipped, failed or planned
     #[schemars(with = "String")]
-    pub result: ItemTally,
+    pub result: ItemResult,
     /// `ok`, or why not
     #[schemars(with = "String")]
     pub code: OutcomeCode,
     /// Why, in words
     #[schemars(with = "Option<String>")]
-    pub detail: Option<ItemDetail>,
+    pub detail: Option<OutcomeDetail>,
     /// The job's queue
     pub queue: Option<Name>,
     /// The job's state when it was read
@@ -171,7 +173,7 @@ impl BulkItem {
     pub(crate) fn new(jid: &Name, code: OutcomeCode) -> BulkItem {
         BulkItem {
             jid: jid.clone(),
-            result: code.item_tally(),
+            result: code.item_result(),
             code,
             detail: None,
             queue: None,
@@ -184,12 +186,12 @@ impl BulkItem {
     /// The item of a dry run for a job that the action would try to change.
     pub(crate) fn planned(jid: &Name) -> BulkItem {
         BulkItem {
-            result: ItemTally::Planned,
+            result: ItemResult::Planned,
             ..BulkItem::new(jid, OutcomeCode::Ok)
         }
     }
 
-    pub(crate) fn with_detail(mut self, detail: impl Into<ItemDetail>) -> BulkItem {
+    pub(crate) fn with_detail(mut self, detail: impl Into<OutcomeDetail>) -> BulkItem {
         self.detail = Some(detail.into());
         self
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BulkItem, BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemTally, OutcomeCode};
+use super::{BulkItem, BulkReport, BulkRow, BulkTableColumns, BulkTotals, ItemResult, OutcomeCode};
 use crate::clock::moment::Moment;
 use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
@@ -90,10 +90,10 @@ fn number_cell(text: &Name) -> Cell {
 
 /// The reasons why jobs were skipped or failed, each with the number of jobs and the first jids.
 #[derive(Debug, Default)]
-pub(crate) struct ReasonTally(BTreeMap<(ItemTally, String), (u64, Vec<Name>)>);
+pub(crate) struct ReasonTally(BTreeMap<(ItemResult, String), (u64, Vec<Name>)>);
 
 impl ReasonTally {
-    pub(crate) fn add_item(&mut self, item: &BulkItem) {
+    pub(crate) fn count_item_reason(&mut self, item: &BulkItem) {
         let why = match &item.detail {
             _ if item.code == OutcomeCode::Gone => "gone".into(),
             Some(detail) => detail.shared_reason_text(),
@@ -102,7 +102,7 @@ impl ReasonTally {
         self.count_reason(item.result, &why, item.jid.as_bytes());
     }
 
-    pub(crate) fn count_reason(&mut self, result: ItemTally, reason: &str, jid: &[u8]) {
+    pub(crate) fn count_reason(&mut self, result: ItemResult, reason: &str, jid: &[u8]) {
         let (count, jids) = self
             .0
             .entry((result, sanitize_to_line(reason)))
@@ -120,18 +120,18 @@ pub(crate) const NAMED: usize = 10;
 /// What was done to one job, or in a dry run would be done: `retried 7d1f… in mail, waiting`.
 pub(crate) fn done_or_planned_sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
-        ItemTally::Planned => format!("would {}", verb.infinitive),
+        ItemResult::Planned => format!("would {}", verb.infinitive),
         _ => verb.of_one.unwrap_or(verb.past).to_string(),
     };
     text.push(' ');
     text.push_str(&sanitize_to_line(item.jid.as_bytes()));
-    if let (ItemTally::Done, Some(state), None) = (item.result, &item.state_after, verb.of_one) {
+    if let (ItemResult::Done, Some(state), None) = (item.result, &item.state_after, verb.of_one) {
         if let Some(queue) = &item.queue {
             text.push_str(&format!(" in {}", sanitize_to_line(queue.as_bytes())));
         }
         text.push_str(&format!(", {}", sanitize_to_line(state.as_bytes())));
     }
-    if let (ItemTally::Done | ItemTally::Planned, Some(detail)) = (item.result, &item.detail) {
+    if let (ItemResult::Done | ItemResult::Planned, Some(detail)) = (item.result, &item.detail) {
         text.push_str(&format!(", {}", sanitize_to_line(detail.to_string())));
     }
     text
@@ -273,7 +273,7 @@ fn names_after_head(head: &str, first: &[String], total: u64, options: &RenderOp
 }
 
 /// A row of the plan: the jobs in one state in one queue.
-struct PlanGroup<'j> {
+struct QueueStateGroup<'j> {
     queue: &'j [u8],
     state: &'j [u8],
     /// When each of the jobs last changed, the earliest time first.
@@ -281,7 +281,7 @@ struct PlanGroup<'j> {
     jobs: u64,
 }
 
-fn plan_columns<'t>() -> [Column<PlanGroup<'t>>; 5] {
+fn plan_columns<'t>() -> [Column<QueueStateGroup<'t>>; 5] {
     [
         Column::of_text("QUEUE", |group, _| {
             Cell::text_or_missing(non_empty(group.queue))
@@ -308,7 +308,7 @@ fn age_cell(moment: Option<&Moment>, options: &RenderOptions) -> Cell {
 }
 
 /// The table of a plan: per queue and state, the number of jobs and the times of the first and the last change.
-pub(crate) fn plan_table<'a>(
+pub(crate) fn plan_by_queue_and_state<'a>(
     jobs: impl Iterator<Item = &'a JobSnapshot>,
     options: &RenderOptions,
 ) -> String {
@@ -321,14 +321,14 @@ pub(crate) fn plan_table<'a>(
     let groups = groups.into_iter().map(|((queue, state), jobs)| {
         let mut changes: Vec<Moment> = jobs.iter().filter_map(|job| job.since).collect();
         changes.sort_unstable();
-        PlanGroup {
+        QueueStateGroup {
             queue,
             state,
             changes,
             jobs: jobs.len() as u64,
         }
     });
-    let groups: Vec<PlanGroup> = groups.collect();
+    let groups: Vec<QueueStateGroup> = groups.collect();
     let table = Table::new(&plan_columns(), &groups, options);
     let text = table.into_text(options);
     text.lines().map(|line| format!("  {line}\n")).collect()

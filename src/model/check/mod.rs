@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use super::finding::{Approval, ExampleForm, Finding, FindingId, Severity};
+use super::finding::{ExampleForm, FindingId, FindingKind, RepairApproval, Severity};
 use super::verdict::Verdict;
 use crate::command_line::CommandLine;
 use crate::json::Number;
@@ -47,7 +47,7 @@ pub(crate) struct ScanSummary {
 /// A finding with its count and examples.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportedFinding {
-    pub finding: &'static Finding,
+    pub finding: &'static FindingKind,
     pub severity: Severity,
     pub count: u64,
     /// Whether there may be more than `count`.
@@ -121,7 +121,7 @@ impl ReportedFinding {
         if self.finding.form != ExampleForm::Chain {
             return choices.collect();
         }
-        let cuts = self.edge_removal_commands().into_iter();
+        let cuts = self.cycle_breaking_commands().into_iter();
         let cuts: Vec<String> = cuts.map(|cut| format!("break it here: `{cut}`")).collect();
         // These commands replace the first choice of the table, which has placeholders for the jids.
         let skipped = usize::from(!cuts.is_empty());
@@ -130,7 +130,7 @@ impl ReportedFinding {
 
     /// A command for each edge of the dependency cycles in the examples, which removes the edge. An edge has none
     /// if no shell can pass one of its jids, because it is empty or contains NUL.
-    pub(crate) fn edge_removal_commands(&self) -> Vec<String> {
+    pub(crate) fn cycle_breaking_commands(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         for FindingExample { cycle, .. } in &self.examples {
             for (one, other) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
@@ -159,7 +159,7 @@ impl ReportedFinding {
 fn remove_edge_command(dependent: &Name, dependency: &Name) -> Option<String> {
     let command = CommandLine::new("depends")
         .with_flag("--off", dependency)
-        .with_name(dependent);
+        .with_name_argument(dependent);
     command.shell_line()
 }
 
@@ -203,7 +203,7 @@ impl Serialize for ReportedFinding {
             repairable: self.repairable,
             asks: self.needs_only,
             choices: match finding.approval {
-                Approval::Automatic if self.repairable == self.count => Vec::new(),
+                RepairApproval::Automatic if self.repairable == self.count => Vec::new(),
                 _ => self.choices_with_commands(),
             },
             examples: &self.examples,

@@ -144,7 +144,7 @@ fn read_holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D:
 /// The data that still names a job that does not exist, such as a history or an index.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(crate) struct JidTraces {
+pub(crate) struct MissingJobTraces {
     pub history: u64,
     pub tracked: bool,
     pub complete: bool,

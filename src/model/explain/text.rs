@@ -1,7 +1,7 @@
 //! The text output of `qless explain`: a heading, and a line for each reason why a job does not run, with its evidence
 //! and the command that helps.
 
-use super::{Explanation, Explanations, JidTraces};
+use super::{Explanation, Explanations, MissingJobTraces};
 use crate::model::job::reason::{BackoffCause, DelayReason, ReasonCode, ReasonEvidence};
 use crate::model::job::{Neighbor, State};
 use crate::model::queue::QueuedCounts;
@@ -466,7 +466,7 @@ fn failure_text(group: &Option<Name>, message: &Option<Name>) -> String {
 }
 
 /// The data that still names a job that does not exist, in words. `None` if there is none.
-pub(crate) fn traces_text(traces: &JidTraces) -> Option<String> {
+pub(crate) fn traces_text(traces: &MissingJobTraces) -> Option<String> {
     let mut parts = Vec::new();
     if traces.history > 0 {
         let entries = format_count(traces.history, "entry", "entries");

@@ -107,12 +107,12 @@ pub enum FindingId {
 }
 
 impl FindingId {
-    pub fn row(self) -> &'static Finding {
+    pub fn row(self) -> &'static FindingKind {
         &FINDINGS[self as usize]
     }
 
     /// Whether the repair of this finding may let a job run that depends on other jobs or waits in its lane.
-    pub fn may_release_job(self) -> bool {
+    pub fn repair_may_release_job(self) -> bool {
         matches!(
             self,
             FindingId::DependencyMissing
@@ -130,7 +130,7 @@ impl FindingId {
         FindingId::VARIANTS.iter().copied()
     }
 
-    /// The finding that [covers](Finding::covers) this one. If an item has both, only that finding is reported.
+    /// The finding that [covers](FindingKind::covers) this one. If an item has both, only that finding is reported.
     pub fn covered_by(self) -> Option<FindingId> {
         FindingId::all().find(|id| id.row().covers.contains(&self))
     }
@@ -183,7 +183,7 @@ impl Severity {
 
 /// The approval that a repair requires before it repairs a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Approval {
+pub enum RepairApproval {
     /// Nothing beyond the approval of the plan.
     Automatic,
     /// `--only` must name the finding.
@@ -207,7 +207,7 @@ pub struct RemedyWords {
 pub struct ConditionalApproval {
     /// The name of the case in the Lua core.
     pub word: &'static str,
-    pub approval: Approval,
+    pub approval: RepairApproval,
     /// The condition of the case, for people.
     pub says: &'static str,
 }
@@ -364,7 +364,7 @@ pub enum KnownCause {
 
 /// A kind of finding: one row of the table of findings, with a value in every column.
 #[derive(Clone, Copy, Debug)]
-pub struct Finding {
+pub struct FindingKind {
     pub id: FindingId,
     pub severity: Severity,
     /// The numbers of the invariants that the finding breaks: 1 to 37 for I-01 … I-37, 101 to 110 for E-01 … E-10.
@@ -376,7 +376,7 @@ pub struct Finding {
     pub by_detail: bool,
     /// Whether the finding is about a dependency. Then the detail may name the other job.
     pub is_edge: bool,
-    pub approval: Approval,
+    pub approval: RepairApproval,
     pub remedy: Option<RemedyWords>,
     pub stage: RepairStage,
     /// The findings that must be absent before this one can be verified.
@@ -391,13 +391,13 @@ pub struct Finding {
     pub choices: &'static [&'static str],
 }
 
-impl Finding {
+impl FindingKind {
     /// The names of the invariants that the finding breaks.
     pub fn broken_invariant_names(&self) -> impl Iterator<Item = String> {
         self.invariants.iter().copied().map(invariant_name)
     }
 
-    pub fn by_name(name: &str) -> Option<&'static Finding> {
+    pub fn by_name(name: &str) -> Option<&'static FindingKind> {
         FindingId::from_name(name).map(FindingId::row)
     }
 
@@ -412,7 +412,7 @@ impl Finding {
     }
 
     /// Whether the severity of the finding depends on whether its job exists.
-    pub fn severity_depends_on_existence(&self) -> bool {
+    pub fn severity_depends_on_job_existence(&self) -> bool {
         self.grades
             .iter()
             .any(|grade| matches!(grade.when, SeverityCondition::NoJob))
@@ -445,11 +445,11 @@ mod tests {
         lines.collect()
     }
 
-    fn word(approval: Approval) -> String {
+    fn word(approval: RepairApproval) -> String {
         match approval {
-            Approval::Automatic => "found",
-            Approval::Named | Approval::Typed => "decide",
-            Approval::Never => "report",
+            RepairApproval::Automatic => "found",
+            RepairApproval::Named | RepairApproval::Typed => "decide",
+            RepairApproval::Never => "report",
         }
         .to_owned()
     }
@@ -488,10 +488,10 @@ mod tests {
             let name = finding.id.into_str();
             assert!(names.insert(name), "{name}");
             assert_eq!(FindingId::from_name(name), Some(finding.id));
-            let repairs = finding.approval != Approval::Never;
+            let repairs = finding.approval != RepairApproval::Never;
             assert_eq!(finding.remedy.is_some(), repairs, "{name}");
             assert!(
-                finding.approval == Approval::Automatic || !finding.choices.is_empty(),
+                finding.approval == RepairApproval::Automatic || !finding.choices.is_empty(),
                 "{name}"
             );
             assert!(finding.problem.len() <= 50, "{name}");

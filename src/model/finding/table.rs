@@ -2,16 +2,16 @@
 
 use strum::EnumCount;
 
-use super::Approval::{Automatic, Named, Never, Typed};
 use super::ExampleForm::{Chain, Jid, JidIn, JidIs, Name, NameIs, Needs};
 use super::FindingId::*;
 use super::KnownCause::{KeyLoss, NoEvidence, ReferenceClient};
+use super::RepairApproval::{Automatic, Named, Never, Typed};
 use super::RepairLocationChoice::{AnyLocation, LargestUnlessLocked, LargestWins};
 use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
 use super::{
-    ConditionalApproval, ConditionalSeverity, Finding, FindingId, RemedyWords, SeverityCondition,
-    VerdictDetail,
+    ConditionalApproval, ConditionalSeverity, FindingId, FindingKind, RemedyWords,
+    SeverityCondition, VerdictDetail,
 };
 
 const LOCKED: ConditionalApproval = ConditionalApproval {
@@ -38,9 +38,9 @@ const AT_THE_HEAD: &[ConditionalSeverity] = &[ConditionalSeverity {
 
 /// All findings, in the order of [`FindingId`]: a variant without a row does not compile.
 #[rustfmt::skip]
-pub const FINDINGS: [Finding; FindingId::COUNT] = [
+pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
     // Entries of a queue without a job, or in the wrong set.
-    Finding {
+    FindingKind {
         id: GhostWaiting, severity: Critical, invariants: &[3],
         problem: "id waits in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
@@ -50,7 +50,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: GhostLock, severity: Critical, invariants: &[3],
         problem: "id is locked in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
@@ -60,7 +60,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: GhostScheduled, severity: Critical, invariants: &[3],
         problem: "id is scheduled in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
@@ -70,7 +70,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: GhostDepends, severity: Warn, invariants: &[3],
         problem: "id is blocked in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
@@ -80,7 +80,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: GhostThrottled, severity: Warn, invariants: &[3],
         problem: "id is held in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
@@ -90,7 +90,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: GhostRecurring, severity: Critical, invariants: &[17],
         problem: "id recurs in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
@@ -100,7 +100,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: InTwoSets, severity: Error, invariants: &[5],
         problem: "job is in a set that does not fit its state",
         form: JidIn, by_detail: true, is_edge: false,
@@ -110,7 +110,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
     },
-    Finding {
+    FindingKind {
         id: InForeignQueue, severity: Error, invariants: &[4],
         problem: "job is in a set of a queue that is not its own",
         form: JidIn, by_detail: true, is_edge: false,
@@ -120,7 +120,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
     },
-    Finding {
+    FindingKind {
         id: InNoSet, severity: Error, invariants: &[6],
         problem: "job is in no set, so no pop will ever return it",
         form: JidIn, by_detail: false, is_edge: false,
@@ -130,7 +130,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: QueueUnlisted, severity: Warn, invariants: &[24],
         problem: "queue with content is missing from the list",
         form: Name, by_detail: false, is_edge: false,
@@ -140,7 +140,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: QueueEmpty, severity: Info, invariants: &[25],
         problem: "queue is listed or paused, but empty",
         form: NameIs, by_detail: false, is_edge: false,
@@ -150,7 +150,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["forget the queue: `qless forget queue QUEUE`", "resume it: `qless unpause QUEUE`"],
     },
-    Finding {
+    FindingKind {
         id: QueueStuck, severity: Info, invariants: &[36],
         problem: "work has been due for a day, no worker takes it",
         form: NameIs, by_detail: false, is_edge: false,
@@ -160,7 +160,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["show what is due: `qless peek QUEUE`", "show the workers: `qless workers`"],
     },
-    Finding {
+    FindingKind {
         id: OverLimit, severity: Info, invariants: &[37],
         problem: "more jobs run than the queue's limit allows",
         form: NameIs, by_detail: false, is_edge: false,
@@ -171,7 +171,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["change the limit: `qless config set QUEUE-max-concurrency 10`"],
     },
     // The job itself.
-    Finding {
+    FindingKind {
         id: JobStub, severity: Error, invariants: &[1, 2],
         problem: "job without its mandatory fields",
         form: JidIs, by_detail: false, is_edge: false,
@@ -187,7 +187,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             "put the job again under its id, with the right klass and data: `qless put QUEUE KLASS DATA --jid=JID`",
         ],
     },
-    Finding {
+    FindingKind {
         id: JobUnreadable, severity: Error, invariants: &[2, 29],
         problem: "field or history entry that does not parse",
         form: JidIs, by_detail: true, is_edge: false,
@@ -211,7 +211,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             "put the job again: `qless put QUEUE KLASS DATA --jid=JID`, or cancel it: `qless cancel JID`",
         ],
     },
-    Finding {
+    FindingKind {
         id: FieldLeftover, severity: Info, invariants: &[15, 16],
         problem: "field of an earlier state is left over",
         form: JidIs, by_detail: true, is_edge: false,
@@ -221,7 +221,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["drop it: `qless check --repair --only field-leftover`", "leave it: it does no harm"],
     },
-    Finding {
+    FindingKind {
         id: Remaining, severity: Info, invariants: &[31],
         problem: "job has more retries remaining than its limit",
         form: JidIs, by_detail: false, is_edge: false,
@@ -231,7 +231,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["leave it: the job is only retried more often"],
     },
-    Finding {
+    FindingKind {
         id: Score, severity: Warn, invariants: &[12, 32],
         problem: "score does not fit the priority, or the lock",
         form: JidIs, by_detail: false, is_edge: false,
@@ -241,7 +241,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: Clock, severity: Warn, invariants: &[12, 32, 33],
         problem: "time is in the future: a client's clock is wrong",
         form: JidIs, by_detail: true, is_edge: false,
@@ -255,7 +255,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             "omit this finding: `qless check --skip clock`",
         ],
     },
-    Finding {
+    FindingKind {
         id: NeverDue, severity: Error, invariants: &[33],
         problem: "job is scheduled for a time that does not come",
         form: JidIs, by_detail: false, is_edge: false,
@@ -271,7 +271,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
     },
     // Running jobs and their workers.
-    Finding {
+    FindingKind {
         id: RunningWithoutLock, severity: Error, invariants: &[6, 12],
         problem: "job runs without a lock, so it cannot time out",
         form: JidIn, by_detail: false, is_edge: false,
@@ -281,7 +281,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[AHEAD],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: LockWithoutRun, severity: Error, invariants: &[5, 12],
         problem: "lock of a job that is not running",
         form: JidIn, by_detail: true, is_edge: false,
@@ -291,7 +291,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: WorkerStray, severity: Info, invariants: &[13],
         problem: "worker's list has a job that it does not run",
         form: JidIn, by_detail: true, is_edge: false,
@@ -301,7 +301,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: WorkerGap, severity: Warn, invariants: &[14],
         problem: "worker's list lacks a job that it runs",
         form: JidIn, by_detail: false, is_edge: false,
@@ -311,7 +311,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "aged", approval: Never, says: "if the worker was forgotten because of its age" }],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: WorkerUnknown, severity: Info, invariants: &[26],
         problem: "worker holds jobs but is not listed",
         form: Name, by_detail: false, is_edge: false,
@@ -322,7 +322,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["nothing: it is listed again when it pops a job or sends a heartbeat"],
     },
     // Dependencies.
-    Finding {
+    FindingKind {
         id: DependencyMissing, severity: Error, invariants: &[10],
         problem: "job depends on a job that does not exist",
         form: Needs, by_detail: true, is_edge: true,
@@ -337,7 +337,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             "cancel the dependent: `qless cancel JID`",
         ],
     },
-    Finding {
+    FindingKind {
         id: DependencyComplete, severity: Error, invariants: &[10],
         problem: "job depends on a job that is complete",
         form: Needs, by_detail: true, is_edge: true,
@@ -347,7 +347,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
     },
-    Finding {
+    FindingKind {
         id: DependencyOneSided, severity: Error, invariants: &[10],
         problem: "dependency that only one of its two jobs lists",
         form: Needs, by_detail: true, is_edge: true,
@@ -357,7 +357,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "idle", approval: Named, says: "it is dropped if the job no longer waits" }],
         choices: &["drop dependencies of jobs that no longer wait: `qless check --repair --only dependency-one-sided`"],
     },
-    Finding {
+    FindingKind {
         id: DependencyCycle, severity: Error, invariants: &[11],
         problem: "jobs depend on each other, so none will ever run",
         form: Chain, by_detail: true, is_edge: true,
@@ -367,7 +367,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["break it where it does the least harm: `qless depends JID --off=OTHER`", "cancel one job with all its dependents: `qless cancel JID --dependents cancel`"],
     },
-    Finding {
+    FindingKind {
         id: DependsOnNothing, severity: Error, invariants: &[10],
         problem: "job is in `depends` but has no dependency",
         form: Jid, by_detail: false, is_edge: false,
@@ -377,7 +377,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
     },
-    Finding {
+    FindingKind {
         id: DependsOnFailed, severity: Info, invariants: &[],
         problem: "job depends on a failed job",
         form: Needs, by_detail: true, is_edge: false,
@@ -388,7 +388,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["retry the failed job: `qless retry OTHER`", "remove the dependency: `qless depends JID --off=OTHER`"],
     },
     // Lanes, throttles and merge jobs.
-    Finding {
+    FindingKind {
         id: LaneStray, severity: Error, invariants: &[103],
         problem: "lane has an entry that it should have forgotten",
         form: JidIn, by_detail: true, is_edge: false,
@@ -398,7 +398,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
     },
-    Finding {
+    FindingKind {
         id: LaneUnlisted, severity: Error, invariants: &[103],
         problem: "job is not in its lane",
         form: JidIn, by_detail: false, is_edge: false,
@@ -408,7 +408,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "beside", approval: Never, says: "if another job of the lane runs as well, or a dependency forbids it" }],
         choices: &["wait until the other jobs of the lane have ended: `qless key QUEUE KEY` shows them"],
     },
-    Finding {
+    FindingKind {
         id: LaneEdge, severity: Error, invariants: &[102],
         problem: "job does not depend on the one before it",
         form: Needs, by_detail: false, is_edge: false,
@@ -418,7 +418,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "beside", approval: Never, says: "if the other job depends on it" }],
         choices: &["remove the dependency of the other job: `qless depends OTHER --off=JID`"],
     },
-    Finding {
+    FindingKind {
         id: LaneOrder, severity: Error, invariants: &[101],
         problem: "job could run before the one before it in its lane",
         form: Needs, by_detail: false, is_edge: false,
@@ -428,7 +428,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "beside", approval: Never, says: "if it runs or is locked, or the other job depends on it" }],
         choices: &["wait until it has ended, or revoke its lock: `qless timeout JID`"],
     },
-    Finding {
+    FindingKind {
         id: LaneUnmarked, severity: Error, invariants: &[103],
         problem: "job of a lane lacks the field that marks it",
         form: JidIs, by_detail: false, is_edge: false,
@@ -438,7 +438,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: SlotStray, severity: Error, invariants: &[106],
         problem: "job that does not run holds a slot of a throttle",
         form: JidIn, by_detail: true, is_edge: false,
@@ -448,7 +448,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: SlotMissing, severity: Info, invariants: &[106],
         problem: "running job does not hold a slot of its throttle",
         form: JidIn, by_detail: true, is_edge: false,
@@ -458,7 +458,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "full", approval: Never, says: "if the throttle has no free slot" }],
         choices: &["nothing: `qless throttle release ID JID` freed the slot, or an older script popped the job"],
     },
-    Finding {
+    FindingKind {
         id: PendingStray, severity: Warn, invariants: &[107],
         problem: "job waits for a throttle that does not hold it",
         form: JidIn, by_detail: true, is_edge: false,
@@ -468,7 +468,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: ThrottledByNothing, severity: Error, invariants: &[107],
         problem: "job is in `throttled`, but no throttle holds it",
         form: JidIn, by_detail: false, is_edge: false,
@@ -478,7 +478,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[LOCKED],
         choices: &[SEE_LOCK, AFTER_LOCK],
     },
-    Finding {
+    FindingKind {
         id: ThrottleIdle, severity: Info, invariants: &[108],
         problem: "throttle holds jobs although it has free slots",
         form: NameIs, by_detail: false, is_edge: false,
@@ -488,7 +488,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: ThrottleUnlisted, severity: Info, invariants: &[110],
         problem: "maximum of a throttle is missing from the list",
         form: Name, by_detail: false, is_edge: false,
@@ -498,7 +498,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["nothing: a client with another core set it, and `qless throttle list --all` shows it"],
     },
-    Finding {
+    FindingKind {
         id: ThrottleGone, severity: Info, invariants: &[110],
         problem: "listed throttle has no maximum any more",
         form: Name, by_detail: false, is_edge: false,
@@ -508,7 +508,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["nothing: its time ended, and later calls that set a maximum for a time remove it"],
     },
-    Finding {
+    FindingKind {
         id: PayloadsStray, severity: Warn, invariants: &[109],
         problem: "payloads of a job that does not merge",
         form: NameIs, by_detail: false, is_edge: false,
@@ -518,7 +518,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: PayloadsMissing, severity: Error, invariants: &[109],
         problem: "merge job without payloads",
         form: Jid, by_detail: false, is_edge: false,
@@ -528,7 +528,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: PayloadsData, severity: Warn, invariants: &[109],
         problem: "data of a merge job are not its payloads",
         form: JidIs, by_detail: false, is_edge: false,
@@ -539,7 +539,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["see the payloads: `qless get JID -o json`", "put the job again, without merging: `qless put QUEUE KLASS DATA --jid=JID --replace`"],
     },
     // Failures.
-    Finding {
+    FindingKind {
         id: FailedStray, severity: Error, invariants: &[8],
         problem: "job is in a failure list where it does not belong",
         form: JidIn, by_detail: true, is_edge: false,
@@ -549,7 +549,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: FailedUnlisted, severity: Error, invariants: &[8],
         problem: "failed job is in no failure list",
         form: JidIn, by_detail: false, is_edge: false,
@@ -559,7 +559,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: FailedTwice, severity: Error, invariants: &[8],
         problem: "failed job is in failure lists more than once",
         form: JidIn, by_detail: true, is_edge: false,
@@ -569,7 +569,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: GroupSet, severity: Warn, invariants: &[9],
         problem: "list of groups disagrees with the failure lists",
         form: NameIs, by_detail: false, is_edge: false,
@@ -579,7 +579,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: FailedTime, severity: Error, invariants: &[],
         problem: "qless-php will delete a job as failed long ago",
         form: JidIs, by_detail: false, is_edge: false,
@@ -589,7 +589,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: FailedTimeGhost, severity: Info, invariants: &[],
         problem: "time of the failure of a job that does not exist",
         form: Jid, by_detail: false, is_edge: false,
@@ -599,7 +599,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: FailedCounter, severity: Warn, invariants: &[27],
         problem: "failed counter differs from the failed jobs",
         form: NameIs, by_detail: false, is_edge: false,
@@ -610,7 +610,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     // Completed, tags, tracked.
-    Finding {
+    FindingKind {
         id: CompletedStray, severity: Error, invariants: &[7],
         problem: "job listed as complete is not, and will be deleted",
         form: JidIs, by_detail: false, is_edge: false,
@@ -620,7 +620,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "queue", approval: Never, says: "if it is complete but has a queue, which no core writes" }],
         choices: &["print the job: `qless get JID -o json`", "put it again: `qless put QUEUE KLASS DATA --jid=JID`"],
     },
-    Finding {
+    FindingKind {
         id: CompletedUnlisted, severity: Warn, invariants: &[7],
         problem: "complete job is not listed, so it never expires",
         form: Jid, by_detail: false, is_edge: false,
@@ -630,7 +630,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[AHEAD],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: CompletedInQueue, severity: Info, invariants: &[],
         problem: "complete job of a queue is gone or not complete",
         form: JidIn, by_detail: true, is_edge: false,
@@ -640,7 +640,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: TagIndex, severity: Warn, invariants: &[20],
         problem: "tag's index disagrees with the tags of a job",
         form: JidIn, by_detail: true, is_edge: false,
@@ -650,7 +650,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: TagCount, severity: Warn, invariants: &[21],
         problem: "count of a tag in `tags` differs from its index",
         form: NameIs, by_detail: false, is_edge: false,
@@ -660,7 +660,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: TrackedGone, severity: Info, invariants: &[23],
         problem: "tracked job has expired",
         form: Jid, by_detail: false, is_edge: false,
@@ -671,7 +671,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["stop tracking all expired jobs: `qless track --prune`", "leave it: `track` shows it as expired"],
     },
     // Recurring jobs.
-    Finding {
+    FindingKind {
         id: RecurringUnscheduled, severity: Error, invariants: &[17],
         problem: "recurring job is in no queue, so it never fires",
         form: JidIn, by_detail: false, is_edge: false,
@@ -681,7 +681,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["schedule it again: `qless check --repair --only recurring-unscheduled`", "remove it: `qless recur rm JID`"],
     },
-    Finding {
+    FindingKind {
         id: RecurringForeign, severity: Error, invariants: &[17],
         problem: "recurring job is in a queue that is not its own",
         form: JidIn, by_detail: true, is_edge: false,
@@ -691,7 +691,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: RecurringInvalid, severity: Error, invariants: &[18],
         problem: "recurring job with a field that makes it unusable",
         form: JidIs, by_detail: true, is_edge: false,
@@ -701,7 +701,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[ConditionalApproval { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, a missing interval, or the document of a paused one" }],
         choices: &["print it: `qless recur get JID`", "give it an interval: `qless recur set JID --every 1h`", "remove it: `qless recur rm JID`"],
     },
-    Finding {
+    FindingKind {
         id: RecurringCount, severity: Error, invariants: &[19],
         problem: "recurring job counts fewer jobs than it has made",
         form: JidIs, by_detail: false, is_edge: false,
@@ -712,7 +712,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     // Keys and the server.
-    Finding {
+    FindingKind {
         id: KeyType, severity: Critical, invariants: &[22],
         problem: "key of a wrong type, or id with a reserved suffix",
         form: NameIs, by_detail: false, is_edge: false,
@@ -726,7 +726,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             "for a job with a reserved suffix: `qless cancel JID`",
         ],
     },
-    Finding {
+    FindingKind {
         id: KeyExpires, severity: Error, invariants: &[34],
         problem: "key has an expiry, so the server will delete it",
         form: NameIs, by_detail: false, is_edge: false,
@@ -736,7 +736,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[],
     },
-    Finding {
+    FindingKind {
         id: ServerEvicts, severity: Error, invariants: &[34],
         problem: "the server may evict keys if its memory is full",
         form: NameIs, by_detail: false, is_edge: false,
@@ -749,7 +749,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["make it refuse writes instead: `redis-cli CONFIG SET maxmemory-policy noeviction`"],
     },
-    Finding {
+    FindingKind {
         id: KeyUnknown, severity: Info, invariants: &[22],
         problem: "key under the prefix that `qless` does not use",
         form: NameIs, by_detail: false, is_edge: false,
@@ -759,7 +759,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["leave it if another program owns it, or use another `--prefix`"],
     },
-    Finding {
+    FindingKind {
         id: HistoryOrphan, severity: Info, invariants: &[30],
         problem: "history of a job that does not exist",
         form: Name, by_detail: false, is_edge: false,
@@ -769,7 +769,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`"],
     },
-    Finding {
+    FindingKind {
         id: EdgesOrphan, severity: Info, invariants: &[30],
         problem: "dependencies of a job that does not exist",
         form: Name, by_detail: false, is_edge: false,
@@ -779,7 +779,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["once you do not need them: `qless check --repair --only edges-orphan`"],
     },
-    Finding {
+    FindingKind {
         id: LostKey, severity: Info, invariants: &[],
         problem: "key that a repair set aside",
         form: NameIs, by_detail: false, is_edge: false,
@@ -789,7 +789,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["delete it: `qless check --repair --only lost-key`", "revert the repair with the file of its `--undo`: `qless check --revert FILE`"],
     },
-    Finding {
+    FindingKind {
         id: StatsSum, severity: Warn, invariants: &[28],
         problem: "statistics of a day contradict themselves",
         form: NameIs, by_detail: false, is_edge: false,
@@ -799,7 +799,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["omit this finding, because nothing can restore them: `qless check --skip stats-sum`"],
     },
-    Finding {
+    FindingKind {
         id: ConfigValue, severity: Critical, invariants: &[35],
         problem: "setting has a value that cannot be used",
         form: NameIs, by_detail: false, is_edge: false,
@@ -816,7 +816,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             "a throttle (`th:ID`): `qless throttle set ID 10`", "a window of uniqueness (`u:…`): `redis-cli DEL KEY` closes it",
         ],
     },
-    Finding {
+    FindingKind {
         id: NotJudged, severity: Info, invariants: &[],
         problem: "item too large, or with a key of a wrong type",
         form: NameIs, by_detail: false, is_edge: false,

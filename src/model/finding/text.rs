@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use strum::VariantArray;
 
-use super::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant_name};
+use super::{FINDINGS, FindingId, FindingKind, LIMITS, RepairApproval, Severity, invariant_name};
 use crate::model::known_deviations::{DEFECTS, TOLERATED};
 use crate::text::wrap_and_indent;
 
@@ -45,7 +45,7 @@ pub(crate) fn help_topic() -> String {
         text.push_str(&bullet_item(&line));
     }
     text.push_str("\nLeft behind by clients with the reference core, and reported:\n");
-    for line in reference_defect_lines() {
+    for line in reference_core_defect_lines() {
         text.push_str(&bullet_item(&line));
     }
     text
@@ -66,7 +66,7 @@ pub(crate) fn tolerated_deviation_lines() -> Vec<String> {
 }
 
 /// A line for each defect of the reference core, with the findings that it causes.
-pub(crate) fn reference_defect_lines() -> Vec<String> {
+pub(crate) fn reference_core_defect_lines() -> Vec<String> {
     let lines = DEFECTS.iter().map(|defect| {
         let findings = finding_names(defect.findings);
         format!("{findings}: {} (D-{:02})", defect.says, defect.number)
@@ -104,13 +104,13 @@ except `lost-key`. `--repair` leaves the other findings to you: the list below e
 for each choice.
 ";
 
-fn severity_and_invariants(finding: &Finding) -> String {
+fn severity_and_invariants(finding: &FindingKind) -> String {
     let mut words = vec![finding.severity.into_str().to_owned()];
     words.extend(finding.broken_invariant_names());
     words.join(", ")
 }
 
-fn finding_sentences(finding: &Finding) -> Vec<String> {
+fn finding_sentences(finding: &FindingKind) -> Vec<String> {
     let mut sentences = vec![format!("{}.", capitalize(finding.problem))];
     for grade in finding.grades {
         sentences.push(format!(
@@ -120,9 +120,9 @@ fn finding_sentences(finding: &Finding) -> Vec<String> {
         ));
     }
     let when = match finding.approval {
-        Approval::Automatic | Approval::Never => "",
-        Approval::Named => ", if named",
-        Approval::Typed => ", if named, after a typed answer",
+        RepairApproval::Automatic | RepairApproval::Never => "",
+        RepairApproval::Named => ", if named",
+        RepairApproval::Typed => ", if named, after a typed answer",
     };
     sentences.push(match finding.remedy {
         Some(remedy) => format!("Repair{when}: {} {}.", remedy.verb, remedy.what),
@@ -130,7 +130,7 @@ fn finding_sentences(finding: &Finding) -> Vec<String> {
     });
     for case in finding.cases {
         sentences.push(match case.approval {
-            Approval::Never => format!("Not repaired: {}.", case.says),
+            RepairApproval::Never => format!("Not repaired: {}.", case.says),
             _ => format!("If named: {}.", case.says),
         });
     }

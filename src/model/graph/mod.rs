@@ -190,7 +190,7 @@ impl Graph {
     }
 
     /// Sets `omitted_edges` and `complete` from the omissions of each node.
-    pub(crate) fn sum_omissions(&mut self) {
+    pub(crate) fn set_omitted_edges_and_complete(&mut self) {
         let nodes = self.nodes.iter();
         let edges = nodes.map(|node| node.omitted_dependencies + node.omitted_dependents);
         self.omitted_edges = edges.sum();

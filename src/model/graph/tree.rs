@@ -63,7 +63,7 @@ const ROWS: &[Column<TsvEdgeRow>] = &[
 
 /// Which edges a tree follows from its root.
 #[derive(Clone, Copy, PartialEq)]
-enum BranchKind {
+enum TreeDirection {
     Dependencies,
     Dependents,
 }
@@ -89,9 +89,9 @@ impl Graph {
             trees.add_both_trees(0);
         } else {
             let branches = if drawing.dependencies {
-                BranchKind::Dependencies
+                TreeDirection::Dependencies
             } else {
-                BranchKind::Dependents
+                TreeDirection::Dependents
             };
             trees.add_trees_for_all_nodes(branches);
         }
@@ -175,27 +175,28 @@ impl<'g> TreeWriter<'g> {
     fn add_both_trees(&mut self, root: usize) {
         let drawing = &self.graph.drawing;
         let has_dependencies =
-            drawing.dependencies && self.has_branches(root, BranchKind::Dependencies);
-        let has_dependents = drawing.dependents && self.has_branches(root, BranchKind::Dependents);
+            drawing.dependencies && self.has_branches(root, TreeDirection::Dependencies);
+        let has_dependents =
+            drawing.dependents && self.has_branches(root, TreeDirection::Dependents);
         self.add_root_line(root);
         if has_dependencies {
             if has_dependents {
                 self.add_text_line("depends on");
             }
-            self.add_branches(root, BranchKind::Dependencies);
+            self.add_branches(root, TreeDirection::Dependencies);
         }
         if has_dependents {
             self.add_text_line("needed by");
-            self.add_branches(root, BranchKind::Dependents);
+            self.add_branches(root, TreeDirection::Dependents);
         }
     }
 
     /// Adds a tree for each job to which no edge leads, then one for each cycle that is in no tree yet.
-    fn add_trees_for_all_nodes(&mut self, branches: BranchKind) {
+    fn add_trees_for_all_nodes(&mut self, branches: TreeDirection) {
         let nodes = self.graph.nodes.len();
         let before = match branches {
-            BranchKind::Dependencies => &self.dependents,
-            BranchKind::Dependents => &self.dependencies,
+            TreeDirection::Dependencies => &self.dependents,
+            TreeDirection::Dependents => &self.dependencies,
         };
         let tops: Vec<usize> = (0..nodes).filter(|&node| before[node].is_empty()).collect();
         for root in tops.into_iter().chain(0..nodes) {
@@ -203,30 +204,30 @@ impl<'g> TreeWriter<'g> {
                 continue;
             }
             self.add_root_line(root);
-            if branches == BranchKind::Dependents && self.has_branches(root, branches) {
+            if branches == TreeDirection::Dependents && self.has_branches(root, branches) {
                 self.add_text_line("needed by");
             }
             self.add_branches(root, branches);
         }
     }
 
-    fn has_branches(&self, node: usize, branches: BranchKind) -> bool {
+    fn has_branches(&self, node: usize, branches: TreeDirection) -> bool {
         !self.edges_of(node, branches).is_empty() || self.omitted_edge_count(node, branches) > 0
     }
 
-    fn edges_of(&self, node: usize, branches: BranchKind) -> &[usize] {
+    fn edges_of(&self, node: usize, branches: TreeDirection) -> &[usize] {
         match branches {
-            BranchKind::Dependencies => &self.dependencies[node],
-            BranchKind::Dependents => &self.dependents[node],
+            TreeDirection::Dependencies => &self.dependencies[node],
+            TreeDirection::Dependents => &self.dependents[node],
         }
     }
 
     /// The number of a job's dependencies or dependents that the graph leaves out.
-    fn omitted_edge_count(&self, node: usize, branches: BranchKind) -> u64 {
+    fn omitted_edge_count(&self, node: usize, branches: TreeDirection) -> u64 {
         let node = &self.graph.nodes[node];
         match branches {
-            BranchKind::Dependencies => node.omitted_dependencies,
-            BranchKind::Dependents => node.omitted_dependents,
+            TreeDirection::Dependencies => node.omitted_dependencies,
+            TreeDirection::Dependents => node.omitted_dependents,
         }
     }
 
@@ -238,7 +239,7 @@ impl<'g> TreeWriter<'g> {
     }
 
     /// Adds the lines below a job. A job that occurs again gets a line, but nothing below it.
-    fn add_branches(&mut self, root: usize, branches: BranchKind) {
+    fn add_branches(&mut self, root: usize, branches: TreeDirection) {
         let mut is_on_path = vec![false; self.graph.nodes.len()];
         is_on_path[root] = true;
         let mut path = vec![(root, 0)];
@@ -264,8 +265,8 @@ impl<'g> TreeWriter<'g> {
             let edge = &self.graph.edges[edge];
             let (dependent, dependency) = edge.ends;
             let next = match branches {
-                BranchKind::Dependencies => dependency,
-                BranchKind::Dependents => dependent,
+                TreeDirection::Dependencies => dependency,
+                TreeDirection::Dependents => dependent,
             };
             let node = &self.graph.nodes[next];
             let marks = [

@@ -211,7 +211,7 @@ impl Job {
 
     /// Whether the job is in the morgue of its queue: it failed because no retry remained, or it is in the failure
     /// group of such jobs because an operator buried it.
-    pub(crate) fn has_exhausted_retries(&self) -> bool {
+    pub(crate) fn is_in_morgue(&self) -> bool {
         let exhausted = self.remaining.is_some_and(|remaining| remaining.0 < 0.0);
         let group = self.failure.as_ref().map(|failure| &failure.group);
         let own = self.queue.as_ref().map(exhausted_retries_group);
@@ -287,7 +287,7 @@ pub struct HistoryEntry {
 }
 
 /// Whether stored history entries with this text have the queue in the field `q` instead of `queue`.
-fn names_queue_briefly(what: &Name) -> bool {
+fn stores_queue_as_q(what: &Name) -> bool {
     matches!(what.as_bytes(), b"put" | b"throttled")
 }
 
@@ -302,7 +302,7 @@ impl HistoryEntry {
             .and_then(|note| note.object())
             .unwrap_or_default();
         note.retain(|(key, _)| !matches!(key.as_bytes(), b"when" | b"what"));
-        if names_queue_briefly(&what) {
+        if stores_queue_as_q(&what) {
             for (key, _) in note.iter_mut().filter(|(key, _)| key.as_bytes() == b"q") {
                 *key = Name::from("queue");
             }
@@ -312,7 +312,7 @@ impl HistoryEntry {
 
     /// The entry as JSON in the form in which the core stores it. Another client may have stored another form.
     pub fn to_core_json(&self) -> Vec<u8> {
-        let is_brief = names_queue_briefly(&self.what);
+        let is_brief = stores_queue_as_q(&self.what);
         let mut text = b"[".to_vec();
         text.extend(
             self.when
@@ -372,14 +372,14 @@ impl JsonSchema for HistoryEntry {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         #[derive(JsonSchema)]
         #[expect(dead_code)]
-        struct EntryFields {
+        struct HistoryEntryFields {
             /// One of put, popped, throttled, done, failed, retried, timed-out, cli for a note of `qless`, or the text of a
             /// log entry
             what: Name,
             /// When the event happened
             when: Option<Moment>,
         }
-        EntryFields::json_schema(generator)
+        HistoryEntryFields::json_schema(generator)
     }
 }
 
@@ -416,7 +416,7 @@ impl StateCounts {
 
 /// The dependencies and dependents of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Dependencies {
+pub struct DependenciesAndDependents {
     /// The job's id
     pub jid: Name,
     /// The kind of work

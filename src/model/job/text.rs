@@ -66,20 +66,21 @@ impl Row for Job {
         Column::of_text("WORKER", |job: &Job, _| {
             Cell::text_or_missing(job.worker.as_ref())
         })
-        .only_if_named(),
-        Column::of_text("TAGS", |job: &Job, _| Cell::name_list(&job.tags, false)).only_if_named(),
+        .only_if_requested(),
+        Column::of_text("TAGS", |job: &Job, _| Cell::name_list(&job.tags, false))
+            .only_if_requested(),
         Column::of_text("LANE", |job: &Job, _| {
             Cell::text_or_missing(job.key.as_ref())
         })
-        .only_if_named(),
+        .only_if_requested(),
         Column::of_text("THROTTLES", |job: &Job, _| {
             Cell::name_list(&job.throttles, false)
         })
-        .only_if_named(),
+        .only_if_requested(),
         Column::of_text("GROUP", |job: &Job, _| {
             Cell::text_or_missing(job.failure.as_ref().map(|failure| &failure.group))
         })
-        .only_if_named(),
+        .only_if_requested(),
         Column::of_free_text("DATA", |job: &Job, options| {
             if options.choice.needs_only_default_columns() {
                 Cell::missing()
@@ -87,7 +88,7 @@ impl Row for Job {
                 Cell::pre_escaped(job.data.as_bytes())
             }
         })
-        .only_if_named(),
+        .only_if_requested(),
         Column::of_free_text("DETAIL", |job: &Job, options| {
             Cell::text(job.state_detail(options))
         })
@@ -267,7 +268,7 @@ impl View for Job {
         let mut text = detail.into_text();
         if let Some(failure) = &self.failure {
             text.push_str("\nfailure\n");
-            text.push_str(&indent_lines(&failure.message));
+            text.push_str(&sanitize_and_indent_lines(&failure.message));
         }
         if let Some(history) = &self.history {
             text.push_str(&history::render_history(history, options));
@@ -363,7 +364,7 @@ fn failed_remark(failure: &Failure, options: &RenderOptions) -> String {
 }
 
 /// Sanitizes a text and indents each of its lines by two blanks.
-fn indent_lines(lines: &Name) -> String {
+fn sanitize_and_indent_lines(lines: &Name) -> String {
     let clean = text::sanitize_keeping_lines(lines.as_bytes());
     clean.lines().map(|line| format!("  {line}\n")).collect()
 }
@@ -400,7 +401,7 @@ mod tests {
     use crate::clock::moment::Moment;
     use crate::json::Number;
     use crate::json::data::JobData;
-    use crate::model::job::{Dependencies, HistoryEntry, Neighbor};
+    use crate::model::job::{DependenciesAndDependents, HistoryEntry, Neighbor};
     use crate::model::list::List;
 
     fn at(seconds: f64) -> Option<Moment> {
@@ -607,7 +608,7 @@ mod tests {
             }]),
             ..job("", "", State::Failed, 1.0)
         };
-        let around = Dependencies {
+        let around = DependenciesAndDependents {
             jid: evil(),
             klass: Some(evil()),
             queue: Some(bytes()),
@@ -641,7 +642,7 @@ mod tests {
             worker: name("d-1-77"),
             ..job("5510a4d2", "Docs", State::Running, 99_959.0)
         };
-        let around = Dependencies {
+        let around = DependenciesAndDependents {
             jid: Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
             klass: name("Deploy"),
             queue: name("deploy"),

@@ -41,7 +41,7 @@ impl Headline {
         let more = clauses.len().saturating_sub(MAX_NAMED_PROBLEMS);
         clauses.truncate(MAX_NAMED_PROBLEMS);
         if let (Some(clause), Some(problem)) = (clauses.first_mut(), overview.problems.first()) {
-            clause.capitalize_sentence(problem);
+            clause.capitalize_unless_queue_name(problem);
         }
         Headline {
             clauses,
@@ -97,7 +97,7 @@ impl Headline {
 
 impl HeadlineClause {
     /// Capitalizes the first letter of the long form, unless it begins with the name of a queue.
-    fn capitalize_sentence(&mut self, problem: &StatusProblem) {
+    fn capitalize_unless_queue_name(&mut self, problem: &StatusProblem) {
         let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
         let is_name = begins_with_queue && problem.queue.is_some();
         if !is_name {

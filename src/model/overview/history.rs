@@ -37,7 +37,7 @@ const SLOT_MINUTES: u64 = 10;
 /// The jobs counted between two snapshots are spread evenly over the time between them. If that time is too long, it
 /// counts as unwatched, and these jobs are left out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct History {
+pub(crate) struct JobRateHistory {
     /// The number of seconds of each minute in which the queues were watched.
     watched: MinuteSeries,
     /// Jobs put, by queue.
@@ -94,7 +94,7 @@ struct FirstAndLastCounters {
 
 /// The numbers of jobs that were put and completed between two snapshots.
 #[derive(Clone, Copy, Debug)]
-struct FlowCounts {
+struct PutAndCompletedCounts {
     put: f64,
     completed: f64,
 }
@@ -114,7 +114,7 @@ pub(crate) struct LastHourRates {
     pub growth_per_min: Option<f64>,
 }
 
-impl History {
+impl JobRateHistory {
     /// Adds a snapshot. `usual_interval`: about how often the caller takes one while it watches the queues.
     pub(crate) fn add_snapshot(
         &mut self,
@@ -319,7 +319,7 @@ impl QueueCounters {
 
     /// The jobs put and completed since an earlier snapshot. Puts follow from the change of the number of jobs in the
     /// queue, so each cancelled or moved job lowers their number by one.
-    fn flow_since(self, before: QueueCounters) -> FlowCounts {
+    fn flow_since(self, before: QueueCounters) -> PutAndCompletedCounts {
         // The counters restart at 0 at midnight, or if a client deletes them.
         let is_same_day = self.day == before.day;
         let since = |now: u64, before: u64| match now.checked_sub(before) {
@@ -329,7 +329,7 @@ impl QueueCounters {
         let completed = since(self.completed, before.completed);
         let left = completed + since(self.failures, before.failures);
         let put = self.open as f64 - before.open as f64 + left;
-        FlowCounts {
+        PutAndCompletedCounts {
             put: put.max(0.0),
             completed,
         }
@@ -398,7 +398,7 @@ fn minute_of(seconds: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::overview::RecentFailures;
+    use crate::model::overview::GroupWithRecentFailures;
     use crate::model::queue::Queue;
 
     /// A minute's first second.
@@ -419,17 +419,17 @@ mod tests {
                 failures: failed,
                 ..QueueFacts::default()
             }],
-            groups: vec![RecentFailures {
+            groups: vec![GroupWithRecentFailures {
                 group: Name::from("timeout"),
                 jobs: failed,
-                ..RecentFailures::default()
+                ..GroupWithRecentFailures::default()
             }],
             ..SystemFacts::default()
         }
     }
 
-    fn watch(snapshots: &[(f64, SystemFacts)]) -> History {
-        let mut history = History::default();
+    fn watch(snapshots: &[(f64, SystemFacts)]) -> JobRateHistory {
+        let mut history = JobRateHistory::default();
         for (at, facts) in snapshots {
             let now = Moment::from_seconds(START + at).unwrap();
             history.add_snapshot(facts, now, Duration::from_secs(2));
@@ -489,7 +489,7 @@ mod tests {
         let failures = history.failures_per_ten_minutes(&Name::from("timeout"));
         assert_eq!(failures[9..], [None, None, Some(0.0)]);
         // With an interval of an hour, somebody did.
-        let mut history = History::default();
+        let mut history = JobRateHistory::default();
         for (at, facts) in &snapshots {
             let now = Moment::from_seconds(START + at).unwrap();
             history.add_snapshot(facts, now, Duration::from_secs(3600));
@@ -522,7 +522,7 @@ mod tests {
         let history = watch(&snapshots);
         assert_eq!(history.done["mail"].0.len(), 24 * 60 + 1);
         let text = serde_json::to_string(&history).unwrap();
-        let read: History = serde_json::from_str(&text).unwrap();
+        let read: JobRateHistory = serde_json::from_str(&text).unwrap();
         assert_eq!(read.watched_since(), history.watched_since());
         assert_eq!(read.snapshots.len(), 0);
     }

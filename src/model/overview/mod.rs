@@ -39,7 +39,7 @@ pub(crate) struct Overview {
     /// The paused queues
     pub paused: Vec<PausedQueueSummary>,
     /// Groups with failures since `--since`
-    pub failures: Vec<RecentFailures>,
+    pub failures: Vec<GroupWithRecentFailures>,
     /// How far back `failures` goes
     pub since_s: RoundedSeconds,
     /// Workers whose locks have expired
@@ -148,7 +148,7 @@ pub(crate) struct OldestQueueWait {
 impl OldestQueueWait {
     /// Why the job waits, as text: `behind other jobs in lane a/b (c runs on w1, silent for 4h)`. `None` if it waits
     /// only for a worker.
-    pub(crate) fn reason_text(&self, now: Moment) -> Option<String> {
+    pub(crate) fn wait_reason_text(&self, now: Moment) -> Option<String> {
         let why = self.why.filter(|why| *why != LagCause::Waiting)?;
         let mut text = why.as_sentence(self.held_by.as_ref());
         if let (Some(holder), Some(worker)) = (&self.holder, &self.worker) {
@@ -177,7 +177,7 @@ pub(crate) struct PausedQueueSummary {
 
 /// A group with recent failures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct RecentFailures {
+pub(crate) struct GroupWithRecentFailures {
     /// The kind of failure
     pub group: Name,
     /// Jobs that failed since `--since`; a number above 16 is exact to a sixteenth
@@ -370,19 +370,19 @@ pub(crate) struct SystemFacts {
     /// The number of workers that were seen within an hour.
     pub workers_within_hour: u64,
     /// Sorted by name.
-    pub groups: Vec<RecentFailures>,
+    pub groups: Vec<GroupWithRecentFailures>,
     pub queues: Vec<QueueFacts>,
     pub workers: Vec<Worker>,
     /// Queues that the core could not read, because a key of the queue has a wrong type.
     pub damaged_queues: Vec<Name>,
     /// Lists that the core could not read, because a key has a wrong type.
-    pub damaged_lists: Vec<SystemList>,
+    pub damaged_lists: Vec<SystemWideList>,
 }
 
 /// A list of the whole system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum SystemList {
+pub(crate) enum SystemWideList {
     #[strum(serialize = "the complete jobs")]
     Complete,
     #[strum(serialize = "the groups of failures")]
@@ -403,7 +403,7 @@ impl SystemFacts {
                 self.queues.len() + self.damaged_queues.len(),
             ),
             groups: rest(self.group_count, self.groups.len()),
-            workers: if self.is_list_readable(SystemList::Workers) {
+            workers: if self.is_list_readable(SystemWideList::Workers) {
                 rest(self.worker_count, self.workers.len())
             } else {
                 0
@@ -412,7 +412,7 @@ impl SystemFacts {
     }
 
     /// Whether a list could be read.
-    pub(crate) fn is_list_readable(&self, list: SystemList) -> bool {
+    pub(crate) fn is_list_readable(&self, list: SystemWideList) -> bool {
         !self.damaged_lists.contains(&list)
     }
 }
@@ -595,7 +595,7 @@ impl Overview {
                 reason: Some("disk\x1b swap".into()),
                 ..PausedQueueSummary::default()
             }],
-            failures: vec![RecentFailures {
+            failures: vec![GroupWithRecentFailures {
                 group: "upload error".into(),
                 recent: 12,
                 jobs: 1204,

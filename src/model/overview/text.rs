@@ -110,7 +110,7 @@ impl View for Overview {
         detail.add_line("workers", format!("{known}, {hold}{silence}"));
         let waits = self.waits.iter().map(|wait| {
             let time = format_duration(wait.wait_s.0);
-            let why = wait.reason_text(options.now);
+            let why = wait.wait_reason_text(options.now);
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
             format!("{} {time} ({}){why}", wait.queue, wait.jid)
         });

@@ -5,7 +5,7 @@ pub(crate) mod text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::coordination::Coordination;
+use super::coordination::CoordinationOptions;
 use crate::clock::moment::Moment;
 use crate::json::data::JobData;
 use crate::json::{Json, Number};
@@ -40,7 +40,7 @@ pub struct Recurring {
     /// ttl, score, rescore, hold, backoff
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Json>")]
-    pub options: Option<Coordination<'static>>,
+    pub options: Option<CoordinationOptions<'static>>,
     /// Since when the recurring job is paused, if it is
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_since: Option<Moment>,
@@ -59,7 +59,7 @@ impl Recurring {
     }
 
     /// The options that coordinate the jobs of the recurring job with others.
-    pub(crate) fn coordination(&self) -> Coordination<'static> {
+    pub(crate) fn coordination(&self) -> CoordinationOptions<'static> {
         self.options.clone().unwrap_or_default()
     }
 

@@ -52,17 +52,18 @@ impl Row for Recurring {
             Cell::count(job.owed_runs(options.now), options)
         })
         .drop_rank(3),
-        Column::of_numbers("PRI", |job: &Recurring, _| Cell::number(job.priority)).only_if_named(),
+        Column::of_numbers("PRI", |job: &Recurring, _| Cell::number(job.priority))
+            .only_if_requested(),
         Column::of_numbers("RETRIES", |job: &Recurring, _| Cell::number(job.retries))
-            .only_if_named(),
+            .only_if_requested(),
         Column::of_text("TAGS", |job: &Recurring, _| {
             Cell::name_list(&job.tags, false)
         })
-        .only_if_named(),
+        .only_if_requested(),
         Column::of_free_text("DATA", |job: &Recurring, _| {
             Cell::pre_escaped(job.data.as_bytes())
         })
-        .only_if_named(),
+        .only_if_requested(),
     ];
 
     fn jid(&self) -> Option<&Name> {

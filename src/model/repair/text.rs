@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{PlannedRepair, RepairPlan, RepairReport, RepairRow};
 use crate::model::check::text::{COLUMNS as FOUND, EXAMPLES, count_or_minimum_cell, severity_cell};
 use crate::model::check::{CheckReport, ReportedFinding};
-use crate::model::finding::{Approval, FindingId, Severity};
+use crate::model::finding::{FindingId, RepairApproval, Severity};
 use crate::name::Name;
 use crate::text::{
     Sanitized, format_duration_tenths_below_minute, is_harmful_to_terminal,
@@ -208,7 +208,7 @@ pub(crate) fn plan_text(items: &[ReportedFinding], options: &RenderOptions) -> S
             "\n  if a whole queue was lost, a backup may be better: it has the position of each job\n",
         );
     }
-    let decisions = decisions_text(items, Severity::Info);
+    let decisions = decisions_for_operator_text(items, Severity::Info);
     if !decisions.is_empty() {
         text.push('\n');
         text.push_str(&decisions);
@@ -217,7 +217,10 @@ pub(crate) fn plan_text(items: &[ReportedFinding], options: &RenderOptions) -> S
 }
 
 /// The findings that the repair leaves for the operator to decide, each with the commands to choose from.
-pub(crate) fn decisions_text(items: &[ReportedFinding], needs_only_from: Severity) -> String {
+pub(crate) fn decisions_for_operator_text(
+    items: &[ReportedFinding],
+    needs_only_from: Severity,
+) -> String {
     let mut text = String::new();
     let undecided = |found: &&ReportedFinding| {
         let remaining = found.count > found.repairable;
@@ -251,8 +254,9 @@ pub(crate) fn changes_by_finding_text(counts: &BTreeMap<String, u64>) -> String 
 }
 
 /// The number of keys that the repair deletes. `--revert` cannot restore them.
-pub(crate) fn count_deletions(items: &[ReportedFinding]) -> u64 {
-    let needs_typed_answer = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
+pub(crate) fn count_keys_to_delete(items: &[ReportedFinding]) -> u64 {
+    let needs_typed_answer =
+        |found: &&ReportedFinding| found.finding.approval == RepairApproval::Typed;
     items
         .iter()
         .filter(needs_typed_answer)

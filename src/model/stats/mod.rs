@@ -13,7 +13,7 @@ use crate::name::Name;
 
 /// The statistics of a queue for one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Stats {
+pub struct QueueDayStats {
     /// The queue
     pub queue: Name,
     /// The day, in UTC
@@ -37,11 +37,11 @@ pub struct Stats {
     pub change: Option<Number>,
 }
 
-impl Stats {
-    pub fn spread_of(&self, measure: Measure) -> &DurationSpread {
+impl QueueDayStats {
+    pub fn spread_of(&self, measure: MeasuredDuration) -> &DurationSpread {
         match measure {
-            Measure::Wait => &self.wait,
-            Measure::Run => &self.run,
+            MeasuredDuration::Wait => &self.wait,
+            MeasuredDuration::Run => &self.run,
         }
     }
 
@@ -56,7 +56,7 @@ impl Stats {
     }
 
     /// Sets `change` since an earlier day: `None` if no job was completed on that day.
-    pub fn set_change_since(&mut self, earlier: &Stats) {
+    pub fn set_change_since(&mut self, earlier: &QueueDayStats) {
         let (now, then) = (self.completed_per_hour.0, earlier.completed_per_hour.0);
         self.change = (then > 0.0).then(|| round_to_thousandths(now / then - 1.0));
     }
@@ -69,7 +69,7 @@ fn round_to_thousandths(number: f64) -> Number {
 /// The durations that are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
-pub enum Measure {
+pub enum MeasuredDuration {
     /// How long jobs waited
     Wait,
     /// How long jobs ran
@@ -80,15 +80,15 @@ pub enum Measure {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct StatsOfQueuesOnDay {
     #[serde(flatten)]
-    pub list: List<Stats>,
+    pub list: List<QueueDayStats>,
     #[serde(skip)]
-    pub histogram_of: Option<Measure>,
+    pub histogram_of: Option<MeasuredDuration>,
 }
 
 /// The statistics of queues on several days, a line for each queue and day.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct StatsOfQueuesByDay(pub List<Stats>);
+pub(crate) struct StatsOfQueuesByDay(pub List<QueueDayStats>);
 
 /// The distribution of a duration over many jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -408,9 +408,9 @@ mod tests {
     #[test]
     fn rates_count_the_hours_so_far_and_the_change_compares_them() {
         let day = |completed: u64, hours: f64| {
-            let mut stats = Stats {
+            let mut stats = QueueDayStats {
                 completed,
-                ..Stats::default()
+                ..QueueDayStats::default()
             };
             stats.set_completed_per_hour(hours);
             stats

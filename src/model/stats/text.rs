@@ -1,8 +1,8 @@
 //! Statistics of queues as text: one day with a histogram, or a line for each of several days.
 
 use super::{
-    BucketRange, DurationSpread, HistogramBucket, Measure, Stats, StatsOfQueuesByDay,
-    StatsOfQueuesOnDay,
+    BucketRange, DurationSpread, HistogramBucket, MeasuredDuration, QueueDayStats,
+    StatsOfQueuesByDay, StatsOfQueuesOnDay,
 };
 use crate::json::Number;
 use crate::text;
@@ -10,13 +10,13 @@ use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Heading, NONE, Table, column_headings};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
-const QUEUE: Column<Stats> = Column::of_names("QUEUE", |of| &of.queue);
-const DATE: Column<Stats> = Column::of_text("DAY", |of, _| Cell::text(&of.day));
-const COMPLETED: Column<Stats> = Column::of_counts("COMPLETED", |of| of.completed);
-const FAILURES: Column<Stats> = Column::of_counts("FAILURES", |of| of.failures);
+const QUEUE: Column<QueueDayStats> = Column::of_names("QUEUE", |of| &of.queue);
+const DATE: Column<QueueDayStats> = Column::of_text("DAY", |of, _| Cell::text(&of.day));
+const COMPLETED: Column<QueueDayStats> = Column::of_counts("COMPLETED", |of| of.completed);
+const FAILURES: Column<QueueDayStats> = Column::of_counts("FAILURES", |of| of.failures);
 
 /// The columns of a table with a line for each queue on one day.
-const DAY: &[Column<Stats>] = &[
+const DAY: &[Column<QueueDayStats>] = &[
     QUEUE,
     DATE,
     COMPLETED,
@@ -42,7 +42,7 @@ const DAY: &[Column<Stats>] = &[
 ];
 
 /// The columns of a table with a line for each measured duration of one queue.
-fn spread_columns<'t>() -> [Column<(Measure, &'t DurationSpread)>; 9] {
+fn spread_columns<'t>() -> [Column<(MeasuredDuration, &'t DurationSpread)>; 9] {
     [
         Column::of_text("", |(measure, _), _| Cell::text(measure.into_str())),
         Column::of_counts("COUNT", |of| of.1.count),
@@ -57,7 +57,7 @@ fn spread_columns<'t>() -> [Column<(Measure, &'t DurationSpread)>; 9] {
 }
 
 /// The columns of a table with a line for each bucket of a histogram, with queue and day.
-fn bucket_columns<'t>() -> [Column<(&'t Stats, Measure, HistogramBucket)>; 5] {
+fn bucket_columns<'t>() -> [Column<(&'t QueueDayStats, MeasuredDuration, HistogramBucket)>; 5] {
     [
         Column::of_text("QUEUE", |(of, ..), _| Cell::text(&of.queue)),
         Column::of_text("DAY", |(of, ..), _| Cell::text(&of.day)),
@@ -72,7 +72,7 @@ fn bucket_columns<'t>() -> [Column<(&'t Stats, Measure, HistogramBucket)>; 5] {
 }
 
 /// The columns of a table with a line for each queue and day.
-const DAYS: &[Column<Stats>] = &[
+const DAYS: &[Column<QueueDayStats>] = &[
     QUEUE,
     DATE,
     COMPLETED,
@@ -91,14 +91,14 @@ const DAYS: &[Column<Stats>] = &[
 
 impl View for StatsOfQueuesOnDay {
     const DOCUMENT: DocumentKind =
-        DocumentKind::of_list::<Stats>("stats", "Statistics of queues for a day: stats");
+        DocumentKind::of_list::<QueueDayStats>("stats", "Statistics of queues for a day: stats");
 
     /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or a line for each bucket if the
     /// user asked for a histogram.
     fn text(&self, options: &RenderOptions) -> String {
         let items = &self.list.items;
         if options.terminal {
-            let histogram_of = self.histogram_of.unwrap_or(Measure::Wait);
+            let histogram_of = self.histogram_of.unwrap_or(MeasuredDuration::Wait);
             let paragraphs: Vec<String> = items
                 .iter()
                 .map(|stats| stats.queue_paragraph(histogram_of, options))
@@ -139,10 +139,10 @@ impl View for StatsOfQueuesByDay {
     }
 }
 
-impl Stats {
+impl QueueDayStats {
     /// The paragraph about a queue: its counts. If jobs waited or ran on this day, also a table of both durations and
     /// the histogram of `histogram_of`.
-    fn queue_paragraph(&self, histogram_of: Measure, options: &RenderOptions) -> String {
+    fn queue_paragraph(&self, histogram_of: MeasuredDuration, options: &RenderOptions) -> String {
         let today = options
             .now
             .to_rfc3339()
@@ -157,7 +157,8 @@ impl Stats {
             options.format_count(self.retries, "lock lost", "locks lost"),
         ];
         let mut text = wrap_parts("", counts, "  ", options);
-        let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread_of(of)));
+        let measures =
+            [MeasuredDuration::Wait, MeasuredDuration::Run].map(|of| (of, self.spread_of(of)));
         if measures.iter().all(|(_, spread)| spread.count == 0) {
             return text;
         }
@@ -334,7 +335,7 @@ mod tests {
         }
     }
 
-    fn stats() -> Stats {
+    fn stats() -> QueueDayStats {
         let mut buckets = [0; 148];
         for (at, count) in [
             (0, 9120),
@@ -347,7 +348,7 @@ mod tests {
             buckets[at] = count;
         }
         let histogram = Histogram::from_buckets(&buckets, 18412, 4.1);
-        let mut stats = Stats {
+        let mut stats = QueueDayStats {
             queue: Name::from("mail"),
             day: "1970-01-02".to_owned(),
             completed: 18204,
@@ -361,13 +362,13 @@ mod tests {
                 histogram,
             ),
             run: DurationSpread::default(),
-            ..Stats::default()
+            ..QueueDayStats::default()
         };
         stats.set_completed_per_hour(3.0);
         stats
     }
 
-    fn day(histogram_of: Option<Measure>) -> StatsOfQueuesOnDay {
+    fn day(histogram_of: Option<MeasuredDuration>) -> StatsOfQueuesOnDay {
         let list = List::of_all(vec![stats()]);
         StatsOfQueuesOnDay { list, histogram_of }
     }
@@ -387,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_wraps_the_histogram() {
-        let text = day(Some(Measure::Wait)).text(&options(40));
+        let text = day(Some(MeasuredDuration::Wait)).text(&options(40));
         let (_, picture) = text.rsplit_once("\n\n").unwrap();
         expect![[r#"
             wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120
@@ -399,7 +400,7 @@ mod tests {
 
     #[test]
     fn without_jobs_there_is_no_histogram() {
-        let text = day(Some(Measure::Run)).text(&options(120));
+        let text = day(Some(MeasuredDuration::Run)).text(&options(120));
         assert!(!text.contains('▇'));
     }
 
@@ -423,7 +424,7 @@ mod tests {
     #[test]
     fn each_day_is_a_line_with_its_change() {
         let before = stats();
-        let mut today = Stats {
+        let mut today = QueueDayStats {
             queue: Name::from("mail"),
             day: "1970-01-03".to_owned(),
             completed: 4,
@@ -433,7 +434,7 @@ mod tests {
                 None,
                 Histogram::from_buckets(&[], 1, 700_000.0),
             ),
-            ..Stats::default()
+            ..QueueDayStats::default()
         };
         today.set_completed_per_hour(2.0);
         today.set_change_since(&before);

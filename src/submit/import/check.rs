@@ -18,7 +18,7 @@ use crate::submit::order::DependencyGraph;
 
 /// The location of a job in the file, its queue, and whether the import puts it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CheckedEntry {
+pub(super) struct LocatedEntry {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
@@ -41,9 +41,9 @@ pub(super) enum ImportDecision {
 #[derive(Debug, Default)]
 pub(super) struct ArchiveContents {
     /// The jobs in the order of the file.
-    pub jobs: Vec<CheckedEntry>,
+    pub jobs: Vec<LocatedEntry>,
     pub jids: HashMap<Name, u32>,
-    pub recurring: Vec<(Name, CheckedEntry)>,
+    pub recurring: Vec<(Name, LocatedEntry)>,
     pub options: BTreeMap<Name, Name>,
     pub paused: Vec<ArchivedPause>,
     /// The maxima of throttles by id.
@@ -268,7 +268,7 @@ impl ArchiveContents {
         decision: ImportDecision,
         queue: Option<&Name>,
         options: &ImportOptions,
-    ) -> CheckedEntry {
+    ) -> LocatedEntry {
         let mut number = u32::MAX;
         if let Some(queue) = queue {
             if !self.named.contains(queue) {
@@ -285,7 +285,7 @@ impl ArchiveContents {
                 }
             };
         }
-        CheckedEntry {
+        LocatedEntry {
             line: row.number,
             offset: row.offset,
             // `LONGEST_LINE` fits.
@@ -297,7 +297,8 @@ impl ArchiveContents {
 
     /// The key of an option. If it begins with the name of a queue, that part is renamed as `--map-queue` says.
     fn map_option_queue(&mut self, key: Name, options: &ImportOptions) -> Name {
-        let Some(queue) = crate::model::config::option_of_key(&key).and_then(|known| known.queue)
+        let Some(queue) =
+            crate::model::config::find_known_option(&key).and_then(|known| known.queue)
         else {
             return key;
         };
@@ -308,7 +309,7 @@ impl ArchiveContents {
     }
 
     /// The number of jobs to put by queue.
-    pub(super) fn count_jobs_by_queue(&self) -> BTreeMap<&Name, u64> {
+    pub(super) fn count_jobs_to_put_by_queue(&self) -> BTreeMap<&Name, u64> {
         let mut counts = BTreeMap::new();
         let put = self
             .jobs

@@ -26,7 +26,7 @@ use crate::input::source::ByteLimit;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkItem, BulkTableColumns, ItemTally, OutcomeCode};
+use crate::model::bulk::{BulkItem, BulkTableColumns, ItemResult, OutcomeCode};
 use crate::model::config::OptionChange;
 use crate::model::import::ImportPlan;
 use crate::model::job::State;
@@ -124,13 +124,13 @@ pub(crate) fn import_file(
         changes.retain(|change| change.before.is_none());
     }
     let maxima = changed_maxima(&contents, &options, now, session)?;
-    let pauses = PausePlan::read_pauses(&contents, &options, now, session)?;
+    let pauses = PausePlan::plan_pauses(&contents, &options, now, session)?;
     let truncated = contents.truncation_warning();
     if let Some(truncated) = &truncated {
         session.ui.warn(truncated);
     }
     let proposal = ImportPlan {
-        queues: contents.count_jobs_by_queue(),
+        queues: contents.count_jobs_to_put_by_queue(),
         recurring: contents.recurring.len(),
         existing: existing.len() as u64,
         replaces: options.existing == ExistingPolicy::Replace,
@@ -155,7 +155,7 @@ pub(crate) fn import_file(
             (_, _) if order.is_empty() => recurring,
             (jobs, _) => format!("{jobs} and {recurring}"),
         };
-        let what = format!("import {jobs} on {}", session.destination()?);
+        let what = format!("import {jobs} on {}", session.server_label_and_address()?);
         if dry_run {
             session
                 .ui
@@ -193,7 +193,7 @@ pub(crate) fn import_file(
         importer.import_slice(core, now, jobs)
     });
     if held {
-        let unpause = CommandLine::new("unpause").with_names(&pauses.hold);
+        let unpause = CommandLine::new("unpause").with_name_arguments(&pauses.hold);
         session
             .ui
             .hint_if(unpause.fill_sentence("nothing runs there until {}"));
@@ -329,7 +329,7 @@ struct PausePlan {
 }
 
 impl PausePlan {
-    fn read_pauses(
+    fn plan_pauses(
         contents: &ArchiveContents,
         options: &ImportOptions,
         now: Moment,
@@ -521,7 +521,7 @@ fn with_line_queue_and_state(
 
 fn skipped_existing_outcome(jid: &Name) -> JobOutcome {
     let mut item = BulkItem::new(jid, OutcomeCode::Exists);
-    item.result = ItemTally::Skipped;
+    item.result = ItemResult::Skipped;
     item.with_detail("it exists already").into()
 }
 
@@ -659,7 +659,9 @@ impl Importer<'_> {
             code => JobOutcome::refused(
                 jid,
                 code,
-                reply.put_or_dependency_refusal_text().exact_sentence(),
+                reply
+                    .put_or_dependency_refusal_text()
+                    .text_with_jobs_or_summary(),
             ),
         }
     }
@@ -696,7 +698,7 @@ impl Importer<'_> {
                 &pack::recurring_to_put(&read, &queue, now, note.as_deref()),
             ) {
                 Ok(()) => {
-                    core.raise_template_count(now, &job.jid, read.put_job_count())?;
+                    core.raise_put_job_count_to(now, &job.jid, read.spawned_job_count())?;
                     JobOutcome::done(&job.jid).with_state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {

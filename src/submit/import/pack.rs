@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::check::ArchiveContents;
 use super::{FailedPolicy, ImportOptions};
-use crate::args::moment::TypedMoment;
+use crate::args::moment::MomentArg;
 use crate::clock::moment::Moment;
 use crate::core::api::template;
 use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedRecurring, FiniteNumber};
@@ -66,7 +66,7 @@ impl ArchivedJobConverter<'_> {
             new.at = job
                 .due_time()
                 .filter(|_| !runs && !failed)
-                .map(TypedMoment::At);
+                .map(MomentArg::At);
         }
         self.add_coordination_options(job, &mut new);
         new

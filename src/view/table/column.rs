@@ -135,7 +135,7 @@ impl<T> Column<T> {
     }
 
     /// Shows the column only if `--columns` names it.
-    pub(crate) const fn only_if_named(mut self) -> Column<T> {
+    pub(crate) const fn only_if_requested(mut self) -> Column<T> {
         self.heading.shown_by_default = false;
         self
     }

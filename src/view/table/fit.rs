@@ -58,7 +58,7 @@ impl Table {
             let mut alike = || cells.all(|text| *text == self.rows[0][at].text);
             let uselessness = if sorted.is_some_and(|sorted| column.is_named(sorted)) {
                 0
-            } else if self.is_column_empty(at) {
+            } else if self.is_column_empty_or_zero(at) {
                 3
             } else if self.rows.len() > 1 && alike() {
                 2
@@ -83,7 +83,7 @@ impl Table {
         }
         // Put dropped columns back that fit after all: a narrow column may fit where a more important, wider one
         // did not.
-        dropped.retain(|&at| !self.is_column_empty(at));
+        dropped.retain(|&at| !self.is_column_empty_or_zero(at));
         for at in dropped.into_iter().rev() {
             let place = shown.partition_point(|&other| other < at);
             shown.insert(place, at);
@@ -95,7 +95,7 @@ impl Table {
     }
 
     /// Whether each cell of a column has no text, a missing value or `0`.
-    fn is_column_empty(&self, column: usize) -> bool {
+    fn is_column_empty_or_zero(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row[column].is_empty_or_zero())
     }
 
@@ -120,7 +120,7 @@ impl Table {
 
     /// Cuts free text to the width that the other columns leave. If they leave too little, each row continues on
     /// further lines.
-    pub(super) fn cut_and_wrap(
+    pub(super) fn cut_cells_and_wrap_rows(
         &mut self,
         shown: &[usize],
         widths: &[WidthRange],

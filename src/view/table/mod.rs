@@ -159,7 +159,8 @@ impl Table {
             );
         }
         let columns_per_line = if options.terminal {
-            self.cut_and_wrap(&shown, &widths, options).columns_per_line
+            self.cut_cells_and_wrap_rows(&shown, &widths, options)
+                .columns_per_line
         } else {
             Vec::new()
         };
@@ -319,7 +320,7 @@ mod tests {
     const COLUMNS: &[Column<Row>] = &[
         Column::of_text("GROUP", |row, _| Cell::text(row.0)),
         Column::of_counts("JOBS", |row| row.1),
-        Column::of_text("LAST SEEN", |_: &Row, _| Cell::missing()).only_if_named(),
+        Column::of_text("LAST SEEN", |_: &Row, _| Cell::missing()).only_if_requested(),
         Column::of_free_text("SAMPLE", |row, _| {
             Cell::text(row.2).with_style(Some(Style::Red))
         }),

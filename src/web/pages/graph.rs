@@ -37,7 +37,7 @@ pub(in crate::web) fn of_job(
     let graph = read_graph_of_jobs(session.core()?, page.now, jids, REQUEST)?;
     let crumb =
         html! { a href=(page.link("jobs")) { "Jobs" } " / " (page.job_link(jid)) " / graph" };
-    let line = CommandLine::new("graph").with_name(jid);
+    let line = CommandLine::new("graph").with_name_argument(jid);
     Ok(content(
         page,
         &graph,

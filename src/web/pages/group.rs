@@ -33,7 +33,7 @@ pub(in crate::web) fn content(
             "no job has failed in group `{group}`"
         )));
     }
-    let messages = count_messages(&jobs);
+    let messages = count_alike_messages(&jobs);
     let queues = count_jobs_per_queue(&jobs);
     let read = jobs.len() as u64;
     jobs.truncate(MAX_LISTED);
@@ -92,7 +92,7 @@ struct AlikeMessages {
 
 /// The decisive lines of the failure messages with their counts, the most frequent first. Lines that differ only in
 /// numbers count as one line, with `…` in place of the numbers that differ.
-fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
+fn count_alike_messages(jobs: &[Job]) -> Vec<(String, u64)> {
     let mut counts: HashMap<String, AlikeMessages> = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {
         let Some(failure) = &job.failure else {

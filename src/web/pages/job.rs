@@ -95,7 +95,7 @@ pub(in crate::web) fn content(
             section {
                 h2 { "Job" }
                 (field_list(page, &job))
-                (neighbor_list(page, &job))
+                (dependency_and_dependent_list(page, &job))
             }
         }
     };
@@ -207,7 +207,7 @@ fn change_buttons(page: &PageFrame, job: &Job) -> Markup {
                 }
                 @if job.tracked { (button("untrack", "Untrack", false)) } @else { (button("track", "Track", false)) }
             }
-            (page.command_block(&CommandLine::new(verb).with_name(&job.jid)))
+            (page.command_block(&CommandLine::new(verb).with_name_argument(&job.jid)))
         }
     }
 }
@@ -366,7 +366,7 @@ fn history_table(page: &PageFrame, history: &[HistoryEntry]) -> Markup {
                     @let is_bad = matches!(entry.what.as_bytes(), b"failed" | b"timed-out");
                     tr.bad[is_bad] {
                         td.t { @match entry.when { Some(when) => (page.exact_time_element(when)), None => (NONE) } }
-                        td.w { (describe_entry(entry).0) }
+                        td.w { (event_word_and_note(entry).0) }
                         td { (history_details(history, at)) }
                     }
                 }
@@ -377,9 +377,9 @@ fn history_table(page: &PageFrame, history: &[HistoryEntry]) -> Markup {
 
 /// The details of a history entry: its note, how long the job waited or ran before it, and the user who caused it.
 fn history_details(history: &[HistoryEntry], at: usize) -> String {
-    let by = only_names_actor(history, at + 1).then(|| describe_entry(&history[at + 1]).1);
+    let by = only_names_actor(history, at + 1).then(|| event_word_and_note(&history[at + 1]).1);
     let parts = [
-        describe_entry(&history[at]).1,
+        event_word_and_note(&history[at]).1,
         wait_or_run_text(history, at),
         by.unwrap_or_default(),
     ];
@@ -412,7 +412,7 @@ fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
 
 /// The event of a history entry in a word, and its note. For an entry of `qless`, the word is the command in the past
 /// tense, such as `retried`.
-fn describe_entry(entry: &HistoryEntry) -> (String, String) {
+fn event_word_and_note(entry: &HistoryEntry) -> (String, String) {
     let note = |key: &str| entry.note_text(key).map(|text| text.to_string());
     match (entry.what.as_bytes(), note("verb")) {
         (b"cli", Some(verb)) => {
@@ -472,7 +472,7 @@ fn field_list(page: &PageFrame, job: &Job) -> Markup {
 }
 
 /// The job's dependencies and its dependents.
-fn neighbor_list(page: &PageFrame, job: &Job) -> Markup {
+fn dependency_and_dependent_list(page: &PageFrame, job: &Job) -> Markup {
     if job.dependencies.is_empty() && job.dependents.is_empty() {
         return html! {};
     }
@@ -481,15 +481,19 @@ fn neighbor_list(page: &PageFrame, job: &Job) -> Markup {
     html! {
         h2 { "Before and after" small { a href=(page.link(&format!("{}/graph", relative_job_path(&job.jid)))) { "graph" } } }
         ul.tree {
-            @for jid in job.dependencies.iter().take(MAX_NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), true)) }
+            @for jid in job.dependencies.iter().take(MAX_NEIGHBORS) {
+                (dependency_or_dependent_line(page, jid, neighbor(jid), true))
+            }
             @if more(&job.dependencies) > 0 { li.dim { "and " (more(&job.dependencies)) " more" } }
-            @for jid in job.dependents.iter().take(MAX_NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), false)) }
+            @for jid in job.dependents.iter().take(MAX_NEIGHBORS) {
+                (dependency_or_dependent_line(page, jid, neighbor(jid), false))
+            }
             @if more(&job.dependents) > 0 { li.dim { "and " (more(&job.dependents)) " more" } }
         }
     }
 }
 
-fn neighbor_line(
+fn dependency_or_dependent_line(
     page: &PageFrame,
     jid: &Name,
     found: Option<&Neighbor>,
@@ -531,7 +535,7 @@ fn recurring_content(page: &PageFrame, job: &Recurring) -> PageContent {
     let main = html! {
         p.crumb { a href=(page.link("recurring")) { "Recurring" } " / " span.mono { (job.jid) } }
         h1 { (title) }
-        div.acts { (page.command_block(&CommandLine::new("recur get").with_name(&job.jid))) }
+        div.acts { (page.command_block(&CommandLine::new("recur get").with_name_argument(&job.jid))) }
         div.two.even {
             section {
                 h2 { "Template" }

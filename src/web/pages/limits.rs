@@ -16,7 +16,9 @@ pub(in crate::web) fn content(
     page: &PageFrame,
     session: &mut Session,
 ) -> Result<PageContent, Error> {
-    let found = session.core()?.first_throttles(page.now, MAX_SHOWN)?;
+    let found = session
+        .core()?
+        .first_limited_and_all_blocking_throttles(page.now, MAX_SHOWN)?;
     let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) = found
         .throttles
         .into_values()

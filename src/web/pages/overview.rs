@@ -12,7 +12,9 @@ use crate::look::server::SnapshotHttpResponder;
 use crate::look::{self, RECENT};
 use crate::model::job::Job;
 use crate::model::overview::headline::Headline;
-use crate::model::overview::{Overview, ProblemCode, RecentFailures, StatusProblem, SystemFacts};
+use crate::model::overview::{
+    GroupWithRecentFailures, Overview, ProblemCode, StatusProblem, SystemFacts,
+};
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{self, Sanitized, format_count, format_duration, with_thousands_separators};
@@ -72,7 +74,7 @@ pub(in crate::web) fn content(
 }
 
 fn read_newest_failures(
-    groups: &[RecentFailures],
+    groups: &[GroupWithRecentFailures],
     now: Moment,
     session: &mut crate::session::Session,
 ) -> Result<Vec<Option<Job>>, Error> {
@@ -243,7 +245,7 @@ fn figure_box(figure: String, words: &str, is_bad: bool) -> Markup {
 /// The groups with the largest number of recent failures, each with its newest message.
 fn group_list(
     page: &PageFrame,
-    groups: &[RecentFailures],
+    groups: &[GroupWithRecentFailures],
     newest: &[Option<Job>],
     facts: &SystemFacts,
     server: &SnapshotHttpResponder,

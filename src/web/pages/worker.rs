@@ -48,7 +48,7 @@ pub(in crate::web) fn content(
     let main = html! {
         p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
         h1 { (name_or_empty_label(name)) " " (seen) ", " (holds) (lost) "." }
-        div.acts { (page.command_block(&CommandLine::new("workers").with_name(name))) }
+        div.acts { (page.command_block(&CommandLine::new("workers").with_name_argument(name))) }
         section {
             h2 { "Jobs" }
             @if jobs.is_empty() {

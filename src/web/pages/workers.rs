@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::error::Error;
 use crate::look::server::SnapshotHttpResponder;
-use crate::model::overview::{SystemFacts, SystemList};
+use crate::model::overview::{SystemFacts, SystemWideList};
 use crate::model::worker::{Worker, sort_urgent_first};
 use crate::text::format_count;
 use crate::web::facts_of;
@@ -42,7 +42,7 @@ pub(super) fn worker_table(page: &PageFrame, facts: &SystemFacts, max_shown: usi
     sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
     html! {
-        @if !facts.is_list_readable(SystemList::Workers) {
+        @if !facts.is_list_readable(SystemWideList::Workers) {
             p.none { "Workers cannot be read, because a key has the wrong type." }
         } @else if workers.is_empty() {
             p.none { "No worker was seen lately." }
@@ -71,7 +71,7 @@ fn worker_row(page: &PageFrame, worker: &Worker) -> Markup {
     html! {
         tr data-key=(worker.name) {
             th scope="row" title=(worker.name.to_string()) { (page.worker_link_with_text(&worker.name, &worker.host_and_pid_or_name())) }
-            td { (slot_row(worker)) }
+            td { (slot_blocks(worker)) }
             td.n { (runs) }
             td.n.dim[!is_silent].late[is_silent] {
                 @match worker.last_seen { Some(seen) => (page.time_element(seen)), None => (NONE) }
@@ -81,8 +81,8 @@ fn worker_row(page: &PageFrame, worker: &Worker) -> Markup {
 }
 
 /// The slots of a worker, each as a block: its job has lost its lock, its job runs, or it is free.
-fn slot_row(worker: &Worker) -> Markup {
-    let slots = worker.drawn_slot_counts(MAX_SLOTS);
+fn slot_blocks(worker: &Worker) -> Markup {
+    let slots = worker.shown_slot_counts(MAX_SLOTS);
     let label = format!("{} running, {} lost", worker.running, worker.stalled);
     html! {
         span.slots role="img" aria-label=(label) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::event::{
     Action, AnswerLineContent, BadLineKind, DispatchMode, EndedProcess, JobResult, ProcessExit,
-    Report, Request,
+    Report, ServerRequest,
 };
 use super::held::JobPhase;
 use super::slots::Slot;
@@ -52,7 +52,7 @@ impl Machine {
     ) {
         let Some(jid) = jid else {
             if let AnswerLineContent::Invalid(reason) = content {
-                self.report_bad_line(slot, jid, reason);
+                self.report_or_count_bad_line(slot, jid, reason);
             }
             return;
         };
@@ -74,10 +74,12 @@ impl Machine {
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
-            return self.report_bad_line(slot, Some(jid), reason);
+            return self.report_or_count_bad_line(slot, Some(jid), reason);
         }
         match content {
-            AnswerLineContent::Progress(text) => self.log_progress_to_history(now, &jid, text),
+            AnswerLineContent::Progress(text) => {
+                self.log_progress_to_history_if_due(now, &jid, text)
+            }
             AnswerLineContent::Ending(mut action) => {
                 process.has_answered = true;
                 if let EndingAction::Complete { next, .. } = &mut action
@@ -96,7 +98,7 @@ impl Machine {
 
     /// Reports a line that is not an answer about a job of the process. If the process has written many lines with the
     /// same kind of fault, the line is only counted.
-    fn report_bad_line(&mut self, slot: usize, jid: Option<Name>, reason: String) {
+    fn report_or_count_bad_line(&mut self, slot: usize, jid: Option<Name>, reason: String) {
         let kind = match jid {
             None => BadLineKind::NoAnswer,
             Some(_) => BadLineKind::OtherJob,
@@ -109,7 +111,7 @@ impl Machine {
     }
 
     /// Reports, once per worker, that a process wrote an answer about its job to stdout, where it has no effect.
-    pub(super) fn warn_of_stdout_answer(&mut self, slot: usize, jid: Name) {
+    pub(super) fn warn_once_of_stdout_answer(&mut self, slot: usize, jid: Name) {
         let has_job = match &self.slots[slot] {
             Slot::Busy(process) => process.jobs.contains(&jid),
             _ => false,
@@ -125,7 +127,7 @@ impl Machine {
     }
 
     /// Adds progress to the history of a job, at most once in [`PROGRESS`] seconds.
-    fn log_progress_to_history(&mut self, now: f64, jid: &Name, text: Name) {
+    fn log_progress_to_history_if_due(&mut self, now: f64, jid: &Name, text: Name) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
@@ -135,11 +137,11 @@ impl Machine {
         job.progress_at = now;
         let jid = jid.clone();
         self.actions
-            .push(Action::Request(Request::Log { jid, text }));
+            .push(Action::Request(ServerRequest::Log { jid, text }));
     }
 
     /// Plans to stop a process that can no longer answer. In the [`MUTE_TIME`] until then, it may end by itself.
-    pub(super) fn stop_process_unable_to_answer(&mut self, now: f64, slot: usize) {
+    pub(super) fn plan_stop_after_answers_closed(&mut self, now: f64, slot: usize) {
         if let Some(Slot::Busy(process)) = self.slots.get_mut(slot)
             && process.stop.is_none()
         {
@@ -390,7 +392,7 @@ impl Machine {
             (JobPhase::Ending { detail, .. }, None) => detail.clone(),
             _ => String::new(),
         };
-        self.forget_ended_job(&ending.jid, at, result, detail);
+        self.remove_and_report_ended_job(&ending.jid, at, result, detail);
     }
 
     /// Why a job that this worker held does not exist any more, as a text: it was cancelled, or it vanished. Counts the
@@ -410,7 +412,7 @@ impl Machine {
     }
 
     /// Forgets a job whose end is known.
-    pub(super) fn forget_ended_job(
+    pub(super) fn remove_and_report_ended_job(
         &mut self,
         jid: &Name,
         now: f64,
@@ -454,7 +456,7 @@ impl Machine {
             }
             JobPhase::Running(slot) => self.stop_process_of_lost_job(now, jid, slot, kill_at),
         }
-        self.forget_ended_job(jid, now, JobResult::Lost, why.to_owned());
+        self.remove_and_report_ended_job(jid, now, JobResult::Lost, why.to_owned());
     }
 
     /// Drops the ending of a job, unless it was sent. Returns whether it was dropped.

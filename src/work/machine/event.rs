@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Kind};
-use crate::model::ending::{EndingOutcome, EndingRequest, ExtendOutcome};
+use crate::model::ending::{EndingOutcome, EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{Queue, ReadyQueues};
 use crate::model::retry_cause::RetryCause;
@@ -139,7 +139,7 @@ pub enum BadLineKind {
     OtherJob,
 }
 
-/// The reply to [`Request::FinishAndPop`] or [`Request::Recover`]: what ended, and what was popped.
+/// The reply to [`ServerRequest::FinishAndPop`] or [`ServerRequest::Recover`]: what ended, and what was popped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndedAndPopped {
     /// One outcome per ending.
@@ -240,15 +240,15 @@ pub enum Event {
         slot: usize,
         end: EndedProcess,
     },
-    /// The reply to [`Request::FinishAndPop`].
+    /// The reply to [`ServerRequest::FinishAndPop`].
     FinishAndPop(Result<EndedAndPopped, Error>),
-    /// The reply to [`Request::Recover`].
+    /// The reply to [`ServerRequest::Recover`].
     Recovered(Result<EndedAndPopped, Error>),
-    /// The reply to [`Request::FindReadyQueues`].
+    /// The reply to [`ServerRequest::FindReadyQueues`].
     ReadyQueues(Result<ReadyQueues, Error>),
-    /// The reply to [`Request::Extend`].
-    Extended(Result<Vec<ExtendOutcome>, Error>),
-    /// The reply to [`Request::Release`].
+    /// The reply to [`ServerRequest::Extend`].
+    Extended(Result<Vec<LockExtensionOutcome>, Error>),
+    /// The reply to [`ServerRequest::Release`].
     Released(Result<Vec<Name>, Error>),
     /// The server says that a lock was lost or a job cancelled. The message may be about an earlier lock.
     Notice(Name),
@@ -267,7 +267,7 @@ pub enum Event {
 
 /// A request to the server. At most one of each kind waits for a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Request {
+pub enum ServerRequest {
     /// End jobs, then pop up to `total`.
     FinishAndPop {
         endings: Arc<Vec<EndingRequest>>,
@@ -324,7 +324,7 @@ pub enum Action {
         slot: usize,
         signal: TerminationSignal,
     },
-    Request(Request),
+    Request(ServerRequest),
     Report(Report),
     /// The work is over.
     Finish(WorkerRunResult),

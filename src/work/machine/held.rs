@@ -141,7 +141,7 @@ impl HeldJobs {
     }
 
     /// Makes the extension of a lock due now, because the lock may be lost: the reply shows whether it is.
-    pub(super) fn make_doubtful_extension_due(&mut self, now: f64, jid: &Name) {
+    pub(super) fn mark_lock_doubtful_and_due(&mut self, now: f64, jid: &Name) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.is_doubtful = true;
             job.was_noticed = true;

@@ -277,8 +277,8 @@ impl Machine {
             }
             Event::NotStarted { slot, why } => self.fail_or_release_unstarted_jobs(now, slot, why),
             Event::Line { slot, jid, content } => self.handle_answer_line(now, slot, jid, content),
-            Event::AnswerOnStdout { slot, jid } => self.warn_of_stdout_answer(slot, jid),
-            Event::Mute { slot } => self.stop_process_unable_to_answer(now, slot),
+            Event::AnswerOnStdout { slot, jid } => self.warn_once_of_stdout_answer(slot, jid),
+            Event::Mute { slot } => self.plan_stop_after_answers_closed(now, slot),
             Event::Ended { slot, end } => self.free_slot_and_end_jobs(now, slot, end),
             Event::FinishAndPop(reply) => self.note_finish_and_pop_reply(now, reply),
             Event::Recovered(reply) => self.note_finish_and_pop_recovery(now, reply),
@@ -288,7 +288,7 @@ impl Machine {
             // The server also announces a lock that this worker itself releases. That lock is not lost.
             Event::Notice(jid) => {
                 if !self.releasing.iter().flatten().any(|one| *one == jid) {
-                    self.held.make_doubtful_extension_due(now, &jid);
+                    self.held.mark_lock_doubtful_and_due(now, &jid);
                 }
             }
             Event::Missed => self.held.make_all_extensions_due(now),
@@ -317,13 +317,13 @@ impl Machine {
     }
 
     /// Decides what to do now, and returns the actions for it. Call this after all events were handled.
-    pub fn take_actions(&mut self, now: f64) -> Vec<Action> {
+    pub fn decide_actions(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
         self.send_due_signals(now);
         self.start_or_feed_processes(now);
         self.send_due_requests(now);
         self.postpone_idle_retry(now);
-        self.end_if_count_reached();
+        self.stop_popping_if_count_reached();
         self.finish_if_done(now);
         std::mem::take(&mut self.actions)
     }
@@ -340,7 +340,7 @@ impl Machine {
         self.held.get(jid).is_some_and(|job| job.expires <= now)
     }
 
-    /// When to call `take_actions` next, if no event comes before.
+    /// When to call `decide_actions` next, if no event comes before.
     pub fn next_action_due(&self) -> f64 {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
@@ -364,7 +364,7 @@ impl Machine {
     }
 
     /// The number of jobs that are with a process.
-    pub fn running_count(&self) -> usize {
+    pub fn running_job_count(&self) -> usize {
         let jobs = self.slots.iter().map(|slot| match slot {
             Slot::Busy(process) => process.jobs.len(),
             _ => 0,
@@ -437,7 +437,7 @@ impl Machine {
         };
         lines.push(format!(
             "{} running, {} waiting to be written, {} popped so far",
-            count(self.running_count(), "job", "jobs"),
+            count(self.running_job_count(), "job", "jobs"),
             count(ending, "result", "results"),
             with_thousands_separators(self.popped)
         ));
@@ -510,7 +510,7 @@ impl Machine {
     }
 
     /// Ends the work once the number of jobs of the limit has ended. A released job does not count.
-    fn end_if_count_reached(&mut self) {
+    fn stop_popping_if_count_reached(&mut self) {
         if let Some(count) = self.config.limit.max_job_count()
             && self.popped >= count
             && self.held.is_empty()

@@ -4,7 +4,7 @@ use super::event::{EndedAndPopped, JobResult, Report, WorkerRunResult};
 use super::held::JobPhase;
 use super::{BACKOFF, DUE_WAIT, Machine, RequestKind, ServerAwayCause, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
-use crate::model::ending::{EndingRequest, ExtendOutcome};
+use crate::model::ending::{EndingRequest, LockExtensionOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -44,7 +44,7 @@ impl Machine {
                 self.endings = newer;
                 for ending in sent.endings.iter() {
                     let why = error_text(&error);
-                    self.forget_ended_job(&ending.jid, now, JobResult::Unknown, why);
+                    self.remove_and_report_ended_job(&ending.jid, now, JobResult::Unknown, why);
                 }
                 return;
             }
@@ -167,7 +167,11 @@ impl Machine {
         self.add_popped_jobs(now, reply.jobs);
     }
 
-    pub(super) fn note_extend_reply(&mut self, now: f64, reply: Result<Vec<ExtendOutcome>, Error>) {
+    pub(super) fn note_extend_reply(
+        &mut self,
+        now: f64,
+        reply: Result<Vec<LockExtensionOutcome>, Error>,
+    ) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
             Err(error) => self.back_off_after_failed_request(now, error, RequestKind::Extend),
@@ -175,19 +179,21 @@ impl Machine {
                 self.mark_server_up_after_answer(now, RequestKind::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
-                        ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
+                        LockExtensionOutcome::Extended(expires) if self.held.get(jid).is_some() => {
                             let expires = expires - self.server_ahead;
                             self.held.note_extended(now, jid, expires);
                         }
                         // The job was given up before this late reply: release the lock that the call extended.
-                        ExtendOutcome::Extended(_) => self.queue_release_of_late_extended_job(jid),
+                        LockExtensionOutcome::Extended(_) => {
+                            self.queue_release_of_late_extended_job(jid)
+                        }
                         // The job has ended or is being released. The reply to that call says what became of it.
                         _ if self.is_ending_or_releasing(jid) => self.held.stop_extending(jid),
-                        ExtendOutcome::Gone => {
+                        LockExtensionOutcome::Gone => {
                             let why = self.explain_and_count_missing_job(jid);
                             self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
-                        ExtendOutcome::Lost => {
+                        LockExtensionOutcome::Lost => {
                             self.give_up_lost_job(
                                 now,
                                 jid,
@@ -236,7 +242,7 @@ impl Machine {
                         Some(JobPhase::Ready) => self.ready.retain(|job| job.jid != jid),
                         None => {}
                     }
-                    self.forget_ended_job(&jid, now, result, String::new());
+                    self.remove_and_report_ended_job(&jid, now, result, String::new());
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, Request};
+use super::event::{Action, ServerRequest};
 use super::{BACKOFF, Machine, RequestKind, SentFinishAndPop, ServerLink};
 use crate::error::Error;
 use crate::model::queue::ReadyQueues;
@@ -63,7 +63,8 @@ impl Machine {
         if self.releasing.is_none() && !self.release_queue.is_empty() {
             let jids = std::mem::take(&mut self.release_queue);
             self.releasing = Some(jids.clone());
-            self.actions.push(Action::Request(Request::Release(jids)));
+            self.actions
+                .push(Action::Request(ServerRequest::Release(jids)));
         }
         if self.sent.is_some() || self.is_recovering {
             return;
@@ -81,13 +82,14 @@ impl Machine {
                 .chain(self.lost_jids_in_processes())
                 .cloned()
                 .collect();
-            let request = Request::Recover { endings, known };
+            let request = ServerRequest::Recover { endings, known };
             return self.actions.push(Action::Request(request));
         }
         if self.is_queue_search_due(now) {
             self.queue_search_since = Some(now);
             self.is_queue_search_outdated = false;
-            self.actions.push(Action::Request(Request::FindReadyQueues));
+            self.actions
+                .push(Action::Request(ServerRequest::FindReadyQueues));
         }
         let wanted = self.wanted_job_count();
         let is_drain = self.config.limit.ends_worker_when_empty() && self.held.is_empty();
@@ -115,12 +117,13 @@ impl Machine {
             total: wanted,
             is_last,
         });
-        self.actions.push(Action::Request(Request::FinishAndPop {
-            endings,
-            total: wanted,
-            queues,
-            is_last,
-        }));
+        self.actions
+            .push(Action::Request(ServerRequest::FinishAndPop {
+                endings,
+                total: wanted,
+                queues,
+                is_last,
+            }));
     }
 
     /// Whether to ask the server now which queues have jobs: there are too many queues to pop from each, jobs are
@@ -172,6 +175,7 @@ impl Machine {
 
     pub(super) fn request_extensions(&mut self, jids: Vec<Name>) {
         self.extending = Some(jids.clone());
-        self.actions.push(Action::Request(Request::Extend(jids)));
+        self.actions
+            .push(Action::Request(ServerRequest::Extend(jids)));
     }
 }

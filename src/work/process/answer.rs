@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::clock::duration;
 use crate::json::object::{
-    FieldEncoding, ParsedObject, cut_for_message, describe_found_value, string_text,
+    FieldEncoding, ParsedObject, describe_found_value, sanitize_and_cut_for_message, string_text,
 };
 use crate::json::syntax::{JsonType, SyntaxFault};
 use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue};
@@ -170,7 +170,7 @@ fn note_ignored_fields(
         let plain = key.strip_suffix("_bytes").unwrap_or(key);
         let is_known = plain == "jid" || known.contains(&key) || known.contains(&plain);
         if !is_known && value.get() != "null" && ignored.len() < MAX_IGNORED {
-            let key = cut_for_message(key);
+            let key = sanitize_and_cut_for_message(key);
             ignored.push(format!("`{key}` is not allowed in a `{kind}` answer"));
         }
     }

@@ -40,7 +40,7 @@ impl TreeLevel {
 /// Removes everything in a directory. Returns whether it was empty in the end.
 pub(super) fn try_to_empty_directory(top: &OwnedFd) -> rustix::io::Result<bool> {
     for _ in 0..MAX_PASSES {
-        remove_tree_once(top)?;
+        remove_entries_in_one_pass(top)?;
         if is_empty(top)? {
             return Ok(true);
         }
@@ -55,7 +55,7 @@ pub(super) fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
 
 /// Removes the entries of a tree in one pass, depth first. Only the deepest directories of the path are open. On the
 /// way back up, a directory above them is opened again by `..`. If another directory is found there, the pass ends.
-fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
+fn remove_entries_in_one_pass(top: &OwnedFd) -> rustix::io::Result<()> {
     let top = open_folder_nofollow(top, c".")?;
     let mut way = vec![TreeLevel::new(CString::default(), top)?];
     while let Some(level) = way.last_mut() {

@@ -14,7 +14,7 @@ use rustix::io::{Errno, dup2};
 use rustix::process::{Pid, fchdir, getpid, getppid};
 
 use super::pipe::{
-    AnswerLines, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
+    AnswerLineSplitter, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
 };
 use super::sandbox::{SlotFolder, SlotSandboxes};
 use super::start_fault::{StartFault, StartFaultScope};
@@ -116,7 +116,7 @@ impl Launch<'_> {
                 PipeTarget::PassOn(PassedOutputAndTail::new(OutputStream::Stdout, 0))
             }
             StdoutMode::Capture(max_bytes) => PipeTarget::Capture(CappedCapture::new(max_bytes)),
-            StdoutMode::Answers => PipeTarget::Answers(AnswerLines::default()),
+            StdoutMode::Answers => PipeTarget::Answers(AnswerLineSplitter::default()),
         };
         let stderr =
             PipeTarget::PassOn(PassedOutputAndTail::new(OutputStream::Stderr, error_bytes));
@@ -128,7 +128,7 @@ impl Launch<'_> {
                     OutputPipe::new(child.stderr.take().map(OwnedFd::from), stderr)?,
                     OutputPipe::new(
                         Some(answers.into()),
-                        PipeTarget::Answers(AnswerLines::default()),
+                        PipeTarget::Answers(AnswerLineSplitter::default()),
                     )?,
                 ],
             ))

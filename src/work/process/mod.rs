@@ -313,7 +313,7 @@ impl Processes {
         add(PollSource::Wakeup, self.wakeups.as_fd(), PollFlags::IN);
         for (slot, running) in self.slots.iter().enumerate() {
             let Some(running) = running else { continue };
-            if let Some(pipe) = running.stdin.pipe_to_write() {
+            if let Some(pipe) = running.stdin.pipe_if_bytes_queued() {
                 add(PollSource::Stdin(slot), pipe, PollFlags::OUT);
             }
             for at in running.reading_order() {

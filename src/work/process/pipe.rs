@@ -43,7 +43,7 @@ impl InputPipe {
     }
 
     /// The pipe if there is something to write.
-    pub(super) fn pipe_to_write(&self) -> Option<BorrowedFd<'_>> {
+    pub(super) fn pipe_if_bytes_queued(&self) -> Option<BorrowedFd<'_>> {
         if self.queue.is_empty() {
             None
         } else {
@@ -128,7 +128,7 @@ pub(super) struct OutputPipe {
 /// The use of the bytes of a pipe.
 #[derive(Debug)]
 pub(super) enum PipeTarget {
-    Answers(AnswerLines),
+    Answers(AnswerLineSplitter),
     PassOn(PassedOutputAndTail),
     Capture(CappedCapture),
 }
@@ -249,13 +249,13 @@ impl PipeTarget {
 
 /// Splits what a program writes into lines.
 #[derive(Debug, Default)]
-pub(super) struct AnswerLines {
+pub(super) struct AnswerLineSplitter {
     partial: Vec<u8>,
     /// Whether input is dropped up to the next newline, since the present line is too long.
     is_dropping: bool,
 }
 
-impl AnswerLines {
+impl AnswerLineSplitter {
     /// Calls `report` with each line that is not empty, and with whether the line is whole (true) or cut.
     fn report_lines(&mut self, mut bytes: &[u8], mut report: impl FnMut(Vec<u8>, bool)) {
         while !bytes.is_empty() {

@@ -204,13 +204,13 @@ impl SlotSandboxes {
         used: &str,
         faults: &SandboxFaultTexts,
     ) -> Result<(), StartFault> {
-        self.wait_for_removal(slot, faults)?;
+        self.wait_briefly_for_removal(slot, faults)?;
         match renameat(parent, name, parent, used) {
             Ok(()) => self.remove_directory_in_thread(slot, opened, Some((parent, used)), faults),
             // A directory that cannot be renamed, such as the root of a file system, is emptied in place.
             Err(_) => {
                 self.remove_directory_in_thread(slot, opened, None, faults)?;
-                self.wait_for_removal(slot, faults)
+                self.wait_briefly_for_removal(slot, faults)
             }
         }
     }
@@ -253,7 +253,7 @@ impl SlotSandboxes {
     }
 
     /// Waits a moment for the end of a removal.
-    fn wait_for_removal(
+    fn wait_briefly_for_removal(
         &mut self,
         slot: usize,
         faults: &SandboxFaultTexts,

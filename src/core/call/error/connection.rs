@@ -25,7 +25,7 @@ pub(crate) fn not_connected(fault: Fault, target: &ServerTarget, timeout: Durati
         Fault::Unreachable(kind, reason) => match (&target.address, kind) {
             (Address::Tcp(..), _) => {
                 let message = format!("cannot reach Redis at `{target}`: {reason}");
-                Error::new(Kind::Unreachable, message).hint(address_hint(target))
+                Error::new(Kind::Unreachable, message).hint(hint_to_pass_address(target))
             }
             (_, io::ErrorKind::PermissionDenied) => Error::new(
                 Kind::Unreachable,
@@ -36,7 +36,7 @@ pub(crate) fn not_connected(fault: Fault, target: &ServerTarget, timeout: Durati
                 Kind::Unreachable,
                 format!("cannot open `{place}`: {reason}"),
             )
-            .hint(address_hint(target)),
+            .hint(hint_to_pass_address(target)),
         },
         Fault::ProcessLimit(error) => *error,
         Fault::TimedOut => timed_out(target, timeout),
@@ -84,7 +84,7 @@ pub(crate) fn not_connected(fault: Fault, target: &ServerTarget, timeout: Durati
 }
 
 /// The hint to pass another address. For the default address, the hint also offers to start a private server.
-fn address_hint(target: &ServerTarget) -> &'static str {
+fn hint_to_pass_address(target: &ServerTarget) -> &'static str {
     let is_default = match &target.address {
         Address::Tcp(Node { host, port: 6379 }) => {
             matches!(host.as_str(), "127.0.0.1" | "localhost" | "::1")

@@ -24,7 +24,7 @@ pub(crate) fn call_lost(
             format!("the server refused {doing} {object}; its message is not UTF-8"),
         );
     }
-    if spec.only_reads() {
+    if spec.has_read_retry_class() {
         return match fault {
             Fault::TimedOut => timed_out(target, timeout).hint(
                 "the server may be frozen, or this takes longer: `--timeout` gives it more time",

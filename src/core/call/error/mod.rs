@@ -21,7 +21,7 @@ pub(crate) use self::topology::{
     address_is_cluster_node, address_is_sentinel, circular_redirection, cluster_down, master_lost,
     moved_while_scanning, no_node_replies, no_sentinel_replies, not_a_cluster_node, not_a_master,
     not_a_sentinel, other_cluster, owner_lost, unknown_master, untagged_cluster_prefix,
-    untagged_cluster_prefix_with_tagged,
+    untagged_cluster_prefix_naming_tagged,
 };
 
 #[cfg(test)]

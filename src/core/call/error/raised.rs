@@ -3,7 +3,7 @@
 
 use crate::core::call::request::Call;
 use crate::core::script::Script;
-use crate::error::{Cause, Error, Refusal};
+use crate::error::{Cause, Error, JobChangeRefusal};
 use crate::name::Name;
 use crate::text::Sanitized;
 
@@ -38,7 +38,7 @@ pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script
 
 /// The job that the core refused to change, and why, from the error text. A jid may contain any words, so the text can
 /// be split only at a known jid: the job that the call is about is tried first, then each argument.
-fn find_refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
+fn find_refused_job(text: &str, call: &Call) -> Option<(Name, JobChangeRefusal)> {
     let args = call.args.iter().map(|arg| Name::from(arg.as_slice()));
     let mut jids = call.subject_jid().into_iter().chain(args);
     jids.find_map(|jid| read_refusal(text, &jid).map(|refusal| (jid, refusal)))
@@ -47,40 +47,42 @@ fn find_refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
 /// Why the core refused to change the job `jid`, from the error text, which escapes bytes that are not UTF-8. `None` if
 /// the text is not a refusal of this job. The error texts are the ones of qless-core, the reference implementation. No
 /// other Rust module knows them.
-fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
+fn read_refusal(text: &str, jid: &Name) -> Option<JobChangeRefusal> {
     let (_, text) = text.split_once("(): ")?;
     let text = text.split(" script: ").next()?;
     if text == "Job does not exist" {
-        return Some(Refusal::Gone);
+        return Some(JobChangeRefusal::Gone);
     }
     let jid = jid.lossless_text();
     let text = match text.strip_prefix("No recurring job ") {
-        Some(_) => return Some(Refusal::Gone),
+        Some(_) => return Some(JobChangeRefusal::Gone),
         None => text.strip_prefix("Job ")?.strip_prefix(&*jid)?.trim_start(),
     };
     let text = text.strip_prefix("is ").unwrap_or(text);
     let after = |start: &str| text.strip_prefix(start);
     if text == "does not exist" {
-        Some(Refusal::Gone)
+        Some(JobChangeRefusal::Gone)
     } else if text == "not running" {
-        Some(Refusal::State(None))
+        Some(JobChangeRefusal::State(None))
     } else if matches!(text, "running" | "failed" | "complete") {
-        Some(Refusal::State(Some(Name::from(text))))
+        Some(JobChangeRefusal::State(Some(Name::from(text))))
     } else if let Some(state) =
         after("not currently running: ").or_else(|| after("not in the depends state: "))
     {
         match state {
-            "false" => Some(Refusal::Gone),
-            _ => Some(Refusal::State(Some(Name::from_lossless_text(state)))),
+            "false" => Some(JobChangeRefusal::Gone),
+            _ => Some(JobChangeRefusal::State(Some(Name::from_lossless_text(
+                state,
+            )))),
         }
     } else if let Some(queue) = after("running in another queue: ") {
-        Some(Refusal::Queue(Name::from_lossless_text(queue)))
+        Some(JobChangeRefusal::Queue(Name::from_lossless_text(queue)))
     } else {
         after("has been handed out to another worker: ")
             .or_else(|| after("has been given to another worker: "))
             .or_else(|| after("running with another worker: "))
             .or_else(|| after("given out to another worker: "))
-            .map(|holder| Refusal::Holder(holder_name(holder)))
+            .map(|holder| JobChangeRefusal::Holder(holder_name(holder)))
     }
 }
 
@@ -93,19 +95,25 @@ fn holder_name(text: &str) -> Name {
     }
 }
 
-fn job_refused_error(refusal: Refusal, jid: Name, verb: &str) -> Error {
+fn job_refused_error(refusal: JobChangeRefusal, jid: Name, verb: &str) -> Error {
     let cannot = format!("cannot {verb} `{jid}`");
     let error = match &refusal {
-        Refusal::Gone => Error::not_found(format!("job `{jid}` does not exist")),
-        Refusal::State(Some(state)) => Error::conflict(format!("{cannot}: its state is `{state}`")),
-        Refusal::State(None) => Error::conflict(format!("{cannot}: its state is not `running`")),
-        Refusal::Holder(holder) => Error::conflict(if holder.is_empty() {
+        JobChangeRefusal::Gone => Error::not_found(format!("job `{jid}` does not exist")),
+        JobChangeRefusal::State(Some(state)) => {
+            Error::conflict(format!("{cannot}: its state is `{state}`"))
+        }
+        JobChangeRefusal::State(None) => {
+            Error::conflict(format!("{cannot}: its state is not `running`"))
+        }
+        JobChangeRefusal::Holder(holder) => Error::conflict(if holder.is_empty() {
             format!("{cannot}: no worker holds it")
         } else {
             format!("{cannot}: it is held by `{holder}`")
         })
         .hint("`--as-holder` acts in the name of the holder"),
-        Refusal::Queue(queue) => Error::conflict(format!("{cannot}: it runs in queue `{queue}`")),
+        JobChangeRefusal::Queue(queue) => {
+            Error::conflict(format!("{cannot}: it runs in queue `{queue}`"))
+        }
     };
     error
         .about_jid(&jid)
@@ -155,7 +163,7 @@ fn without_function_name(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn refusal(text: &str) -> Option<Refusal> {
+    fn refusal(text: &str) -> Option<JobChangeRefusal> {
         read_refusal(
             &format!("ERR user_script:7: {text} script: 0123, on @user_script:7."),
             &Name::from("j"),
@@ -164,10 +172,13 @@ mod tests {
 
     #[test]
     fn each_text_of_the_reference_is_a_refusal() {
-        let state = |state: &str| Some(Refusal::State(Some(state.into())));
-        let holder = || Some(Refusal::Holder("w1".into()));
+        let state = |state: &str| Some(JobChangeRefusal::State(Some(state.into())));
+        let holder = || Some(JobChangeRefusal::Holder("w1".into()));
         for (text, expected) in [
-            ("Complete(): Job j does not exist", Some(Refusal::Gone)),
+            (
+                "Complete(): Job j does not exist",
+                Some(JobChangeRefusal::Gone),
+            ),
             (
                 "Complete(): Job j is not currently running: waiting",
                 state("waiting"),
@@ -178,9 +189,9 @@ mod tests {
             ),
             (
                 "Complete(): Job j running in another queue: q",
-                Some(Refusal::Queue("q".into())),
+                Some(JobChangeRefusal::Queue("q".into())),
             ),
-            ("Fail(): Job jdoes not exist", Some(Refusal::Gone)),
+            ("Fail(): Job jdoes not exist", Some(JobChangeRefusal::Gone)),
             (
                 "Fail(): Job jnot currently running: failed",
                 state("failed"),
@@ -204,13 +215,16 @@ mod tests {
             ),
             (
                 "Depends(): Job j not in the depends state: false",
-                Some(Refusal::Gone),
+                Some(JobChangeRefusal::Gone),
             ),
-            ("Timeout(): Job j not running", Some(Refusal::State(None))),
-            ("Bury(): Job j does not exist", Some(Refusal::Gone)),
+            (
+                "Timeout(): Job j not running",
+                Some(JobChangeRefusal::State(None)),
+            ),
+            ("Bury(): Job j does not exist", Some(JobChangeRefusal::Gone)),
             ("Bury(): Job j is running", state("running")),
-            ("Track(): Job does not exist", Some(Refusal::Gone)),
-            ("Recur(): No recurring job j", Some(Refusal::Gone)),
+            ("Track(): Job does not exist", Some(JobChangeRefusal::Gone)),
+            ("Recur(): No recurring job j", Some(JobChangeRefusal::Gone)),
             ("Put(): Arg \"klass\" missing", None),
         ] {
             assert_eq!(refusal(text), expected, "{text}");

@@ -37,7 +37,7 @@ pub(crate) fn call_refused(
             Some((line, text)) => unsupported_server(text, target, script)
                 .unwrap_or_else(|| script_error(line, text, call, script)),
             None => plain_err_refusal(refused, call, target, script).unwrap_or_else(|| {
-                let message = Name::from_lossless_text(&refused.without_position());
+                let message = Name::from_lossless_text(&refused.message_without_position());
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
             }),
         },
@@ -66,7 +66,7 @@ pub(super) fn refusal_of_login_or_call(
     refused: &ServerError,
     target: &ServerTarget,
 ) -> Option<Error> {
-    let message = refused.without_position();
+    let message = refused.message_without_position();
     let error = |kind, message: String| Error::new(kind, message);
     Some(match refused.code.as_str() {
         "NOAUTH" => error(Kind::Auth, format!("`{target}` requires a password"))
@@ -140,7 +140,7 @@ fn plain_err_refusal(
     target: &ServerTarget,
     script: &Script,
 ) -> Option<Error> {
-    let message = refused.without_position();
+    let message = refused.message_without_position();
     // Redis 7.2 and later and Valkey report a missing right of a script with this start.
     if message.starts_with("ACL failure in script: ") {
         return Some(no_permission_mid_call(
@@ -237,7 +237,7 @@ fn user_name(target: &ServerTarget) -> Sanitized<&str> {
 
 /// The sentence of an error that names the right that the user lacks.
 fn missing_right_sentence(refused: &ServerError, target: &ServerTarget) -> String {
-    let message = refused.without_position();
+    let message = refused.message_without_position();
     let user = user_name(target);
     match server_error::first_quoted(&message) {
         // A managed service sends this message also for a command that it offers to no user. So a command that
@@ -265,7 +265,7 @@ fn is_eval_forbidden(refused: &ServerError) -> bool {
 /// that the call may have been applied in part.
 fn no_permission_mid_call(message: String, target: &ServerTarget, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
-    if call.spec().only_reads() {
+    if call.spec().has_read_retry_class() {
         error.hint(rights::missing_rights_hint(target))
     } else {
         error

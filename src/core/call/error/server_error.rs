@@ -29,7 +29,7 @@ impl ServerError {
 
     /// The message without the position in the script that the server appends: ` script: <sha>, on @user_script:N.`
     /// (Valkey leaves out the SHA).
-    pub(super) fn without_position(&self) -> String {
+    pub(super) fn message_without_position(&self) -> String {
         let end = self
             .message
             .rfind(" script: ")

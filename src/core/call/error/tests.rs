@@ -2,7 +2,7 @@ use super::{ServerError, call_refused, login_refused};
 use crate::address::ServerTarget;
 use crate::core::call::request::Call;
 use crate::core::script::Script;
-use crate::error::{Cause, Error, Kind, Refusal};
+use crate::error::{Cause, Error, JobChangeRefusal, Kind};
 use crate::name::Name;
 
 fn refused(name: &str, args: &[&str], code: &str, message: &str) -> Error {
@@ -248,7 +248,7 @@ fn an_error_of_a_function_compiled_on_demand_names_its_file() {
 }
 
 #[test]
-fn nodes_that_name_each_other_are_waited_for_only_if_they_once_agreed() {
+fn circular_redirection_is_waited_out_only_after_a_connection() {
     let target = ServerTarget::parse("redis-cluster://h:1").unwrap();
     let error = super::circular_redirection(&target, "7");
     assert!(super::may_connect_soon(&error, true));
@@ -265,12 +265,12 @@ fn messages_of_the_server_are_sanitized() {
 fn a_refusal_tells_the_state_of_the_job() {
     let text = "user_script:7: Complete(): Job j is not currently running: waiting";
     let error = refused("complete", &["j"], "ERR", text);
-    let state = Refusal::State(Some(Name::from("waiting")));
+    let state = JobChangeRefusal::State(Some(Name::from("waiting")));
     assert_eq!(error.refusal_of(&Name::from("j")), Some(&state));
 }
 
 #[test]
-fn a_job_that_is_named_like_a_subcommand_is_still_the_one_refused() {
+fn a_refusal_without_jid_is_about_the_job_not_the_subcommand() {
     let text = "user_script:7: Track(): Job does not exist";
     let error = refused("track", &["track", "j"], "ERR", text);
     assert_eq!(error.message(), "job `j` does not exist");

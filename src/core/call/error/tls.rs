@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::address::{Address, ServerTarget};
 use crate::clock::moment::Moment;
-use crate::core::call::tls::fault::{ClientRefusal, Distrust, TlsFault};
+use crate::core::call::tls::fault::{ClientCertificateRefusal, Distrust, TlsFault};
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
@@ -116,15 +116,15 @@ fn sentence_with_date(undated: &str, sentence: &str, moment: Option<Moment>) -> 
     }
 }
 
-fn client_certificate_refused(refusal: ClientRefusal, target: &ServerTarget) -> Error {
+fn client_certificate_refused(refusal: ClientCertificateRefusal, target: &ServerTarget) -> Error {
     const ISSUER: &str = "it must be issued by a CA that the server trusts";
     let place = target.host_port_or_socket();
     let place = Sanitized(&place);
     let (reason, hint) = match refusal {
-        ClientRefusal::Issuer => (": the server does not know its issuer", ISSUER),
-        ClientRefusal::Expired => (": it has expired", "renew the certificate"),
-        ClientRefusal::Revoked => (": it is revoked", "renew the certificate"),
-        ClientRefusal::Unnamed => ("", ISSUER),
+        ClientCertificateRefusal::Issuer => (": the server does not know its issuer", ISSUER),
+        ClientCertificateRefusal::Expired => (": it has expired", "renew the certificate"),
+        ClientCertificateRefusal::Revoked => (": it is revoked", "renew the certificate"),
+        ClientCertificateRefusal::Unnamed => ("", ISSUER),
     };
     let identity = target.tls.as_ref().and_then(|tls| tls.identity.as_ref());
     let file = identity.map_or(Sanitized(&b""[..]), |identity| {

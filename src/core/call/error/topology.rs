@@ -14,12 +14,12 @@ const NAMES: usize = 5;
 /// The error for a cluster if the prefix has no hash tag. The keys of such a prefix would be on many nodes, but a
 /// script can use only keys of one node.
 pub(crate) fn untagged_cluster_prefix(prefix: &str, target: &ServerTarget) -> Error {
-    untagged_cluster_prefix_with_tagged(prefix, target, &[])
+    untagged_cluster_prefix_naming_tagged(prefix, target, &[])
 }
 
 /// The error for a cluster if the prefix has no hash tag. The hint names the prefixes with a hash tag (`used`) under
 /// which the cluster has queues.
-pub(crate) fn untagged_cluster_prefix_with_tagged(
+pub(crate) fn untagged_cluster_prefix_naming_tagged(
     prefix: &str,
     target: &ServerTarget,
     used: &[String],
@@ -36,7 +36,7 @@ pub(crate) fn untagged_cluster_prefix_with_tagged(
         format!(" (queues are under {})", listed.join(", "))
     };
     let message = format!("prefix `{prefix}` cannot live in a Redis Cluster");
-    let redis = matches!(target.address, Address::Tcp(_)).then(|| cluster_address(target));
+    let redis = matches!(target.address, Address::Tcp(_)).then(|| with_cluster_scheme(target));
     Error::new(Kind::ClusterPrefix, message)
         .hint(format!("give a hash tag: `--prefix '{tagged}'`{used}"))
         .caused_by(Cause::WrongAddressKind {
@@ -47,7 +47,7 @@ pub(crate) fn untagged_cluster_prefix_with_tagged(
 
 /// The error for a `redis://` address whose server is a node of a cluster. The hint names `redis-cluster://`.
 pub(crate) fn address_is_cluster_node(target: &ServerTarget) -> Error {
-    let address = cluster_address(target);
+    let address = with_cluster_scheme(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
         .hint(format!("use `{}`", address_scheme(target, "-cluster")))
         .caused_by(Cause::WrongAddressKind {
@@ -138,7 +138,7 @@ pub(crate) fn not_a_sentinel(target: &ServerTarget, node: &Node) -> Error {
 }
 
 /// A `redis://` address rewritten with the scheme `redis-cluster://`. Any other address stays as it is.
-fn cluster_address(target: &ServerTarget) -> String {
+fn with_cluster_scheme(target: &ServerTarget) -> String {
     match &target.address {
         Address::Tcp(node) => ServerTarget {
             address: Address::Cluster(vec![node.clone()]),

@@ -19,7 +19,7 @@ pub(crate) enum TlsFault {
     /// The server requires a client certificate, but the user gave none.
     NoClientCertificate,
     /// The server refused the client certificate, for this reason.
-    ClientRefused(ClientRefusal),
+    ClientRefused(ClientCertificateRefusal),
     /// The server has no certificate for the host name in the address, as its TLS alert says.
     UnknownName,
     /// Any other fault, in the words of the library.
@@ -43,7 +43,7 @@ pub(crate) enum Distrust {
 
 /// Why the server refused the client certificate, by its TLS alert.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ClientRefusal {
+pub(crate) enum ClientCertificateRefusal {
     /// The server does not trust the CA that issued the client certificate.
     Issuer,
     Expired,
@@ -78,14 +78,16 @@ impl TlsFault {
     /// Why TLS failed, from an alert of a server that had requested and received a client certificate.
     fn from_alert_after_certificate(alert: AlertDescription) -> TlsFault {
         let refusal = match alert {
-            AlertDescription::UnknownCA | AlertDescription::DecryptError => ClientRefusal::Issuer,
-            AlertDescription::CertificateExpired => ClientRefusal::Expired,
-            AlertDescription::CertificateRevoked => ClientRefusal::Revoked,
+            AlertDescription::UnknownCA | AlertDescription::DecryptError => {
+                ClientCertificateRefusal::Issuer
+            }
+            AlertDescription::CertificateExpired => ClientCertificateRefusal::Expired,
+            AlertDescription::CertificateRevoked => ClientCertificateRefusal::Revoked,
             AlertDescription::BadCertificate
             | AlertDescription::UnsupportedCertificate
             | AlertDescription::CertificateUnknown
             | AlertDescription::CertificateRequired
-            | AlertDescription::AccessDenied => ClientRefusal::Unnamed,
+            | AlertDescription::AccessDenied => ClientCertificateRefusal::Unnamed,
             alert => return TlsFault::from_alert(alert),
         };
         TlsFault::ClientRefused(refusal)

@@ -21,7 +21,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, SignatureScheme, StreamOwned};
 
 use self::fault::TlsFault;
-pub(crate) use self::tls_session::TlsSession;
+pub(crate) use self::tls_session::TlsSessionInfo;
 use crate::address::tls::Tls;
 use crate::core::call::fault::Fault;
 use crate::error::Error;
@@ -114,8 +114,8 @@ pub(super) struct TlsStream {
 
 impl TlsStream {
     /// The TLS version of the connection, and the names and the expiry of the server's certificate.
-    pub(super) fn session(&self) -> TlsSession {
-        TlsSession::of_connection(&self.stream.conn)
+    pub(super) fn session(&self) -> TlsSessionInfo {
+        TlsSessionInfo::of_connection(&self.stream.conn)
     }
 
     fn send_hello(&mut self) -> Result<(), Fault> {

@@ -15,7 +15,7 @@ use crate::core::call::fault::Fault;
 use crate::threads;
 
 /// A server that requires a client certificate, and a client that has none.
-fn server_and_client_without_certificate() -> (ServerConfig, TlsClient) {
+fn server_requiring_certificate_and_client_without() -> (ServerConfig, TlsClient) {
     let ca_key = KeyPair::generate().unwrap();
     let mut ca = CertificateParams::new(Vec::new()).unwrap();
     ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -46,7 +46,7 @@ fn server_and_client_without_certificate() -> (ServerConfig, TlsClient) {
 
 #[test]
 fn a_refusal_is_read_even_if_the_server_is_gone_when_the_client_writes() {
-    let (server, client) = server_and_client_without_certificate();
+    let (server, client) = server_requiring_certificate_and_client_without();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let refusing = threads::spawn(move || {

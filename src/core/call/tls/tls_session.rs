@@ -14,7 +14,7 @@ const PLACEHOLDER_NAME: &str = "nobody.invalid";
 
 /// The facts about a TLS connection that `qless doctor` shows.
 #[derive(Clone, Debug)]
-pub(crate) struct TlsSession {
+pub(crate) struct TlsSessionInfo {
     /// `TLS 1.3`
     pub protocol: String,
     /// The names that the server's certificate is for.
@@ -23,8 +23,8 @@ pub(crate) struct TlsSession {
     pub expires: Option<Moment>,
 }
 
-impl TlsSession {
-    pub(super) fn of_connection(connection: &ClientConnection) -> TlsSession {
+impl TlsSessionInfo {
+    pub(super) fn of_connection(connection: &ClientConnection) -> TlsSessionInfo {
         let protocol = match connection.protocol_version() {
             Some(ProtocolVersion::TLSv1_2) => "TLS 1.2".to_owned(),
             Some(ProtocolVersion::TLSv1_3) => "TLS 1.3".to_owned(),
@@ -33,7 +33,7 @@ impl TlsSession {
         };
         let certificates = connection.peer_certificates().unwrap_or_default();
         let certificate = certificates.first();
-        TlsSession {
+        TlsSessionInfo {
             protocol,
             names: certificate.map(certificate_names).unwrap_or_default(),
             expires: certificate.and_then(certificate_end),
