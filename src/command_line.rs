@@ -73,7 +73,7 @@ impl CommandLine {
 
     /// The words of the command for a program to run, beginning with `qless`; no words if a value or a name is empty
     /// or has a NUL byte.
-    pub(crate) fn runnable_argv(&self) -> Vec<Name> {
+    pub(crate) fn runnable_argv_or_empty(&self) -> Vec<Name> {
         if self.has_empty_or_nul_argument() {
             return Vec::new();
         }
@@ -87,10 +87,10 @@ impl CommandLine {
     /// patterns. `qless` and the flags that name the server are left out. `None` if no process could run the command.
     pub(crate) fn runnable_words_and_names(&self) -> Option<(Vec<Name>, &[Name])> {
         let runnable = !self.has_empty_or_nul_argument();
-        runnable.then(|| (self.words_and_flags().collect(), self.names.as_slice()))
+        runnable.then(|| (self.args_before_names().collect(), self.names.as_slice()))
     }
 
-    fn words_and_flags(&self) -> impl Iterator<Item = Name> {
+    fn args_before_names(&self) -> impl Iterator<Item = Name> {
         self.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
@@ -98,7 +98,7 @@ impl CommandLine {
     }
 
     fn argv_without_program(&self) -> impl Iterator<Item = Name> {
-        let words = self.words_and_flags();
+        let words = self.args_before_names();
         let separator = self.double_dash_if_needed().map(Name::from);
         let words: Vec<Name> = words
             .chain(separator)
@@ -159,7 +159,7 @@ impl CommandLine {
     }
 
     /// The command line with a global flag set to this value, whether or not it was given before.
-    pub(crate) fn with_global_flag(&self, flag: &str, value: &str) -> CommandLine {
+    pub(crate) fn with_global_flag_set_to(&self, flag: &str, value: &str) -> CommandLine {
         let line = self.with_changed_typed_value(flag, value);
         if line != *self {
             return line;
@@ -194,7 +194,7 @@ impl CommandLine {
     }
 
     /// The quoted line without the name of the program.
-    pub(crate) fn line_without_program(&self) -> String {
+    pub(crate) fn shell_line_without_program(&self) -> String {
         let line = self.shell_line_without_destination();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
@@ -279,7 +279,7 @@ pub(crate) fn add_destination_to_commands(sentence: &str) -> String {
         for (flag, value) in destination_flags(words.next().unwrap_or_default().as_bytes()) {
             let is_flag = |word: &str| word.split('=').next() == Some(flag);
             if !command.split(' ').any(is_flag) {
-                directed.push_str(&format!("{} ", flag_with_value(flag, &value)));
+                directed.push_str(&format!("{} ", flag_with_quoted_value(flag, &value)));
             }
         }
         directed.push_str(part);
@@ -301,7 +301,7 @@ pub(crate) fn has_ambiguous_start(name: &[u8]) -> bool {
 /// Serializes the words of the command as a list, which is empty if a value or a name is empty or has a NUL byte.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.runnable_argv().serialize(serializer)
+        self.runnable_argv_or_empty().serialize(serializer)
     }
 }
 
@@ -316,13 +316,13 @@ impl JsonSchema for CommandLine {
 }
 
 /// A flag with its value quoted for a shell, for a command in a message: `--prefix=ql:`.
-pub(crate) fn flag_with_value(flag: &str, value: impl AsRef<[u8]>) -> String {
+pub(crate) fn flag_with_quoted_value(flag: &str, value: impl AsRef<[u8]>) -> String {
     format!("{flag}={}", shell_quoted(value))
 }
 
 /// A flag whose value is a pattern that matches this name only, quoted for a command in a message.
-pub(crate) fn exact_pattern_flag(flag: &str, name: &Name) -> String {
-    self::flag_with_value(flag, name::escape_wildcards(name))
+pub(crate) fn quoted_exact_pattern_flag(flag: &str, name: &Name) -> String {
+    self::flag_with_quoted_value(flag, name::escape_wildcards(name))
 }
 
 /// A command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
@@ -375,7 +375,7 @@ mod tests {
 
     fn both(command: CommandLine) -> (String, Vec<String>) {
         let argv = command
-            .runnable_argv()
+            .runnable_argv_or_empty()
             .iter()
             .map(Name::to_string)
             .collect();
@@ -405,7 +405,7 @@ mod tests {
         ] {
             let argv = CommandLine::new("get")
                 .with_name_argument(name)
-                .runnable_argv();
+                .runnable_argv_or_empty();
             assert_eq!(argv[2..], ["--".into(), Name::from(name)], "{name}");
         }
         let (line, _) = both(
@@ -427,7 +427,7 @@ mod tests {
             ] {
                 assert_eq!(command.shell_line(), None);
                 assert_eq!(command.fill_sentence("see {}"), None);
-                assert!(command.runnable_argv().is_empty());
+                assert!(command.runnable_argv_or_empty().is_empty());
             }
         }
         let within = CommandLine::new("get")

@@ -65,7 +65,7 @@ impl InterruptFlags {
         let Ok((received, sender)) = io::pipe() else {
             return interrupt;
         };
-        if interrupt.exit_process_at_second_signal(received).is_err() {
+        if interrupt.spawn_exit_at_second_signal(received).is_err() {
             return interrupt;
         }
         let signals = [
@@ -84,7 +84,7 @@ impl InterruptFlags {
 
     /// Starts a thread that ends the process at the second signal, since the command itself may be waiting for a
     /// server.
-    fn exit_process_at_second_signal(&self, mut received: io::PipeReader) -> Result<(), Error> {
+    fn spawn_exit_at_second_signal(&self, mut received: io::PipeReader) -> Result<(), Error> {
         let interrupt = self.clone();
         threads::spawn(move || {
             let mut requests = SignalDebouncer::default();
@@ -101,7 +101,7 @@ impl InterruptFlags {
 
     /// Starts a thread that ends the process `patience` after a signal, even if the command still waits for a server.
     /// For commands that have nothing left to finish.
-    pub(crate) fn exit_process_after_signal(&self, patience: Duration) -> Result<(), Error> {
+    pub(crate) fn spawn_exit_after_signal(&self, patience: Duration) -> Result<(), Error> {
         let interrupt = self.clone();
         threads::spawn(move || {
             let kind = loop {

@@ -31,7 +31,7 @@ pub(crate) fn run_repeatedly(
 ) -> Result<Exit, Error> {
     let frames = session.ui.begin_watch_frames_or_documents()?;
     let signals = WatchSignals::listen_for_signals();
-    let started = signals.spawn_quit_watcher();
+    let started = signals.spawn_quit_key_and_exit_watcher();
     let ended =
         started.and_then(|()| repeat_until_stopped(every, frames, &signals, session, run_once));
     signals.ended.store(true, Ordering::Relaxed);
@@ -110,7 +110,10 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
             // If a context names several servers, this session has no connection: the line shows the context's name.
             let address = match session.core_if_open() {
                 Some(core) => core.address(),
-                None => session.context_label_text().unwrap_or_default().to_owned(),
+                None => session
+                    .shown_database_label()
+                    .unwrap_or_default()
+                    .to_owned(),
             };
             let every = match every.subsec_nanos() {
                 0 => format_duration(every.as_secs_f64()),
@@ -167,7 +170,7 @@ impl WatchSignals {
 
     /// Starts a thread that reads the keyboard: q and Esc act as Ctrl-C. The thread ends the process if the loop does
     /// not end in time, since the loop may be waiting for a server.
-    fn spawn_quit_watcher(&self) -> Result<(), Error> {
+    fn spawn_quit_key_and_exit_watcher(&self) -> Result<(), Error> {
         let signals = self.clone();
         threads::spawn(move || {
             let mut quit = QuitKeyReader::default();

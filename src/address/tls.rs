@@ -7,12 +7,12 @@ use std::path::PathBuf;
 pub struct Tls {
     /// The CAs to trust instead of those of the system.
     pub ca: Option<PathBuf>,
-    pub identity: Option<ClientCertificate>,
+    pub identity: Option<ClientCertificateFiles>,
 }
 
 /// The files that identify this client to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientCertificate {
+pub struct ClientCertificateFiles {
     /// The file with the certificate and, below it, the certificates of its issuers.
     pub certificate: PathBuf,
     pub key: PathBuf,

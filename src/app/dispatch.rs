@@ -128,7 +128,7 @@ fn run_subcommand(command: &Command, session: &mut Session) -> Result<Exit, Erro
 
 /// Reports why no command runs.
 fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
-    let mut ui = Ui::without_globals(usage::typed_format(args));
+    let mut ui = Ui::without_globals(usage::requested_output_format(args));
     match stop {
         NotRun::Help(text) => {
             if !args.iter().any(|arg| arg == "--no-pager") {

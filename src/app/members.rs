@@ -33,7 +33,7 @@ use crate::ui::Ui;
 use crate::ui::member::{
     MemberMessage, MemberQuestion, MemberSender, MemberStreams, label_with_member,
 };
-use crate::view::joined::{JoinedOutput, ViewOutput, with_first_field};
+use crate::view::joined::{MemberOutputs, ViewOutput, with_first_field};
 use crate::work;
 use crate::work::parent_death::terminate_when_parent_dies;
 
@@ -139,8 +139,10 @@ impl<'g> CommandOnMembers<'g> {
         let error = Error::usage(format!("{why}, and the context has {count}"));
         match self.members.list.first() {
             Some(one) => {
-                let flag =
-                    command_line::flag_with_value(self.members.kind.selecting_flag(), &one.name);
+                let flag = command_line::flag_with_quoted_value(
+                    self.members.kind.selecting_flag(),
+                    &one.name,
+                );
                 error.hint(format!("name one, such as `{flag}`"))
             }
             None => error,
@@ -148,7 +150,7 @@ impl<'g> CommandOnMembers<'g> {
     }
 
     /// Adds a hint to the error about a missing dependency: the dependency may be on another member.
-    fn with_dependency_hint(&self, error: Error) -> Error {
+    fn with_hint_if_dependency_missing(&self, error: Error) -> Error {
         if error.cause() == Some(&Cause::MissingDependency) {
             error.hint(
                 "a job can depend only on jobs of the same member: `--shard-by PATH` puts jobs with one \
@@ -175,7 +177,7 @@ impl<'g> CommandOnMembers<'g> {
                 let text = label_with_member(&member.name, &error.message());
                 return Error::new(error.kind(), text);
             }
-            self.with_dependency_hint(error)
+            self.with_hint_if_dependency_missing(error)
         })
     }
 
@@ -743,7 +745,7 @@ impl MemberMessageCollector<'_> {
         lines: ViewOutput,
         session: &mut Session,
     ) -> Result<(), Error> {
-        let joined = JoinedOutput {
+        let joined = MemberOutputs {
             kind: self.group.members.kind,
             parts: vec![(self.member_name(index), lines)],
             away: Vec::new(),
@@ -799,7 +801,7 @@ impl MemberMessageCollector<'_> {
             let parts = all.iter_mut().zip(members);
             let parts =
                 parts.filter_map(|(shown, member)| Some((member.name.as_str(), shown.next()?)));
-            let joined = JoinedOutput {
+            let joined = MemberOutputs {
                 kind: self.group.members.kind,
                 parts: parts.collect(),
                 away: if view + 1 == views {

@@ -59,7 +59,9 @@ fn parse_without_correction_hint(args: &[OsString]) -> Result<Cli, NotRun> {
         }
     })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(classify_error)?;
-    globals.fill_from_env().map_err(NotRun::Invalid)?;
+    globals
+        .record_given_and_fill_from_env()
+        .map_err(NotRun::Invalid)?;
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(classify_error)?,
@@ -96,7 +98,7 @@ pub(crate) fn parse_globals(words: &[String]) -> Option<Globals> {
     let flags = Globals::augment_args(clap::Command::new("qless").no_binary_name(true));
     let matches = flags.try_get_matches_from(words).ok()?;
     let mut globals = Globals::from_arg_matches(&matches).ok()?;
-    globals.fill_from_env().ok()?;
+    globals.record_given_and_fill_from_env().ok()?;
     Some(globals)
 }
 

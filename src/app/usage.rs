@@ -144,7 +144,7 @@ fn is_suggested_flag_similar(error: &clap::Error, suggested: &str) -> bool {
 }
 
 /// The format of `-o` on a command line that could not be parsed.
-pub(crate) fn typed_format(args: &[OsString]) -> Format {
+pub(crate) fn requested_output_format(args: &[OsString]) -> Format {
     let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
     while let Some(word) = words.next() {
         let value = match word {
@@ -180,7 +180,7 @@ pub(super) fn with_detached_value_hint(error: &Error, args: &[OsString]) -> Opti
     let (flag, value) = cursor::detached_value(&tree, args)?;
     // A value that is JSON may be meant as the data of a job: then there is no hint.
     let is_data = Json::parse(value.as_bytes()).is_some();
-    let meant = command_line::flag_with_value(&flag, value);
+    let meant = command_line::flag_with_quoted_value(&flag, value);
     (!is_data).then(|| error.clone().hint(format!("did you mean `{meant}`?")))
 }
 
@@ -208,7 +208,7 @@ pub(super) fn error_suggesting_flag_for_argument(
         return None;
     }
     let word = plain::strip_plain_marks(word);
-    let meant = command_line::flag_with_value(&format!("--{flag}"), &word);
+    let meant = command_line::flag_with_quoted_value(&format!("--{flag}"), &word);
     let error = Error::usage(format!("unexpected argument `{word}`"));
     Some(error.hint(format!("did you mean `{meant}`?")))
 }

@@ -242,7 +242,7 @@ impl ThrottleArg {
     /// Reads throttles from a JSON array of texts that is known to be valid. In the error message, the returned text
     /// follows the name of the option.
     pub(crate) fn parse_json_array(array: &[u8]) -> Result<Vec<ThrottleArg>, String> {
-        let texts = Json::parse(array).and_then(|texts| texts.names());
+        let texts = Json::parse(array).and_then(|texts| texts.text_array());
         let mut list: Vec<ThrottleArg> = Vec::new();
         for text in texts.unwrap_or_default() {
             let read = ThrottleArg::parse(text.as_bytes()).map_err(|wrong| match wrong {

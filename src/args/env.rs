@@ -15,7 +15,7 @@ use crate::name::Name;
 
 impl Globals {
     /// Fills in the flags that the command line does not give.
-    pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
+    pub(crate) fn record_given_and_fill_from_env(&mut self) -> Result<(), Error> {
         self.given = GivenFlags {
             destination: self.server_flags_without_password(),
             output: self.output.is_some(),

@@ -115,12 +115,12 @@ const SELECTOR: &str = "Selector";
 /// Flags that select jobs. Different flags narrow the selection; a repeated flag widens it, except
 /// `--tag` and `--where`.
 ///
-/// The fields of [`Filters`] can be read as its own. `fail` takes [`Filters`] only, because its
-/// `--group` and `--message` are what is recorded.
+/// The fields of [`SelectorWithoutFailureFlags`] can be read as its own. `fail` takes only those, because its `--group`
+/// and `--message` are what is recorded.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Selector {
     #[command(flatten)]
-    pub filters: Filters,
+    pub filters: SelectorWithoutFailureFlags,
     /// Failed jobs of this group (name or glob)
     #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern(),
           add = value::CompletionKind::Groups)]
@@ -132,7 +132,7 @@ pub(crate) struct Selector {
 
 /// The flags of a selector that are not about failures.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Filters {
+pub(crate) struct SelectorWithoutFailureFlags {
     /// Jobs of this queue (name or glob)
     #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern(),
           add = value::CompletionKind::Queues)]
@@ -193,21 +193,21 @@ pub(crate) struct Filters {
 }
 
 impl Deref for Selector {
-    type Target = Filters;
+    type Target = SelectorWithoutFailureFlags;
 
-    fn deref(&self) -> &Filters {
+    fn deref(&self) -> &SelectorWithoutFailureFlags {
         &self.filters
     }
 }
 
 impl DerefMut for Selector {
-    fn deref_mut(&mut self) -> &mut Filters {
+    fn deref_mut(&mut self) -> &mut SelectorWithoutFailureFlags {
         &mut self.filters
     }
 }
 
-impl From<Filters> for Selector {
-    fn from(filters: Filters) -> Selector {
+impl From<SelectorWithoutFailureFlags> for Selector {
+    fn from(filters: SelectorWithoutFailureFlags) -> Selector {
         Selector {
             filters,
             ..Selector::default()
@@ -222,23 +222,23 @@ impl Selector {
     }
 
     /// Whether only queues and states narrow the selection.
-    pub(crate) fn has_only_queue_and_state_flags(&self) -> bool {
+    pub(crate) fn has_no_flag_but_queue_or_state(&self) -> bool {
         self.narrowing_flags()
             .all(|flag| matches!(flag, "--queue" | "--state"))
     }
 
     /// Whether only tags narrow the selection.
-    pub(crate) fn has_only_tag_flags(&self) -> bool {
+    pub(crate) fn has_no_flag_but_tag(&self) -> bool {
         self.narrowing_flags().all(|flag| flag == "--tag")
     }
 
     /// Whether only `--tracked` narrows the selection.
-    pub(crate) fn has_only_tracked_flag(&self) -> bool {
+    pub(crate) fn has_no_flag_but_tracked(&self) -> bool {
         self.narrowing_flags().all(|flag| flag == "--tracked")
     }
 
     /// Whether only groups and states narrow the selection.
-    pub(crate) fn has_only_group_and_state_flags(&self) -> bool {
+    pub(crate) fn has_no_flag_but_group_or_state(&self) -> bool {
         self.narrowing_flags()
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
@@ -406,7 +406,7 @@ pub(crate) struct JobTargetsWithoutFailureFlags {
     #[arg(value_name = "JID", add = value::CompletionKind::Targets)]
     pub jids: Vec<InputArg>,
     #[command(flatten)]
-    pub filters: Filters,
+    pub filters: SelectorWithoutFailureFlags,
 }
 
 impl From<JobTargetsWithoutFailureFlags> for JobTargets {
@@ -427,7 +427,7 @@ impl JobTargets {
     /// Refuses jids together with flags that select jobs, neither jids nor such flags, and flags that no job can
     /// match.
     pub(crate) fn require_either_jids_or_selector(&self) -> Result<(), Error> {
-        let Filters {
+        let SelectorWithoutFailureFlags {
             limit, offset, all, ..
         } = &self.selector.filters;
         let nothing = self.selector.is_empty() && !all;

@@ -46,33 +46,41 @@ impl BulkPlan {
             options: self.options,
         };
         for outcome in std::mem::take(&mut self.already_done) {
-            recorder.tally.add_outcome(&mut session.ui, outcome)?;
+            recorder
+                .tally
+                .count_and_write_if_listed(&mut session.ui, outcome)?;
         }
         if recorder.options.dry_run {
             for ExcludedJob { outcome, .. } in self.excluded {
-                recorder.tally.add_outcome(&mut session.ui, outcome)?;
+                recorder
+                    .tally
+                    .count_and_write_if_listed(&mut session.ui, outcome)?;
             }
             for job in &self.jobs {
                 let outcome = self.running.add_run_details(JobOutcome::planned(job));
-                recorder.tally.add_outcome(&mut session.ui, outcome)?;
+                recorder
+                    .tally
+                    .count_and_write_if_listed(&mut session.ui, outcome)?;
             }
             for job in &self.cascaded_dependents {
                 let outcome = JobOutcome::planned(job).mark_cascaded();
-                recorder.tally.add_outcome(&mut session.ui, outcome)?;
+                recorder
+                    .tally
+                    .count_and_write_if_listed(&mut session.ui, outcome)?;
             }
             return recorder
                 .tally
                 .write_totals(&mut session.ui, not_tried, None);
         }
         if let Some(ledger) = &mut recorder.options.ledger {
-            ledger.write_head_or_note_restart(session)?;
+            ledger.write_head_or_note_server_restart(session)?;
         }
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.record_outcome(&mut session.ui, outcome)?;
         }
         // The report file also lists the dependents before they are changed, so that a crash hides no change.
         for job in &self.cascaded_dependents {
-            recorder.write_to_ledger(&JobOutcome::planned(job))?;
+            recorder.add_to_ledger(&JobOutcome::planned(job))?;
         }
         recorder.flush_ledger()?;
         let jobs = PendingJobs {
@@ -123,12 +131,12 @@ struct OutcomeRecorder {
 
 impl OutcomeRecorder {
     fn record_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
-        self.write_to_ledger(&outcome)?;
-        self.tally.add_outcome(ui, outcome)
+        self.add_to_ledger(&outcome)?;
+        self.tally.count_and_write_if_listed(ui, outcome)
     }
 
     /// Records the outcome in the file only.
-    fn write_to_ledger(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
+    fn add_to_ledger(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
         if let Some(ledger) = &mut self.options.ledger {
             ledger.add_line(&json::compact_line(&outcome.item).map_err(Error::internal)?);
         }
@@ -138,7 +146,7 @@ impl OutcomeRecorder {
     /// Writes the jobs that are about to be changed to the report file, and reserves disk space for their outcomes.
     fn write_planned_and_reserve_space(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
         for job in jobs {
-            self.write_to_ledger(&JobOutcome::planned(job))?;
+            self.add_to_ledger(&JobOutcome::planned(job))?;
         }
         match &mut self.options.ledger {
             Some(ledger) => ledger.flush_and_reserve_space(),
@@ -201,7 +209,7 @@ impl OutcomeRecorder {
             }
             if let (true, Some(error)) = (is_one_jid, &stopped_by) {
                 for outcome in &changed.outcomes {
-                    self.write_to_ledger(outcome)?;
+                    self.add_to_ledger(outcome)?;
                 }
                 self.flush_ledger()?;
                 return Err(error.clone());
@@ -215,7 +223,7 @@ impl OutcomeRecorder {
                 }
                 let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
                 if is_one_jid && refused {
-                    self.write_to_ledger(&outcome)?;
+                    self.add_to_ledger(&outcome)?;
                     self.flush_ledger()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
@@ -229,7 +237,7 @@ impl OutcomeRecorder {
                 self.record_outcome(&mut session.ui, outcome)?;
             }
             if let Some(restarts) = &mut restarts {
-                restarts.check_loss_after_round(session.core()?, self.tally.done_count());
+                restarts.check_loss_if_reconnected(session.core()?, self.tally.done_count());
             }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()
@@ -287,7 +295,7 @@ fn resume_hint(remaining: usize, session: &Session) -> String {
     if !session.canonical_command().has_flag("--limit") {
         return session.resume_hint();
     }
-    let line = session.command_line_with_changed_flag("--limit", &remaining.to_string());
+    let line = session.command_replacing_value_unless_secret("--limit", &remaining.to_string());
     match (remaining, line) {
         (0, _) => "look which of these jobs have changed: the same command would take \
                          further jobs, since `--limit` counts from 0 again"

@@ -66,11 +66,7 @@ pub(crate) fn bury_action<'a>(
                 let fail = fail.clone().with_name_argument(&job.jid);
                 fail.fill_sentence("fail it for its worker: {}")
             });
-            Some(if fail.is_some() {
-                outcome.hint_if(fail)
-            } else {
-                outcome
-            })
+            Some(outcome.hint_if(fail))
         })
         .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group))
         .with_step_after_consent(|plan, session| {

@@ -7,7 +7,7 @@ use super::order;
 use super::order::{Edges, dependents_first};
 use super::plan::TargetSource;
 use super::running::RunningJobs;
-use super::save::{SaveFile, add_and_count_dependents};
+use super::save::{CancelSaveFile, add_and_count_dependents};
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -54,7 +54,7 @@ pub(crate) fn refuse_complete(job: &JobSnapshot) -> Option<JobOutcome> {
 pub(crate) fn cancel_jobs(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
-    save: Option<SaveFile>,
+    save: Option<CancelSaveFile>,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
@@ -126,7 +126,7 @@ fn save_and_cancel(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
     edges: &Edges,
-    mut save: SaveFile,
+    mut save: CancelSaveFile,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
@@ -146,10 +146,10 @@ fn save_and_cancel(
         DependentsPolicy::Cancel => DependentsPolicy::Refuse,
         dependents => dependents,
     };
-    save.write_head_or_note_restart(session)?;
+    save.write_head_or_note_server_restart(session)?;
     plan.run_in_slices(session, |core, now, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
-        let (mut saved, mut outcomes) = match save.write_jobs(core, now, &jobs) {
+        let (mut saved, mut outcomes) = match save.write_unchanged_jobs(core, now, &jobs) {
             Ok(saved) => saved,
             Err(error) => return Err(error).into(),
         };

@@ -87,7 +87,7 @@ pub(super) fn drop_lane_followers(
 impl BulkPlan {
     /// Excludes the jobs that depend only on the job before them in their lane. Returns the lane dependencies of the
     /// remaining jobs.
-    pub(crate) fn exclude_lane_only_waiters(
+    pub(crate) fn exclude_lane_only_and_return_rest(
         &mut self,
         session: &mut Session,
     ) -> Result<HashMap<Name, LaneDependency>, Error> {

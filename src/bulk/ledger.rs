@@ -57,8 +57,8 @@ pub(crate) struct ExportHeadFields {
 }
 
 impl LedgerHead {
-    /// The first line of a ledger of this command. [`Ledger::write_head_or_note_restart`] adds what identifies the run
-    /// of the server.
+    /// The first line of a ledger of this command. [`Ledger::write_head_or_note_server_restart`] adds what identifies
+    /// the run of the server.
     pub(crate) fn new(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
@@ -85,7 +85,7 @@ impl LedgerHead {
 /// limit. The number of members is added: with another number, a member would get other lines of the input.
 fn ledger_command(session: &Session) -> String {
     let command = session.canonical_command().without_flag("--limit");
-    let command = command.line_without_program();
+    let command = command.shell_line_without_program();
     match session.input_sharing_member_count() {
         Some(members) => format!("{command} # shared by {members} members"),
         None => command,
@@ -137,7 +137,7 @@ impl Ledger {
 
     /// Writes the first line of a new ledger, after connecting. For a ledger of an earlier run, prints a note if that
     /// run used another server or if the server has restarted since.
-    pub(crate) fn write_head_or_note_restart(
+    pub(crate) fn write_head_or_note_server_restart(
         &mut self,
         session: &mut Session,
     ) -> Result<(), Error> {
@@ -254,7 +254,7 @@ impl Ledger {
         &mut self,
         mut on_earlier_line: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<u64, Error> {
-        let file = match open::open_private(&self.path, OpenOptions::new().read(true)) {
+        let file = match open::open_if_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
             Err(why) => return Err(why.into_error(&self.failure_message("read"), Kind::File)),
@@ -282,7 +282,7 @@ impl Ledger {
             };
             let taken = match &self.before {
                 _ if !is_complete => verified,
-                None => self.check_earlier_head(&line).map(|()| verified)?,
+                None => self.check_and_keep_earlier_head(&line).map(|()| verified)?,
                 Some(_) => verified.and_then(|()| on_earlier_line(line.trim_ascii())),
             };
             taken.map_err(|why| {
@@ -307,7 +307,7 @@ impl Ledger {
         &self,
         mut on_earlier_line: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let file = open::open_private(&self.path, OpenOptions::new().read(true))
+        let file = open::open_if_private(&self.path, OpenOptions::new().read(true))
             .map_err(|why| why.into_error(&self.failure_message("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
@@ -317,7 +317,7 @@ impl Ledger {
     }
 
     /// Reads the first line of an earlier run. Refuses a ledger of another kind, prefix or command.
-    fn check_earlier_head(&mut self, line: &[u8]) -> Result<(), Error> {
+    fn check_and_keep_earlier_head(&mut self, line: &[u8]) -> Result<(), Error> {
         let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
             Err(_) => return Err(self.foreign_file_error()),
@@ -352,7 +352,7 @@ impl Ledger {
     fn open_locked(&self) -> Result<File, Error> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(PRIVATE_FILE);
-        let file = match open::open_private(&self.path, &mut options) {
+        let file = match open::open_if_private(&self.path, &mut options) {
             Ok(file) => file,
             Err(OpenFailure::Failed(fault)) => return Err(self.unwritable_error(&fault)),
             Err(refused) => {

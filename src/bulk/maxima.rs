@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::args::coordination::ThrottleArg;
 use crate::clock::moment::Moment;
-use crate::core::api::put::ThrottleMaxima;
+use crate::core::api::put::ThrottleMaximaJson;
 use crate::error::Error;
 use crate::model::throttle::{Throttle, describe_maximum};
 use crate::name::Name;
@@ -36,7 +36,7 @@ pub(crate) fn set_changed_maxima(
         let ttl = present.ttl_s.filter(|seconds| *seconds > 0);
         let ttl = ttl.map(|seconds| seconds.to_string());
         let core = session.core()?;
-        core.set_maximum_and_wake(
+        core.set_maximum_and_wake_held_jobs(
             now,
             &present.id,
             *maximum,
@@ -108,10 +108,10 @@ impl ChangedThrottleMaxima {
     }
 
     /// The maxima as a put takes them; `None` if nothing differs.
-    pub(crate) fn as_put_maxima(&self) -> Option<ThrottleMaxima> {
+    pub(crate) fn as_put_maxima(&self) -> Option<ThrottleMaximaJson> {
         let changes = self.changes.iter();
         let maxima = changes.map(|(present, maximum)| (&present.id, *maximum));
-        (!self.changes.is_empty()).then(|| ThrottleMaxima::new(maxima, &actor::user_at_host()))
+        (!self.changes.is_empty()).then(|| ThrottleMaximaJson::new(maxima, &actor::user_at_host()))
     }
 
     /// Says on a terminal what was set.

@@ -148,7 +148,7 @@ impl JobOutcome {
 
     /// Adds a hint, if there is one.
     pub(crate) fn hint_if(mut self, hint: Option<String>) -> JobOutcome {
-        self.hint = hint;
+        self.hint = hint.or(self.hint);
         self
     }
 

@@ -302,7 +302,7 @@ impl BulkPlan {
         session: &mut Session,
         more: &str,
     ) -> Result<(), Error> {
-        if !self.will_ask_consent(session) {
+        if !self.needs_consent_or_printed_plan(session) {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
@@ -318,7 +318,7 @@ impl BulkPlan {
         Ok(())
     }
 
-    fn will_ask_consent(&self, session: &Session) -> bool {
+    fn needs_consent_or_printed_plan(&self, session: &Session) -> bool {
         let asks = match self.targeting {
             TargetSource::OneJid => false,
             TargetSource::Jids | TargetSource::File => {
@@ -340,7 +340,7 @@ impl BulkPlan {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_question() && session.ui.can_ask();
-        if !self.will_ask_consent(session) || !(self.is_dry_run() || questions) {
+        if !self.needs_consent_or_printed_plan(session) || !(self.is_dry_run() || questions) {
             new_queues::note_or_refuse_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(self);
         }

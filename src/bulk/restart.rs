@@ -95,14 +95,14 @@ impl RestartWatch {
 
     /// After a round, asks the server whether it may have lost changes, if the connection is a new one.
     /// `acknowledged` changes were made until now.
-    pub(crate) fn check_loss_after_round(&mut self, core: &mut Core, acknowledged: usize) {
+    pub(crate) fn check_loss_if_reconnected(&mut self, core: &mut Core, acknowledged: usize) {
         if core.connection_number() == self.connection {
             return;
         }
         // A failure is ignored: the next round fails too, or checks again.
         if let Ok(present) = core.current_loss_free_epoch() {
             self.connection = core.connection_number();
-            self.record_suspected_loss(core, present, acknowledged);
+            self.record_loss_if_suspected(core, present, acknowledged);
         }
     }
 
@@ -119,7 +119,7 @@ impl RestartWatch {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
             match core.current_loss_free_epoch() {
-                Ok(present) => self.record_suspected_loss(core, present, acknowledged),
+                Ok(present) => self.record_loss_if_suspected(core, present, acknowledged),
                 Err(away) => return Ok(Some(away.hint(rerun_hint))),
             }
         }
@@ -136,7 +136,7 @@ impl RestartWatch {
         }))
     }
 
-    fn record_suspected_loss(
+    fn record_loss_if_suspected(
         &mut self,
         core: &mut Core,
         present: Option<LossFreeEpoch>,

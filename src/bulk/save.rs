@@ -21,34 +21,34 @@ use crate::session::actor;
 
 /// The file of `cancel --save`, which has the format of an export.
 #[derive(Debug)]
-pub(crate) struct SaveFile {
+pub(crate) struct CancelSaveFile {
     ledger: Ledger,
     reason: Option<Name>,
 }
 
-impl SaveFile {
+impl CancelSaveFile {
     /// Opens the file, before anything is sent. A file of the same command is continued.
     pub(crate) fn open(
         path: &Path,
         reason: Option<Name>,
         dry_run: bool,
         session: &Session,
-    ) -> Result<SaveFile, Error> {
+    ) -> Result<CancelSaveFile, Error> {
         let head = LedgerHead::new("export", session)?.with_export_start(session.now());
         let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |_| Ok(()))?;
-        Ok(SaveFile { ledger, reason })
+        Ok(CancelSaveFile { ledger, reason })
     }
 
     /// Writes the first line.
-    pub(crate) fn write_head_or_note_restart(
+    pub(crate) fn write_head_or_note_server_restart(
         &mut self,
         session: &mut Session,
     ) -> Result<(), Error> {
-        self.ledger.write_head_or_note_restart(session)
+        self.ledger.write_head_or_note_server_restart(session)
     }
 
     /// Writes jobs to the file. Returns the jobs that may be deleted now, and the outcomes of the others.
-    pub(crate) fn write_jobs<'j>(
+    pub(crate) fn write_unchanged_jobs<'j>(
         &mut self,
         core: &mut Core,
         now: Moment,

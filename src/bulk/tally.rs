@@ -95,7 +95,11 @@ impl BulkTally {
     }
 
     /// Counts one job, and writes it if the format lists each job as it happens.
-    pub(crate) fn add_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
+    pub(crate) fn count_and_write_if_listed(
+        &mut self,
+        ui: &mut Ui,
+        outcome: JobOutcome,
+    ) -> Result<(), Error> {
         let JobOutcome {
             item,
             cells,

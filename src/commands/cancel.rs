@@ -6,7 +6,7 @@ use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::shared::{BulkFlags, JobTargets};
 use crate::args::value;
 use crate::bulk::cancel::{CANCEL, cancel_jobs as cancel, refuse_complete};
-use crate::bulk::save::SaveFile;
+use crate::bulk::save::CancelSaveFile;
 use crate::bulk::{BulkOptions, BulkPlan};
 use crate::core::api::guard::DependentsPolicy;
 use crate::error::Error;
@@ -68,8 +68,8 @@ impl CancelFlags {
         &self,
         bulk: &BulkFlags,
         session: &Session,
-    ) -> Result<Option<SaveFile>, Error> {
-        let open = |path| SaveFile::open(path, bulk.reason.clone(), bulk.dry_run, session);
+    ) -> Result<Option<CancelSaveFile>, Error> {
+        let open = |path| CancelSaveFile::open(path, bulk.reason.clone(), bulk.dry_run, session);
         self.save.as_deref().map(open).transpose()
     }
 }

@@ -160,7 +160,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let repair_options = repair::RepairOptions {
             check: options,
             undo: args.undo.as_deref(),
-            command: args.repair_command_line().line_without_program(),
+            command: args.repair_command_line().shell_line_without_program(),
             dry_run: args.dry.dry_run,
         };
         return repair::run_repair(repair_options, session);

@@ -119,7 +119,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(_) => AskWhen::IfProtected,
         None => AskWhen::Always,
     };
-    if let Some(consent) = session.consent(args.dry, asks, &what, before)? {
+    if let Some(consent) = session.ask_unless_dry_run(args.dry, asks, &what, before)? {
         let core = session.core()?;
         match &wanted {
             Some(wanted) => core.set_config(now, &key, wanted)?,

@@ -82,7 +82,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.jobs.require_either_jids_or_selector()?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     match &given {
-        GivenJids::One(jid) => change_and_show_dependencies(&args, jid, session),
+        GivenJids::One(jid) => show_dependencies_after_any_change(&args, jid, session),
         GivenJids::Many(_) if args.off_all => remove_all_dependencies(&args, &given, session),
         GivenJids::Many(_) => Err(Error::usage("`qless depends` takes one job")
             .hint("only `--off-all` takes several jobs")),
@@ -90,7 +90,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Changes the dependencies of one job, if flags say so, and shows them.
-fn change_and_show_dependencies(
+fn show_dependencies_after_any_change(
     args: &Args,
     jid: &Name,
     session: &mut Session,
@@ -123,9 +123,9 @@ fn remove_all_dependencies(
         &[State::Depends],
         refuse_not_in_depends_state,
     )?;
-    let edges = plan.exclude_lane_only_waiters(session)?;
+    let edges = plan.exclude_lane_only_and_return_rest(session)?;
     let release = BulkAction::new(&RELEASE, |core, slice| {
-        let replies = core.remove_dependencies(slice.now, slice.note, slice.jobs, &[]);
+        let replies = core.remove_given_or_all_dependencies(slice.now, slice.note, slice.jobs, &[]);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             let state = match job.due {
                 _ if edges.contains_key(&job.jid) => "depends",
@@ -191,7 +191,7 @@ fn change_dependencies(
         return Err(refusal.to_error(ASKS));
     }
     if args.bulk.dry_run {
-        return note_dry_run_or_refuse_missing(args, jid, now, session);
+        return note_dry_run_unless_dependency_missing(args, jid, now, session);
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
@@ -216,7 +216,7 @@ fn change_dependencies(
     let jobs = std::slice::from_ref(&job);
     let steered = session
         .core()?
-        .remove_dependencies(now, note, jobs, &args.off)
+        .remove_given_or_all_dependencies(now, note, jobs, &args.off)
         .pop();
     match steered {
         Some(Ok(DoneOrRefused::Refused(outcome))) => Err(refusal_error(&job, &outcome)),
@@ -242,7 +242,7 @@ fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
 }
 
 /// Prints the note of a dry run. Refuses new dependencies that do not exist; a dry run finds no other errors.
-fn note_dry_run_or_refuse_missing(
+fn note_dry_run_unless_dependency_missing(
     args: &Args,
     jid: &Name,
     now: Moment,

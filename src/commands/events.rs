@@ -74,7 +74,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(HelpGroup::Inspect, run).unpaged();
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.refuse_whole_document("events")?;
+    session.ui.refuse_json_for_stream("events")?;
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<Event>()?;
     if session.ui.has_sort_flag() {

@@ -166,7 +166,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             unreadable = search.unreadable;
             if all {
                 let mut scan = StoredIdScan::new("jobs");
-                while let Some(mut jids) = scan.next_ids(session.core()?, now)? {
+                while let Some(mut jids) = scan.ids_of_next_scan_step(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
                     writer.write_jobs_returning_missing(&jids, session)?;
                 }
@@ -262,7 +262,7 @@ fn note_on_terminal(session: &mut Session, line: &str) {
 fn throttles_of_recurring(recurring: &Recurring) -> Vec<Name> {
     let coordination = recurring.coordination();
     let ids = coordination.option_value(CoordinationOption::Throttles);
-    let ids = ids.and_then(Json::parse).and_then(|ids| ids.names());
+    let ids = ids.and_then(Json::parse).and_then(|ids| ids.text_array());
     ids.unwrap_or_default()
 }
 
@@ -375,7 +375,7 @@ impl ExportWriter {
         if with.contains(&ExportAddition::Recur) {
             // A scan of all keys also finds recurring jobs that no set of a listed queue has.
             let (mut scan, mut found) = (StoredIdScan::new("recurring"), BTreeSet::new());
-            while let Some(ids) = scan.next_ids(core, now)? {
+            while let Some(ids) = scan.ids_of_next_scan_step(core, now)? {
                 found.extend(ids);
             }
             found.extend(core.index_members(now, &Index::PausedRecurring)?);

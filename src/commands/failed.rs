@@ -224,7 +224,7 @@ fn list_failure_groups(selector: &Selector, session: &mut Session) -> Result<Exi
 fn raw_failed_call(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
         [group]
-            if selector.has_only_group_and_state_flags() && selector.states == [State::Failed] =>
+            if selector.has_no_flag_but_group_or_state() && selector.states == [State::Failed] =>
         {
             group.as_plain_name()
         }

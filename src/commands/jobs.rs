@@ -102,11 +102,11 @@ pub(crate) struct ListOutcome {
     pub exit: Exit,
 }
 
-/// Lists the jobs of a selector in the chosen format. `newest_first` puts the newest failed job first; without it, the
-/// oldest failed job comes first.
+/// Lists the jobs of a selector in the chosen format. `newest_failed_first` puts the newest failed job first; without
+/// it, the oldest failed job comes first.
 pub(crate) fn list_jobs(
     selector: &Selector,
-    newest_first: bool,
+    newest_failed_first: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<ListOutcome, Error> {
@@ -127,7 +127,7 @@ pub(crate) fn list_jobs(
         JobFields::Brief
     };
     let mut search =
-        JobSearch::start(core, now, &selector, detail)?.newest_failures_first(newest_first);
+        JobSearch::start(core, now, &selector, detail)?.newest_failures_first(newest_failed_first);
     search.note_full_scan_and_data_paths(out);
     let streams = match out.format() {
         Format::Table => !out.is_for_people() && !out.has_sort_flag(),
@@ -191,7 +191,7 @@ fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
         }
         _ => return Err(raw_jobs_selector_error()),
     };
-    if !selector.has_only_queue_and_state_flags() {
+    if !selector.has_no_flag_but_queue_or_state() {
         return Err(raw_jobs_selector_error());
     }
     let count = selector.limit.unwrap_or(25);

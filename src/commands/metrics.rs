@@ -117,7 +117,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return serve_metrics(address, &args, session);
     }
     if let Some(server) = &args.statsd {
-        return send_to_statsd(server, &args, session);
+        return send_periodically_to_statsd(server, &args, session);
     }
     let choice = args.series.series_choice();
     let core = Script::new(session.prefix()).sha().to_owned();
@@ -177,7 +177,7 @@ fn serve_metrics(
     let server = SnapshotHttpResponder::new(session, choice, labels, SHARED_FOR);
     server.fail_if_permanently_unreadable()?;
     let interrupt = InterruptFlags::install_handlers_once();
-    interrupt.exit_process_after_signal(PATIENCE)?;
+    interrupt.spawn_exit_after_signal(PATIENCE)?;
     listener.serve(
         |request| server.respond(request),
         || interrupt.error_kind_of_received_signal().is_some(),
@@ -187,7 +187,11 @@ fn serve_metrics(
         .map_or(Exit::Ok, Kind::exit))
 }
 
-fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Exit, Error> {
+fn send_periodically_to_statsd(
+    server: &str,
+    args: &Args,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let unreachable = |why: std::io::Error| {
         let why = io_message_without_errno(&why);
         Error::usage(format!("cannot send to `{server}`: {why}"))

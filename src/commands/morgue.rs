@@ -8,7 +8,7 @@ use super::jobs;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, Filters, Selector};
+use crate::args::shared::{BulkFlags, Selector, SelectorWithoutFailureFlags};
 use crate::args::value;
 use crate::bulk::bury;
 use crate::bulk::bury::{BURY, NOT_STARTED, refuse_running_or_ended};
@@ -226,11 +226,11 @@ impl DeadJobCriterion {
     fn morgue_selector(&self) -> Selector {
         Selector {
             groups: self.group.iter().cloned().map(NamePattern::Plain).collect(),
-            ..Selector::from(Filters {
+            ..Selector::from(SelectorWithoutFailureFlags {
                 queues: vec![NamePattern::Plain(self.queue.clone())],
                 states: vec![State::Failed],
                 dead: self.group.is_none(),
-                ..Filters::default()
+                ..SelectorWithoutFailureFlags::default()
             })
         }
     }
@@ -304,11 +304,11 @@ impl DeadJobCriterion {
         let options = BulkOptions::new(session, verb, &args.bulk)?;
         let now = session.connect()?;
         session.core()?.require_queue(now, &self.queue)?;
-        let selector = Selector::from(Filters {
+        let selector = Selector::from(SelectorWithoutFailureFlags {
             queues: vec![NamePattern::Plain(self.queue.clone())],
             states: NOT_STARTED.to_vec(),
             retrying: args.retrying,
-            ..Filters::default()
+            ..SelectorWithoutFailureFlags::default()
         });
         BulkPlan::from_selector(session, now, options, &selector, refuse_running_or_ended)
     }

@@ -122,7 +122,7 @@ fn release_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut
     });
     match outcome {
         Ok(released) => {
-            session.ui.forget_lost_output();
+            session.ui.forget_lost_output_text();
             let jobs = format_count(released.len() as u64, "job", "jobs");
             lost.hint(format!("{jobs} given back; no retry was used"))
         }

@@ -110,7 +110,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         completed: args.completed,
         force: args.force,
     };
-    note_flags_without_state(&options, &args.jobs.selector, session);
+    note_flags_that_need_state(&options, &args.jobs.selector, session);
     let action = options.bulk_action();
     BulkPlan::connect_and_plan(session, &action, &args.bulk, &args.jobs)?
         .spread_starts(&args.spread)
@@ -120,7 +120,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Prints a note if `--completed` or `--force` has no effect because `--state` is missing: a selector without
 /// `--state` selects only failed jobs.
-fn note_flags_without_state(options: &RetryOptions, selector: &Selector, session: &mut Session) {
+fn note_flags_that_need_state(options: &RetryOptions, selector: &Selector, session: &mut Session) {
     if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
         return;
     }

@@ -101,7 +101,7 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let tag = BulkAction::new(&TAG, |core, slice| {
         let replies = core.change_tags(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
         SliceOutcome::from_replies(slice.jobs, replies, |job, tags| {
-            let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.names());
+            let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.text_array());
             let names = names.unwrap_or_default();
             let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(tags.as_bytes());
             outcome.item.detail = Some(comma_list(&names).into());

@@ -68,13 +68,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         args.group,
         args.to
     );
-    let moved = match session.consent(args.dry, AskWhen::Always, &what, |_| String::new())? {
-        Some(consent) => {
-            let core = session.core()?;
-            core.unfail(now, &args.to, &args.group, args.count, consent)?
-        }
-        None => 0,
-    };
+    let moved =
+        match session.ask_unless_dry_run(args.dry, AskWhen::Always, &what, |_| String::new())? {
+            Some(consent) => {
+                let core = session.core()?;
+                core.unfail(now, &args.to, &args.group, args.count, consent)?
+            }
+            None => 0,
+        };
     if matches!(session.ui.format(), Format::Table | Format::Raw) {
         if !args.dry.dry_run {
             session.ui.print_text(&format!("{moved}\n"))?;

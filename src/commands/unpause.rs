@@ -66,7 +66,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note_to_people("no paused queues");
         }
     } else if session
-        .consent_for_names(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
+        .ask_about_names_unless_dry_run(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
         .is_some()
     {
         let (core, ui) = session.core_and_ui()?;

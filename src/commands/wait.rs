@@ -88,7 +88,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         allow_gone: args.allow_gone,
         must_exist: by_jid,
     };
-    let waiter = SubscribedWait::subscribe(options, session)?;
+    let waiter = SubscribedWait::subscribe_and_handle_signals(options, session)?;
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {

@@ -143,7 +143,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     server.fail_if_any_permanently_unreadable()?;
     let interrupt = InterruptFlags::install_handlers_once();
-    interrupt.exit_process_after_signal(PATIENCE)?;
+    interrupt.spawn_exit_after_signal(PATIENCE)?;
     let (saved, is_failing) = (Cell::new(Instant::now()), Cell::new(false));
     listener.serve(
         |request| server.respond(request),

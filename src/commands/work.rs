@@ -184,7 +184,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(HelpGroup::Work, run)
     .context_member_dispatch(|_| MemberDispatch::Processes);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.refuse_whole_document("work")?;
+    session.ui.refuse_json_for_stream("work")?;
     session.ui.require_format(&[])?;
     if args.queues.iter().all(|queue| queue.is_excluded) {
         let error = Error::usage("every queue is left out");

@@ -8,7 +8,7 @@ use super::safety::{clients_item, eviction_item, memory_item, persistence_item, 
 use super::{CheckResults, default_hint, skipped_item};
 use crate::address::{Address, ServerTarget};
 use crate::clock::moment::Moment;
-use crate::command_line::flag_with_value;
+use crate::command_line::flag_with_quoted_value;
 use crate::core::api::doctor::{ClockSkew, ServerReport};
 use crate::core::api::not_found;
 use crate::core::api::overview::SnapshotRequest;
@@ -281,7 +281,7 @@ fn prefix_contents_item(core: &mut Core, session: &Session, now: Moment) -> Doct
         Some(empty) => {
             match core.prefix_with_queues(now, &nothing::other_configured_prefixes(session)) {
                 Some(other) => {
-                    let flag = flag_with_value("--prefix", &other);
+                    let flag = flag_with_quoted_value("--prefix", &other);
                     DoctorItem::warning(check, empty, format!("there are queues with `{flag}`"))
                 }
                 None => DoctorItem::ok(check, empty),

@@ -30,7 +30,7 @@ pub(crate) fn no_thread_error(fault: &io::Error) -> Error {
 }
 
 /// The error for a connection that the system refused to open because too many files are open; `None` for other faults.
-pub(crate) fn connection_limit_error(fault: &io::Error) -> Option<Error> {
+pub(crate) fn connection_open_file_limit_error(fault: &io::Error) -> Option<Error> {
     let errno = Errno::from_io_error(fault)?;
     let hint = limit_hint(fault).filter(|_| matches!(errno, Errno::MFILE | Errno::NFILE))?;
     let message = format!(

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use self::cause::{Cause, EffectOnData, JobChangeRefusal};
 pub use self::kind::Kind;
-pub(crate) use self::limit::{connection_limit_error, limit_hint, no_thread_error};
+pub(crate) use self::limit::{connection_open_file_limit_error, limit_hint, no_thread_error};
 use crate::exit::Exit;
 use crate::name::Name;
 use crate::text;

@@ -52,7 +52,7 @@ pub(crate) fn show_events_until_limit(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let interrupt = InterruptFlags::install_handlers_once();
-    interrupt.exit_process_after_signal(TIME_AFTER_SIGNAL)?;
+    interrupt.spawn_exit_after_signal(TIME_AFTER_SIGNAL)?;
     let mut watcher = EventWatcher {
         filter,
         count: limits.count,
@@ -69,7 +69,7 @@ pub(crate) fn show_events_until_limit(
         watcher.set_deadline(limits, now);
     }
     let stream = connected.and_then(|_| watcher.subscribe(MIN_CONNECT_TIME, session));
-    let ended = watcher.show_events_once_connected(stream, session);
+    let ended = watcher.show_events_retrying_connection(stream, session);
     if let Err(error) = &ended
         && error.exit() == Exit::Server
     {
@@ -130,7 +130,7 @@ impl EventWatcher<'_> {
 
     /// Shows the events of the stream until it ends. If the server was not reached, this reports a gap and tries again,
     /// as long as the server of another member may be reached.
-    fn show_events_once_connected(
+    fn show_events_retrying_connection(
         &self,
         stream: Result<EventStream, Error>,
         session: &mut Session,
@@ -150,7 +150,7 @@ impl EventWatcher<'_> {
                     reason,
                 };
                 let gap = self.report_gap(&loss, session)?;
-                match self.subscribe_again(error, session)? {
+                match self.subscribe_again_until_reached(error, session)? {
                     Some(stream) => (stream, Some(gap)),
                     None => return Ok(Exit::Partial),
                 }
@@ -167,7 +167,7 @@ impl EventWatcher<'_> {
 
     /// Tries to subscribe until the server can be reached; `None` if the stream ends before that. If the server of no
     /// member can be reached any more, the result is `first`, the error of the first attempt.
-    fn subscribe_again(
+    fn subscribe_again_until_reached(
         &self,
         first: Error,
         session: &mut Session,
@@ -185,7 +185,7 @@ impl EventWatcher<'_> {
             }
             match self.subscribe(Duration::ZERO, session) {
                 Ok(stream) => {
-                    session.count_as_reached_again();
+                    session.count_as_reached();
                     return Ok(Some(stream));
                 }
                 Err(error) if may_answer_later(&error) => {}

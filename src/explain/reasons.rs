@@ -1,6 +1,6 @@
 //! Derives from facts the reasons why a job does not run, the most decisive one first. Makes no calls.
 
-use super::walk::DependencyWalk;
+use super::walk::DependencyWalkResult;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::json::Json;
@@ -26,7 +26,7 @@ const MAX_NAMED: usize = 10;
 pub(super) fn job_reasons(
     job: &Job,
     facts: Option<&PopFacts>,
-    walk: Option<&DependencyWalk>,
+    walk: Option<&DependencyWalkResult>,
     before: &[Neighbor],
     backoff: Option<BackoffCause>,
     now: Moment,
@@ -390,7 +390,7 @@ fn lane_occupied_reason(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
 }
 
 /// Adds why a blocked job is blocked.
-fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>) {
+fn add_dependency_reasons(walk: &DependencyWalkResult, reasons: &mut Vec<DelayReason>) {
     if let [owner, next, ..] = walk.cycle.as_slice() {
         let evidence = ReasonEvidence {
             cycle: walk.cycle.clone(),

@@ -16,7 +16,7 @@ const LIMITS: WalkLimits = WalkLimits {
 
 /// The result of a walk along the dependencies of a job.
 #[derive(Debug, Default)]
-pub(super) struct DependencyWalk {
+pub(super) struct DependencyWalkResult {
     /// The jobs at which the walk ended, since their state is not `depends`: complete, failed or still to run.
     pub roots: BTreeMap<Name, Neighbor>,
     /// Pairs of a job and a dependency of that job that does not exist.
@@ -43,7 +43,7 @@ pub(super) fn walk_dependencies(
     core: &mut Core,
     now: Moment,
     job: &Job,
-) -> Result<DependencyWalk, Error> {
+) -> Result<DependencyWalkResult, Error> {
     let fields = "jid,klass,queue,state,shown,failure,worker,lock,since,dependencies,unlisted";
     let first = std::slice::from_ref(&job.jid);
     let read = walk_jobs(
@@ -66,9 +66,9 @@ pub(super) fn walk_dependencies(
             owner.or_insert_with(|| jid.clone());
         }
     }
-    let mut walk = DependencyWalk {
+    let mut walk = DependencyWalkResult {
         is_incomplete: read.has_more,
-        ..DependencyWalk::default()
+        ..DependencyWalkResult::default()
     };
     for (jid, found) in read.jobs {
         let is_unlisted = jid != job.jid && unlisted.contains(&jid);

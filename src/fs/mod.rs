@@ -43,7 +43,7 @@ fn write_atomically(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
 
 /// Replaces a file by a new one once that is complete. The new file gets the mode and, if possible, the owner of the
 /// existing one. A file that did not exist is private.
-pub(crate) fn rewrite_keeping_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_keeping_mode_and_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     let (mut file, replacement) = ReplacementFile::create(path, PRIVATE_FILE)?;
     file.write_all(bytes)?;

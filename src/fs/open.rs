@@ -48,7 +48,7 @@ pub(crate) fn open_input_or_pipe(path: &Path) -> Result<File, OpenFailure> {
 
 /// Opens a private file with these options. Refuses a file that another user could read, write or replace. A
 /// device is accepted, since only root can create devices.
-pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<File, OpenFailure> {
+pub(crate) fn open_if_private(path: &Path, options: &mut OpenOptions) -> Result<File, OpenFailure> {
     if is_descriptor(path) {
         return open_without_waiting(path, options, OFlags::empty());
     }

@@ -53,7 +53,7 @@ pub(crate) fn read_graph_of_jobs(
     for node in &mut graph.nodes {
         node.asked = asked.contains(&node.job.jid);
     }
-    graph.set_omitted_edges_and_complete();
+    graph.set_omitted_edges_and_completeness();
     Ok(graph)
 }
 
@@ -80,12 +80,12 @@ pub(crate) fn read_graph_of_queue(
     let read = search.read.len() as u64 + further.count() as u64;
     graph.omitted_jobs = left_out + search.known.saturating_sub(read);
     graph.is_cut_by_limit |= graph.omitted_jobs > 0;
-    graph.set_omitted_edges_and_complete();
+    graph.set_omitted_edges_and_completeness();
     Ok(graph)
 }
 
 /// The result of searching a queue for jobs that have dependencies or dependents.
-struct FoundJobsWithEdges {
+struct JobsWithEdgesSearchResult {
     with_edges: Vec<Name>,
     read: HashSet<Name>,
     /// The number of jobs in all indexes that may hold jobs of the queue: its own five sets, and the failure groups.
@@ -99,7 +99,7 @@ fn find_jobs_with_edges(
     now: Moment,
     queue: &Name,
     limit: usize,
-) -> Result<FoundJobsWithEdges, Error> {
+) -> Result<JobsWithEdgesSearchResult, Error> {
     let queue_indexes = [
         Index::Depends,
         Index::Locks,
@@ -138,7 +138,7 @@ fn find_jobs_with_edges(
     }
     let read = jids.len() - rest.len();
     jids.truncate(read);
-    Ok(FoundJobsWithEdges {
+    Ok(JobsWithEdgesSearchResult {
         with_edges: found,
         read: jids.into_iter().collect(),
         // Count one job for each failure group that was not read: it has at least one.
@@ -236,8 +236,8 @@ fn join_walks(dependencies: WalkedJobs, dependents: WalkedJobs, max_edges: usize
         others: std::mem::take(&mut job.dependents),
         unlisted: Vec::new(),
     });
-    builder.add_dependencies(dependencies);
-    builder.add_dependents(dependents);
+    builder.add_or_count_omitted_dependencies(dependencies);
+    builder.add_or_count_omitted_dependents(dependents);
     builder.graph
 }
 
@@ -281,7 +281,7 @@ impl GraphBuilder {
         links
     }
 
-    fn add_dependencies(&mut self, links: Vec<(usize, NeighborJids)>) {
+    fn add_or_count_omitted_dependencies(&mut self, links: Vec<(usize, NeighborJids)>) {
         for (from, NeighborJids { others, unlisted }) in links {
             let unlisted: HashSet<Name> = unlisted.into_iter().collect();
             for jid in others {
@@ -294,7 +294,7 @@ impl GraphBuilder {
         }
     }
 
-    fn add_dependents(&mut self, links: Vec<(usize, NeighborJids)>) {
+    fn add_or_count_omitted_dependents(&mut self, links: Vec<(usize, NeighborJids)>) {
         for (to, NeighborJids { others, .. }) in links {
             for jid in others {
                 let from = self.positions.get(&jid).copied();

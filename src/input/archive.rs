@@ -97,7 +97,7 @@ pub(crate) struct ArchivedJob<'t> {
     pub backoff: Option<Name>,
     /// The payloads of a merge job.
     pub payloads: Option<Vec<ArchivedMergeData<'t>>>,
-    history: Option<Vec<ArchivedHistoryEntry>>,
+    history: Option<Vec<StoredHistoryEntry>>,
     /// The history entries as the core stores them, in base64. The export has this field if JSON in `history` would
     /// change them.
     history_bytes: Option<Vec<DecodedBase64>>,
@@ -121,7 +121,7 @@ impl ArchivedJob<'_> {
         let exact = exact.map(|DecodedBase64(entry)| entry);
         let shown = self.history.iter().flatten();
         let shown = shown.filter(|_| self.history_bytes.is_none());
-        let all = exact.chain(shown.map(|ArchivedHistoryEntry(entry)| entry));
+        let all = exact.chain(shown.map(|StoredHistoryEntry(entry)| entry));
         let (taken, unreadable): (Vec<_>, Vec<_>) =
             all.partition(|entry| is_history_entry(entry.as_bytes()));
         (taken, unreadable.len())
@@ -469,14 +469,14 @@ impl<'de> Deserialize<'de> for DecodedBase64 {
 
 /// A history entry, as the core stores it.
 #[derive(Debug)]
-struct ArchivedHistoryEntry(Name);
+struct StoredHistoryEntry(Name);
 
-impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<ArchivedHistoryEntry, D::Error> {
+impl<'de> Deserialize<'de> for StoredHistoryEntry {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<StoredHistoryEntry, D::Error> {
         struct HistoryEntryVisitor;
 
         impl<'de> Visitor<'de> for HistoryEntryVisitor {
-            type Value = ArchivedHistoryEntry;
+            type Value = StoredHistoryEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -485,7 +485,7 @@ impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
             fn visit_map<A: MapAccess<'de>>(
                 self,
                 mut map: A,
-            ) -> Result<ArchivedHistoryEntry, A::Error> {
+            ) -> Result<StoredHistoryEntry, A::Error> {
                 let (mut what, mut when, mut note) = (None, None, Vec::new());
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
@@ -501,7 +501,7 @@ impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
                     when: Some(when.ok_or_else(|| A::Error::missing_field("when"))?),
                     note,
                 };
-                Ok(ArchivedHistoryEntry(Name::from(entry.to_core_json())))
+                Ok(StoredHistoryEntry(Name::from(entry.to_core_json())))
             }
         }
 

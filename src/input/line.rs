@@ -182,7 +182,7 @@ impl<'l> NewJob<'l> {
     pub(crate) fn parse_line(text: &'l [u8], max_data: usize) -> Result<NewJob<'l>, LineFault> {
         let mut job: NewJob = object::read_object(text)?;
         let wrong = |name: &str, what: String| {
-            let column = object::column_of_field(text, name);
+            let column = object::column_of_field_value(text, name);
             LineFault {
                 column,
                 what: format!("`{name}` {what}"),

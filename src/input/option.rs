@@ -155,7 +155,7 @@ fn wrong_placeholder_and_why(
     match option {
         CoordinationOption::Key | CoordinationOption::Lock => wrong_placeholder_in_template(value),
         CoordinationOption::Throttles => {
-            let ids = Json::parse(value).and_then(|ids| ids.names())?;
+            let ids = Json::parse(value).and_then(|ids| ids.text_array())?;
             ids.iter()
                 .find_map(|id| wrong_placeholder_in_template(id.as_bytes()))
         }

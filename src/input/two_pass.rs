@@ -227,7 +227,7 @@ impl TwoPassFile {
 
     /// The lines for a further pass.
     pub(crate) fn line_reader(&self) -> OffsetLineReader<impl Read + use<'_>> {
-        let part = FileRange {
+        let part = FileRangeReader {
             file: &self.file,
             at: self.start,
             end: self.end,
@@ -248,7 +248,7 @@ impl TwoPassFile {
     }
 
     /// Makes a further pass over the file, and passes each line that is not empty to `take`.
-    pub(crate) fn for_each_line<R: Read>(
+    pub(crate) fn for_each_line_in_further_pass<R: Read>(
         &self,
         mut lines: OffsetLineReader<R>,
         take: impl FnMut(TextLine) -> Result<(), Error>,
@@ -376,13 +376,13 @@ impl<R: Read> OffsetLineReader<R> {
 }
 
 /// A reader of a range of a file. It does not move the file's position.
-struct FileRange<'f> {
+struct FileRangeReader<'f> {
     file: &'f File,
     at: u64,
     end: u64,
 }
 
-impl Read for FileRange<'_> {
+impl Read for FileRangeReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.end.saturating_sub(self.at);
         let max_bytes = buffer
@@ -448,7 +448,7 @@ mod tests {
             .for_each_line_in_first_pass(|row| keep(&mut first, row))
             .map_err(message)?;
         twice
-            .for_each_line(twice.line_reader(), |row| keep(&mut again, row))
+            .for_each_line_in_further_pass(twice.line_reader(), |row| keep(&mut again, row))
             .unwrap();
         assert_eq!(first, again);
         for (_, offset, text) in &first {

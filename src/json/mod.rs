@@ -74,7 +74,7 @@ impl Json {
     }
 
     /// A list of strings, as tags are stored.
-    pub fn names(&self) -> Option<Vec<Name>> {
+    pub fn text_array(&self) -> Option<Vec<Name>> {
         self.array()?.iter().map(Json::text).collect()
     }
 
@@ -306,17 +306,17 @@ mod tests {
     #[test]
     fn strings_that_are_not_utf8_keep_their_bytes() {
         let json = Json::parse(b"[\"caf\xe9\",\"\\u00e9\"]").unwrap();
-        let names = json.names().unwrap();
+        let names = json.text_array().unwrap();
         assert_eq!(names, [Name::from(&b"caf\xe9"[..]), Name::from("é")]);
         assert_eq!(written(&json), r#"["caf\\xe9","\u00e9"]"#);
     }
 
     #[test]
     fn the_empty_object_of_the_core_is_an_empty_list() {
-        assert_eq!(Json::parse(b"{}").unwrap().names(), Some(Vec::new()));
-        assert_eq!(Json::parse(b"[]").unwrap().names(), Some(Vec::new()));
-        assert_eq!(Json::parse(b"{\"a\":1}").unwrap().names(), None);
-        assert_eq!(Json::parse(b"[1]").unwrap().names(), None);
+        assert_eq!(Json::parse(b"{}").unwrap().text_array(), Some(Vec::new()));
+        assert_eq!(Json::parse(b"[]").unwrap().text_array(), Some(Vec::new()));
+        assert_eq!(Json::parse(b"{\"a\":1}").unwrap().text_array(), None);
+        assert_eq!(Json::parse(b"[1]").unwrap().text_array(), None);
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl<'t> ParsedObject<'t> {
 
     /// The error for a field that is wrong.
     pub(crate) fn field_fault(&self, name: &str, problem: &str) -> SyntaxFault {
-        let column = column_of_field(self.text, name);
+        let column = column_of_field_value(self.text, name);
         SyntaxFault {
             column,
             ..SyntaxFault::at_offset(self.text, 0, format!("`{name}` {problem}"))
@@ -173,16 +173,16 @@ use de::Error as _;
 const BYTES_SUFFIX: &str = "_bytes";
 
 /// The column of a field's value. The column of the object if the field is missing.
-pub(crate) fn column_of_field(text: &[u8], name: &str) -> usize {
+pub(crate) fn column_of_field_value(text: &[u8], name: &str) -> usize {
     let object = ParsedObject::parse(text, FieldEncoding::Exact);
     let object = object.as_ref().map(|object| object.fields()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
-    let at = value.and_then(|(_, raw)| offset_of(text, raw.get().as_bytes()));
+    let at = value.and_then(|(_, raw)| offset_of_subslice(text, raw.get().as_bytes()));
     SyntaxFault::at_offset(text, at.unwrap_or(0), "").column
 }
 
 /// The offset at which `part`, a slice of `text`, begins. `None` if it is no slice of it.
-pub(crate) fn offset_of(text: &[u8], part: &[u8]) -> Option<usize> {
+pub(crate) fn offset_of_subslice(text: &[u8], part: &[u8]) -> Option<usize> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     (start < text.len()).then_some(start)
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::access::AccessRules;
-use super::connection_table::TableEntry;
+use super::connection_table::ConnectionRegistration;
 use super::request::{Method, Request};
 use super::request_reader::{NoRequest, RequestReader};
 use super::response::{Body, Response};
@@ -14,13 +14,13 @@ const MAX_REQUESTS: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Connection<'l> {
-    entry: TableEntry<'l>,
+    entry: ConnectionRegistration<'l>,
     reader: RequestReader<'l>,
 }
 
 impl<'l> Connection<'l> {
     pub(super) fn new(
-        entry: TableEntry<'l>,
+        entry: ConnectionRegistration<'l>,
         access: &'l AccessRules,
         takes_posts: bool,
     ) -> Connection<'l> {

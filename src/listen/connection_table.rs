@@ -44,7 +44,7 @@ enum ConnectionPhase {
 
 /// The entry of a connection in the table. Dropping it removes the connection from the table.
 #[derive(Debug)]
-pub(super) struct TableEntry<'t> {
+pub(super) struct ConnectionRegistration<'t> {
     table: &'t ConnectionTable,
     pub socket: Arc<ClientSocket>,
 }
@@ -56,7 +56,7 @@ impl ConnectionTable {
     pub(super) fn add_evicting_longest_waiting(
         &self,
         socket: ClientSocket,
-    ) -> Result<TableEntry<'_>, ClientSocket> {
+    ) -> Result<ConnectionRegistration<'_>, ClientSocket> {
         let mut rows = self.lock_rows();
         if rows.len() >= MAX_THREADS {
             rows = self.wait_for_departure(rows, MAX_TIME_TO_LEAVE);
@@ -74,7 +74,7 @@ impl ConnectionTable {
             socket: socket.clone(),
             phase: ConnectionPhase::Waiting(Instant::now()),
         });
-        Ok(TableEntry {
+        Ok(ConnectionRegistration {
             table: self,
             socket,
         })
@@ -94,7 +94,7 @@ impl ConnectionTable {
 
     /// Ends all connections. Those that wait for a request end immediately. The others get 5 seconds to finish their
     /// responses.
-    pub(super) fn stop_connections(&self) {
+    pub(super) fn stop_connections_and_wait(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         let deadline = Instant::now() + MAX_TIME_TO_FINISH;
         let mut rows = self.lock_rows();
@@ -142,7 +142,7 @@ fn close_longest_waiting_if_any(rows: &mut [ConnectionRow]) -> bool {
     true
 }
 
-impl TableEntry<'_> {
+impl ConnectionRegistration<'_> {
     /// Marks the connection as responding, because a complete request has arrived. False if the table has closed the
     /// connection.
     pub(super) fn begin_response_if_open(&self) -> bool {
@@ -180,7 +180,7 @@ impl TableEntry<'_> {
     }
 }
 
-impl Drop for TableEntry<'_> {
+impl Drop for ConnectionRegistration<'_> {
     fn drop(&mut self) {
         let mut rows = self.table.lock_rows();
         rows.retain(|row| !Arc::ptr_eq(&row.socket, &self.socket));

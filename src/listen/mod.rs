@@ -108,7 +108,7 @@ impl Listener {
                     Err(socket) => refuse_busy(&socket),
                 }
             }
-            table.stop_connections();
+            table.stop_connections_and_wait();
         });
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::connection_table::TableEntry;
+use super::connection_table::ConnectionRegistration;
 
 /// Maximum number of bytes that are dropped if a client sends them during a stream. More of them end the stream.
 const MAX_IGNORED: usize = 64 * 1024;
@@ -14,12 +14,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The client of a stream.
 #[derive(Debug)]
 pub struct ServerSentEvents<'t> {
-    entry: &'t TableEntry<'t>,
+    entry: &'t ConnectionRegistration<'t>,
     ignored: usize,
 }
 
 impl<'t> ServerSentEvents<'t> {
-    pub(super) fn new(entry: &'t TableEntry<'t>) -> ServerSentEvents<'t> {
+    pub(super) fn new(entry: &'t ConnectionRegistration<'t>) -> ServerSentEvents<'t> {
         ServerSentEvents { entry, ignored: 0 }
     }
 
@@ -32,7 +32,7 @@ impl<'t> ServerSentEvents<'t> {
     }
 
     /// Waits, up to a day. Fails as soon as the client leaves or sends too much, or the listener stops.
-    pub fn wait(&mut self, duration: Duration) -> io::Result<()> {
+    pub fn wait_while_connected(&mut self, duration: Duration) -> io::Result<()> {
         let deadline = Instant::now() + duration.min(LONGEST_WAIT);
         while self.ignored < MAX_IGNORED {
             match self.entry.socket.receive(4096, deadline) {

@@ -197,7 +197,7 @@ fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
     use OptionValueFault::{Because, Expects};
 
     let ids = match array.trim_ascii().first() {
-        Some(b'[') => Json::parse(array).and_then(|ids| ids.names()),
+        Some(b'[') => Json::parse(array).and_then(|ids| ids.text_array()),
         _ => None,
     };
     match ids {

@@ -65,7 +65,7 @@ pub fn exhausted_retries_group(queue: &Name) -> Name {
 impl EndingAction {
     /// Sets the core's default group in a retry that has a message and no group. The core itself would store a failure
     /// without a group.
-    pub fn set_missing_group(&mut self, queue: &Name) {
+    pub fn set_missing_retry_group(&mut self, queue: &Name) {
         if let EndingAction::Retry { why: Some(why), .. } = self
             && why.group.is_empty()
         {

@@ -58,7 +58,7 @@ pub(crate) enum DuplicateOutcome {
 }
 
 impl PutOrExistingJob {
-    pub(crate) fn has_written_job(&self) -> bool {
+    pub(crate) fn writes_job(&self) -> bool {
         use DuplicateOutcome as Duplicate;
 
         !matches!(self.duplicate, Duplicate::Exists | Duplicate::Skipped)

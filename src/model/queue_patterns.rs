@@ -31,7 +31,11 @@ impl QueueIdentifierPatterns {
     /// The queues that a list selects, with their weights, each at its first place in the list. A glob selects queues
     /// of `known` in that order. A plain name selects its queue even if it is not known. An identifier selects what is
     /// stored for it. Entries with `!` then exclude queues.
-    pub(crate) fn select_queues(&self, list: &[QueueSelector], known: &[Name]) -> Vec<(Name, u32)> {
+    pub(crate) fn select_queues_with_weights(
+        &self,
+        list: &[QueueSelector],
+        known: &[Name],
+    ) -> Vec<(Name, u32)> {
         self.select_queues_recursively(list, known, &mut Vec::new())
     }
 
@@ -141,7 +145,7 @@ pub(crate) fn sort_by_priority(
         }
         let known: Vec<Name> = rest.iter().map(|(name, _)| name.clone()).collect();
         let is_left: HashSet<&Name> = known.iter().collect();
-        let chosen = identifiers.select_queues(&pattern.patterns, &known);
+        let chosen = identifiers.select_queues_with_weights(&pattern.patterns, &known);
         let chosen = chosen.into_iter().map(|(name, _)| name);
         let chosen: Vec<Name> = chosen.filter(|name| is_left.contains(name)).collect();
         let taken: HashSet<&Name> = chosen.iter().collect();
@@ -202,7 +206,7 @@ mod tests {
 
     fn selected(list: &[&str]) -> String {
         let known = names(&["a?[b]", "abc", "web-a", "web-b", "web-old"]);
-        let selected = stored().select_queues(&typed(list), &known);
+        let selected = stored().select_queues_with_weights(&typed(list), &known);
         let selected = selected
             .iter()
             .map(|(name, weight)| format!("{name}={weight}"));

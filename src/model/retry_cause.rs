@@ -47,7 +47,7 @@ impl RetryCause {
 
 impl ProcessFault<'_> {
     /// The group of a job that fails for it.
-    pub fn failure_group(self) -> String {
+    pub fn process_failure_group(self) -> String {
         match self {
             ProcessFault::Code(code) => format!("exit-{code}"),
             ProcessFault::Signal(name) => format!("signal-{name}"),
@@ -112,7 +112,7 @@ mod tests {
             let faults = faults.chain([ProcessFault::TimeLimit]);
             let covered = faults.filter(|fault| cause.applies_to(*fault, was_to_stay));
             covered
-                .map(ProcessFault::failure_group)
+                .map(ProcessFault::process_failure_group)
                 .collect::<Vec<_>>()
                 .join(" ")
         })

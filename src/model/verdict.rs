@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
-use super::finding::{FindingId, Severity, SeverityCondition, VerdictDetail};
+use super::finding::{DecisiveDetail, FindingId, Severity, SeverityCondition};
 use crate::name::Name;
 
 /// Maximum number of items that one call of `check.slice` verifies.
@@ -122,7 +122,7 @@ pub struct Verdict {
     pub outcome: Repairability,
     pub detail: Name,
     /// `detail`, parsed. `Other` for the many details on which nothing depends.
-    pub known_detail: VerdictDetail,
+    pub known_detail: DecisiveDetail,
     /// The number in `detail`: a time, or the count of `recurring-count`. `None` for other findings.
     pub number: Option<f64>,
     /// The jobs of a dependency cycle: each depends on the next, and the last on the first. Empty for other findings.
@@ -153,7 +153,7 @@ impl Verdict {
             item,
             outcome: Repairability::Report,
             detail,
-            known_detail: VerdictDetail::Other,
+            known_detail: DecisiveDetail::Other,
             number: None,
             cycle: Vec::new(),
             changes: Vec::new(),

@@ -27,7 +27,7 @@ pub(crate) fn counts_and_unreadable_queues(
         selector.selected_states()
     };
     // The size of an index is the number of jobs in the `known` states. Jobs in the other states are read one by one.
-    let simple = selector.has_only_queue_and_state_flags();
+    let simple = selector.has_no_flag_but_queue_or_state();
     let indexed =
         |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));
     let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);

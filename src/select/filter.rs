@@ -312,7 +312,7 @@ impl Prefilter {
                 FilterField::Klass => passes_filter(&selector.klasses, Some(&Name::from(text))),
                 FilterField::Worker => passes_filter(&selector.held_by, Some(&Name::from(text))),
                 FilterField::Tags => {
-                    let tags = Json::parse(&text).and_then(|tags| tags.names());
+                    let tags = Json::parse(&text).and_then(|tags| tags.text_array());
                     filter.tags_match(&tags.unwrap_or_default())
                 }
                 FilterField::Failure => {
@@ -321,7 +321,7 @@ impl Prefilter {
                 FilterField::Data => filter.data_matches(&JobData::from(text)),
                 FilterField::Key => filter.lane_matches(Some(&Name::from(text))),
                 FilterField::Throttles => {
-                    let throttles = Json::parse(&text).and_then(|ids| ids.names());
+                    let throttles = Json::parse(&text).and_then(|ids| ids.text_array());
                     filter.throttles_match(&throttles.unwrap_or_default())
                 }
             }

@@ -34,14 +34,14 @@ mod source;
 pub(crate) use count::counts_and_unreadable_queues;
 
 use filter::{JobFilter, Prefilter};
-use source::IndexSource;
+use source::SearchedJidSet;
 
 /// A search for the jobs that match a selector. It returns them slice by slice, in the order of the searched sets.
 pub(crate) struct JobSearch<'a> {
     now: Moment,
     detail: JobFields,
     filter: JobFilter<'a>,
-    sources: VecDeque<IndexSource>,
+    sources: VecDeque<SearchedJidSet>,
     current: Option<ActiveSource>,
     jids: VecDeque<Name>,
     /// Hashes of the jids of all jobs found so far. `None` if no job can occur twice.
@@ -63,7 +63,7 @@ pub(crate) struct JobSearch<'a> {
 
 /// The set that is being searched.
 struct ActiveSource {
-    source: IndexSource,
+    source: SearchedJidSet,
     prefilter: Prefilter,
     reader: JidReader,
 }
@@ -186,7 +186,7 @@ impl<'a> JobSearch<'a> {
                 "`--where {path}` means `{below}` in data without a field `data`"
             ));
         }
-        if self.remaining_limit > 0 && self.sources.iter().any(IndexSource::is_all_jobs) {
+        if self.remaining_limit > 0 && self.sources.iter().any(SearchedJidSet::is_all_jobs) {
             ui.note(&format!(
                 "scanning all jobs: {}",
                 self.filter.unindexed_reason()
@@ -360,11 +360,11 @@ impl<'a> JobSearch<'a> {
                 return Ok(false);
             };
             let size = match &source {
-                IndexSource {
+                SearchedJidSet {
                     matches_first: true,
                     ..
                 } => MAX_JOBS_PER_CALL as u64,
-                IndexSource { is_exact: true, .. } => {
+                SearchedJidSet { is_exact: true, .. } => {
                     self.remaining_limit.saturating_add(self.remaining_offset)
                 }
                 _ => self
@@ -399,7 +399,7 @@ impl<'a> JobSearch<'a> {
 fn unreadable_queue(
     core: &mut Core,
     now: Moment,
-    source: &IndexSource,
+    source: &SearchedJidSet,
     error: &Error,
 ) -> Result<Option<Queue>, Error> {
     let queue = source.index.as_ref().and_then(Index::queue_of_index);
@@ -421,7 +421,7 @@ impl JidReader {
         match self {
             JidReader::Index(walk) => walk.next_members(core, now),
             JidReader::Listed(jids) => Ok(jids.take()),
-            JidReader::AllJobs(scan) => scan.next_jids(core, now),
+            JidReader::AllJobs(scan) => scan.jids_of_next_scan_step(core, now),
         }
     }
 

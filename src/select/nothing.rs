@@ -26,7 +26,7 @@ pub(crate) fn hint_why_empty(
     }
     let wheres = selector.map_or(&[][..], |selector| &selector.wheres);
     if let Some(pattern) = wheres.iter().find_map(DataFilter::suggested_regex_filter) {
-        let pattern = command_line::flag_with_value("--where", pattern);
+        let pattern = command_line::flag_with_quoted_value("--where", pattern);
         let line = format!("a value of `--where` is no glob: `{pattern}` is a regular expression");
         session.ui.hint(&line);
     } else if let Some(line) = not_found::empty_prefix_hint(session.core()?, now)? {
@@ -47,7 +47,7 @@ pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error 
         return error;
     };
     let meant = error.subject_jid().and_then(|jid| {
-        meaning_of_name(core, now, jid, &prefixes)
+        meaning_of_non_jid(core, now, jid, &prefixes)
             .or_else(|| not_found::hint_at_full_jids(core, now, jid))
     });
     let hint = meant.or_else(|| not_found::empty_prefix_hint(core, now).ok().flatten());
@@ -75,7 +75,7 @@ pub(crate) fn other_configured_prefixes(session: &Session) -> Vec<String> {
 }
 
 /// A sentence about what a name that is not a jid means, such as a key, or a job under another prefix.
-fn meaning_of_name(
+fn meaning_of_non_jid(
     core: &mut Core,
     now: Moment,
     jid: &Name,
@@ -86,7 +86,7 @@ fn meaning_of_name(
         return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
     }
     let flag = |what: &str, flag: &str| {
-        let flag = command_line::exact_pattern_flag(flag, jid);
+        let flag = command_line::quoted_exact_pattern_flag(flag, jid);
         format!("`{jid}` is a {what}: `{flag}`")
     };
     if core.index_members(now, &Index::Groups).ok()?.contains(jid) {
@@ -112,6 +112,6 @@ fn meaning_of_name(
     })?;
     Some(format!(
         "it exists under another prefix: add `{}`",
-        command_line::flag_with_value("--prefix", other)
+        command_line::flag_with_quoted_value("--prefix", other)
     ))
 }

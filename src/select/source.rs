@@ -14,7 +14,7 @@ use crate::name::Name;
 
 /// A set that is searched for jobs.
 #[derive(Debug)]
-pub(super) struct IndexSource {
+pub(super) struct SearchedJidSet {
     /// The index to read. If this and `listed` are `None`, the set is all jobs.
     pub index: Option<Index>,
     /// The jids of the set, if they were already read.
@@ -27,14 +27,14 @@ pub(super) struct IndexSource {
     pub is_given: bool,
 }
 
-impl IndexSource {
+impl SearchedJidSet {
     /// Whether the set is all jobs, which requires a scan of all keys.
     pub(super) fn is_all_jobs(&self) -> bool {
         self.index.is_none() && self.listed.is_none()
     }
 
-    fn new(index: Index, is_exact: bool) -> IndexSource {
-        IndexSource {
+    fn new(index: Index, is_exact: bool) -> SearchedJidSet {
+        SearchedJidSet {
             index: Some(index),
             listed: None,
             is_exact,
@@ -47,7 +47,7 @@ impl IndexSource {
 /// The sets to search for the jobs that match a selector.
 #[derive(Debug, Default)]
 pub(super) struct SearchPlan {
-    pub sets: Vec<IndexSource>,
+    pub sets: Vec<SearchedJidSet>,
     /// Workers that the selector names but the server does not know. They are an error if no job matches.
     pub unknown_workers: Vec<Name>,
     /// Queues that cannot be searched.
@@ -76,18 +76,18 @@ pub(super) fn plan_search(
             ..SearchPlan::default()
         });
     }
-    let mut plans: Vec<Vec<IndexSource>> = Vec::new();
+    let mut plans: Vec<Vec<SearchedJidSet>> = Vec::new();
     if !selector.groups.is_empty() || selector.message.is_some() {
         plans.push(failure_lists(core, now, selector)?);
     }
     for tag in &selector.tags {
-        let is_exact = selector.tags.len() == 1 && selector.has_only_tag_flags();
-        plans.push(vec![IndexSource::new(Index::Tag(tag.clone()), is_exact)]);
+        let is_exact = selector.tags.len() == 1 && selector.has_no_flag_but_tag();
+        plans.push(vec![SearchedJidSet::new(Index::Tag(tag.clone()), is_exact)]);
     }
     if selector.tracked {
-        plans.push(vec![IndexSource::new(
+        plans.push(vec![SearchedJidSet::new(
             Index::Tracked,
-            selector.has_only_tracked_flag(),
+            selector.has_no_flag_but_tracked(),
         )]);
     }
     if !selector.held_by.is_empty() {
@@ -139,7 +139,7 @@ const FEW_ENOUGH_JOBS: u64 = 500;
 fn count_members_per_plan(
     core: &mut Core,
     now: Moment,
-    plans: &[Vec<IndexSource>],
+    plans: &[Vec<SearchedJidSet>],
 ) -> Result<Vec<u64>, Error> {
     let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
@@ -160,7 +160,7 @@ fn sets_of_selected_states(
     selector: &Selector,
     filter: &JobFilter,
     unreadable: &mut Vec<Queue>,
-) -> Result<Vec<IndexSource>, Error> {
+) -> Result<Vec<SearchedJidSet>, Error> {
     // `--all` selects all jobs. No index exists for class, data and throttle.
     let has_unindexed_flag = selector.all
         || !selector.klasses.is_empty()
@@ -172,7 +172,7 @@ fn sets_of_selected_states(
         && selector.queues.is_empty()
         && selector.states.is_empty()
     {
-        return Ok(vec![IndexSource {
+        return Ok(vec![SearchedJidSet {
             index: None,
             listed: None,
             is_exact: false,
@@ -188,9 +188,9 @@ fn sets_of_selected_states(
     // A complete job is in no queue.
     let anywhere = passes_filter(&selector.queues, None);
     if states.contains(&State::Complete) && anywhere {
-        sources.push(IndexSource::new(
+        sources.push(SearchedJidSet::new(
             Index::Complete,
-            selector.has_only_queue_and_state_flags(),
+            selector.has_no_flag_but_queue_or_state(),
         ));
     }
     Ok(sources)
@@ -202,7 +202,7 @@ fn listed_lane_jobs(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
-) -> Result<IndexSource, Error> {
+) -> Result<SearchedJidSet, Error> {
     let queues = core.index_members(now, &Index::Queues)?;
     let mut lanes: Vec<Name> = selector.keys.clone();
     for key in selector
@@ -215,7 +215,7 @@ fn listed_lane_jobs(
         lanes.extend(queues.iter().map(lane_name));
     }
     let jobs = core.jobs_of_lanes(now, &lanes)?.into_iter().flatten();
-    Ok(IndexSource {
+    Ok(SearchedJidSet {
         index: None,
         listed: Some(jobs.map(|job| job.jid).collect()),
         is_exact: false,
@@ -229,20 +229,20 @@ fn failure_lists(
     core: &mut Core,
     now: Moment,
     selector: &Selector,
-) -> Result<Vec<IndexSource>, Error> {
+) -> Result<Vec<SearchedJidSet>, Error> {
     let groups = &selector.groups;
-    let is_exact = selector.has_only_group_and_state_flags();
-    let list = |group: Name| IndexSource::new(Index::Failed(group), is_exact);
+    let is_exact = selector.has_no_flag_but_group_or_state();
+    let list = |group: Name| SearchedJidSet::new(Index::Failed(group), is_exact);
     let plain: Vec<&Name> = groups
         .iter()
         .filter_map(|pattern| pattern.as_plain_name())
         .collect();
     if !groups.is_empty() && plain.len() == groups.len() {
-        let mut lists: Vec<IndexSource> = Vec::new();
+        let mut lists: Vec<SearchedJidSet> = Vec::new();
         for group in plain {
             let index = Some(Index::Failed(group.clone()));
             if lists.iter().all(|list| list.index != index) {
-                lists.push(IndexSource {
+                lists.push(SearchedJidSet {
                     is_given: true,
                     ..list(group.clone())
                 });
@@ -255,7 +255,7 @@ fn failure_lists(
         return Err(Error::unknown_name("group", unknown, &known));
     }
     let fits = |group: &Name| passes_filter(groups, Some(group));
-    let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
+    let mut lists: Vec<SearchedJidSet> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [NamePattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
         // First read the group of jobs without remaining retries, which has most dead jobs of the queue.
         let own = Some(Index::Failed(exhausted_retries_group(queue)));
@@ -286,14 +286,14 @@ fn lock_sets(
     now: Moment,
     selector: &Selector,
     unreadable: &mut Vec<Queue>,
-) -> Result<Vec<IndexSource>, Error> {
+) -> Result<Vec<SearchedJidSet>, Error> {
     let mut matched = core.queues_like_and_unreadable(now, &selector.queues)?;
     unreadable.append(&mut matched.unreadable);
     let busy = matched
         .readable
         .into_iter()
         .filter(|queue| queue.running + queue.stalled > 0);
-    let sets = busy.map(|queue| IndexSource::new(Index::Locks(queue.name), false));
+    let sets = busy.map(|queue| SearchedJidSet::new(Index::Locks(queue.name), false));
     Ok(sets.collect())
 }
 
@@ -304,16 +304,16 @@ fn queue_sets(
     selector: &Selector,
     states: &[State],
     unreadable: &mut Vec<Queue>,
-) -> Result<Vec<IndexSource>, Error> {
+) -> Result<Vec<SearchedJidSet>, Error> {
     use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Throttled, Waiting};
 
     let selected = |state: State| states.contains(&state);
-    let only = selector.has_only_queue_and_state_flags();
+    let only = selector.has_no_flag_but_queue_or_state();
     // In the set of waiting jobs, stalled jobs (whose lock was revoked) are before all others.
     let stalled_come_first = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {
         let set = |index: fn(Name) -> Index, is_exact| {
-            IndexSource::new(index(queue.clone()), is_exact && only)
+            SearchedJidSet::new(index(queue.clone()), is_exact && only)
         };
         let found = |states: &[State]| states.iter().any(|&state| selected(state) && holds(state));
         let all = |states: &[State]| states.iter().all(|&state| selected(state));
@@ -326,7 +326,7 @@ fn queue_sets(
             // With further conditions, a stalled job that does not match may be before one that matches: read the
             // whole set.
             let matches_first = stalled_come_first && only;
-            sets.push(IndexSource {
+            sets.push(SearchedJidSet {
                 matches_first,
                 ..set(Index::Waiting, is_exact)
             });

@@ -31,7 +31,7 @@ impl AskWhen {
 impl Session {
     /// Asks the user whether to do `what`, with the details below the question. A dry run prints `would …` instead, and
     /// the result is `None`.
-    pub(crate) fn consent(
+    pub(crate) fn ask_unless_dry_run(
         &mut self,
         dry: DryRunFlag,
         asks: AskWhen,
@@ -50,9 +50,9 @@ impl Session {
         .map(Some)
     }
 
-    /// As [`Session::consent`], for a change of one or more named things. The question gives their number, a dry run
-    /// their names.
-    pub(crate) fn consent_for_names(
+    /// As [`Session::ask_unless_dry_run`], for a change of one or more named things. The question gives their number, a
+    /// dry run their names.
+    pub(crate) fn ask_about_names_unless_dry_run(
         &mut self,
         dry: DryRunFlag,
         asks: AskWhen,
@@ -62,10 +62,11 @@ impl Session {
     ) -> Result<Option<Consent>, Error> {
         let listed = comma_list(names);
         if dry.dry_run {
-            return self.consent(dry, asks, &format!("{verb} {listed}"), |_| String::new());
+            return self
+                .ask_unless_dry_run(dry, asks, &format!("{verb} {listed}"), |_| String::new());
         }
         let count = format_count(names.len() as u64, one, many);
-        self.consent(dry, asks, &format!("{verb} {count}"), |_| {
+        self.ask_unless_dry_run(dry, asks, &format!("{verb} {count}"), |_| {
             format!("  {listed}\n")
         })
     }

@@ -269,7 +269,7 @@ impl Session {
     }
 
     /// No longer counts this member as one whose server has not been reached.
-    pub(crate) fn count_as_reached_again(&self) {
+    pub(crate) fn count_as_reached(&self) {
         if let Some(part) = &self.part {
             part.stream.unreached.fetch_sub(1, Ordering::Relaxed);
         }
@@ -323,7 +323,11 @@ impl Session {
 
     /// The whole command line, to be typed again, with another value for one of its flags. `None` if it contains a
     /// secret.
-    pub(crate) fn command_line_with_changed_flag(&self, flag: &str, value: &str) -> Option<String> {
+    pub(crate) fn command_replacing_value_unless_secret(
+        &self,
+        flag: &str,
+        value: &str,
+    ) -> Option<String> {
         let line = self.command_line.line_unless_secret.as_ref()?;
         Some(
             line.with_changed_typed_value(flag, value)
@@ -331,7 +335,7 @@ impl Session {
         )
     }
 
-    pub(crate) fn context_label_text(&self) -> Option<&str> {
+    pub(crate) fn shown_database_label(&self) -> Option<&str> {
         self.file.as_ref()?.database_label()
     }
 
@@ -342,7 +346,7 @@ impl Session {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
         };
-        Ok(match self.context_label_text() {
+        Ok(match self.shown_database_label() {
             Some(label) => format!("{} ({address})", Sanitized(label)),
             None => address,
         })
@@ -351,7 +355,7 @@ impl Session {
     /// The end of a question that does not name the server yet: ` on LABEL (ADDRESS)` if the database has a label, else
     /// empty.
     pub(crate) fn on_server_text_if_labeled(&mut self) -> Result<String, Error> {
-        if self.context_label_text().is_some() {
+        if self.shown_database_label().is_some() {
             self.server_label_and_address()
                 .map(|place| format!(" on {place}"))
         } else {
@@ -663,7 +667,7 @@ pub(crate) fn with_corrected_command_hint(error: Error, line: Option<&CommandLin
         match value {
             // `***` stands for a password in the address: a line without the password would not work.
             Some(value) if value.contains("***") => return error,
-            Some(value) => line = line.with_global_flag(flag, &value),
+            Some(value) => line = line.with_global_flag_set_to(flag, &value),
             None => {}
         }
     }

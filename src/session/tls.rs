@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use crate::address::ServerTarget;
-use crate::address::tls::{ClientCertificate, Tls};
+use crate::address::tls::{ClientCertificateFiles, Tls};
 use crate::args::globals::TlsFiles;
 use crate::error::Error;
 use crate::fs::trust;
@@ -39,7 +39,7 @@ pub(crate) fn fill_tls(
     }
     let identity = match (files.cert.clone(), files.key.clone()) {
         (None, None) => None,
-        (Some(certificate), Some(key)) => Some(ClientCertificate { certificate, key }),
+        (Some(certificate), Some(key)) => Some(ClientCertificateFiles { certificate, key }),
         (given, _) => {
             let (given, missing) = match given {
                 Some(_) => ("certificate", "key"),

@@ -62,7 +62,7 @@ pub(crate) fn edit_config_file(
     let after = restore_line_ends(&text, document.to_string());
     // Parse the new text first, so that an invalid file never replaces a valid one.
     source.parse_bytes(after.as_bytes())?;
-    fs::rewrite_keeping_owner(path, after.as_bytes()).map_err(failed)
+    fs::replace_keeping_mode_and_owner(path, after.as_bytes()).map_err(failed)
 }
 
 /// Gives the edited text the line ends and the byte order mark that the text had before the edit.

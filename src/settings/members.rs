@@ -162,7 +162,7 @@ impl ContextMember {
             context: Some(alone),
             ..file.clone()
         };
-        file.protecting = protection::protecting_contexts(&globals, &file);
+        file.protecting = protection::other_protecting_contexts(&globals, &file);
         let mut others = file.protecting.iter();
         globals.read_only |= others.any(|context| context.values.read_only == Some(true));
         ContextMember {

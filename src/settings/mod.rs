@@ -465,7 +465,7 @@ pub(crate) fn read_config_and_fill(
                 .extend(member.file.protecting.iter().cloned());
         }
     } else if uses_context {
-        settings.protecting = protection::protecting_contexts(globals, &settings);
+        settings.protecting = protection::other_protecting_contexts(globals, &settings);
         let mut others = settings.protecting.iter();
         globals.read_only |= others.any(|context| context.values.read_only == Some(true));
     }

@@ -99,7 +99,10 @@ pub(super) fn are_different_databases(one: &str, other: &str) -> bool {
 ///
 /// If the context in use has `read-only = false` and the address is its own, other contexts do not make the database
 /// read-only: the operator has allowed changes in the file.
-pub(super) fn protecting_contexts(globals: &Globals, file: &ConfigFile) -> Vec<ContextSettings> {
+pub(super) fn other_protecting_contexts(
+    globals: &Globals,
+    file: &ConfigFile,
+) -> Vec<ContextSettings> {
     let address = |given: &Option<String>| {
         let given = given.as_deref();
         Database::parse(given.unwrap_or(ServerTarget::DEFAULT))

@@ -143,7 +143,7 @@ fn refuse_duplicate_jid(
 ) -> Result<(), Error> {
     let mut first = None;
     let mut fault = None;
-    file.for_each_line(file.line_reader(), |row| {
+    file.for_each_line_in_further_pass(file.line_reader(), |row| {
         if row.number == number && first.is_some() {
             fault = Some(LineFault::at_offset(row.text, jid_offset, String::new()).column);
         }

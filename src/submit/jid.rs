@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind};
 use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_as_new_jid};
-use crate::json::object::{offset_of, string_text};
+use crate::json::object::{offset_of_subslice, string_text};
 use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
@@ -151,7 +151,7 @@ fn jid_in_data<'d>(
 
 /// The offset of `part` in `line`, or of its opening quote if there is one. 0 if `part` is from the command line.
 pub(crate) fn offset_with_quote(line: &[u8], part: &[u8]) -> usize {
-    let at = offset_of(line, part).unwrap_or(0);
+    let at = offset_of_subslice(line, part).unwrap_or(0);
     let is_quoted = at > 0 && line[at - 1] == b'"';
     at - usize::from(is_quoted)
 }

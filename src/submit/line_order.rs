@@ -46,7 +46,7 @@ fn read_dependencies(
     // The hashes of the dependencies of all jobs, one job after the other. `ends` has the index after the last
     // dependency of each job.
     let (mut others, mut ends): (Vec<u64>, Vec<usize>) = Default::default();
-    file.for_each_line(file.line_reader(), |row| {
+    file.for_each_line_in_further_pass(file.line_reader(), |row| {
         let job = defaults
             .parse_job_line(row.text)
             .map_err(|_| file.changed_error())?;

@@ -22,7 +22,7 @@ use crate::bulk::pace::Pace;
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutPolicy, PutResult, ThrottleMaxima};
+use crate::core::api::put::{PutPolicy, PutResult, ThrottleMaximaJson};
 use crate::core::call::blocks_writes;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -53,7 +53,7 @@ mod tally;
 use jid::LineDefaults;
 pub(crate) use journal::JournalOrReportPath;
 use journal::{Journal, LostJobs};
-use pack::PackLimits;
+use pack::PackPolicyAndLimits;
 use round::{CallOutcomes, PutBatch, PutRound, SentJob};
 use tally::{LineOutcome, PutTally};
 
@@ -192,7 +192,7 @@ pub(crate) fn submit_file(
     drop(checked);
     let begun = session.connect()?;
     if let (Some(journal), false) = (&mut journal, options.policy.dry_run) {
-        journal.ledger.write_head_or_note_restart(session)?;
+        journal.ledger.write_head_or_note_server_restart(session)?;
     }
     if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
         let lost = journal.verify_done_lines_if_loss_possible(state, session.core()?)?;
@@ -208,7 +208,7 @@ pub(crate) fn submit_file(
         maxima.confirm_if_protected(session)?;
     }
     let pace = Pace::new(session.share_of_rate(options.rate));
-    let limits = PackLimits {
+    let limits = PackPolicyAndLimits {
         policy: PutPolicy {
             // A dry run allows missing dependencies: the calls before put nothing, so the core cannot find the jobs
             // that they would put.
@@ -299,7 +299,7 @@ struct RoundSender<'s> {
     file: &'s TwoPassFile,
     maxima: ChangedThrottleMaxima,
     /// The maxima of throttles, which each call carries until a job is put: that put sets them. `None` after it.
-    to_set: Option<ThrottleMaxima>,
+    to_set: Option<ThrottleMaximaJson>,
     interrupt: InterruptFlags,
     progress: Progress,
     pace: Pace,
@@ -348,7 +348,7 @@ impl RoundSender<'_> {
             let answers = round.send_timestamped_calls(session.core()?, &mut self.next, maxima);
             let mut stopped_by = self.report_round_outcomes(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
-                restarts.check_loss_after_round(session.core()?, self.tally.done_count());
+                restarts.check_loss_if_reconnected(session.core()?, self.tally.done_count());
             }
             if let Some(replicas) = self.options.replicas
                 && !self.options.policy.dry_run
@@ -397,7 +397,7 @@ impl RoundSender<'_> {
                 let mut outcome = line_outcome(round, job, reply, self.options.if_absent);
                 is_put |= reply.done.is_some() && outcome.result == ItemResult::Done;
                 if self.options.policy.dry_run {
-                    outcome.mark_planned();
+                    outcome.mark_planned_if_done();
                 } else if let Some(journal) = &mut self.journal {
                     journal.add_outcome(round.jid(job), &outcome)?;
                 }

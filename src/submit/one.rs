@@ -3,7 +3,7 @@
 use crate::args::coordination;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaxima};
+use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaximaJson};
 use crate::core::api::queue::CHECK;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -23,7 +23,7 @@ pub(crate) struct SinglePut<'j> {
     pub policy: PutPolicy,
     /// Whether an existing job is left as it is, instead of being an error.
     pub if_absent: bool,
-    pub maxima: Option<ThrottleMaxima>,
+    pub maxima: Option<ThrottleMaximaJson>,
 }
 
 impl SinglePut<'_> {

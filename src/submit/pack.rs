@@ -13,7 +13,7 @@ use crate::input::two_pass::{TextLine, TwoPassFile};
 
 /// The limits and options for packing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PackLimits {
+pub(super) struct PackPolicyAndLimits {
     pub policy: PutPolicy,
     /// Maximum number of jobs in a call.
     pub batch: usize,
@@ -35,7 +35,7 @@ pub(super) fn pack_lines(
     defaults: &LineDefaults,
     order: Option<&[LineLocation]>,
     state: Option<&JournalState>,
-    limits: PackLimits,
+    limits: PackPolicyAndLimits,
     rounds: &SyncSender<Result<PutRound, Error>>,
 ) {
     let packed = UuidSource::new().and_then(|fresh| {
@@ -50,9 +50,9 @@ pub(super) fn pack_lines(
             to: rounds,
         };
         match order {
-            None => {
-                file.for_each_line(file.line_reader(), |row| packer.pack_line_unless_done(row))?
-            }
+            None => file.for_each_line_in_further_pass(file.line_reader(), |row| {
+                packer.pack_line_unless_done(row)
+            })?,
             Some(order) => {
                 let mut text = Vec::new();
                 for place in order {
@@ -77,7 +77,7 @@ struct RoundPacker<'p> {
     file: &'p TwoPassFile,
     defaults: &'p LineDefaults,
     state: Option<&'p JournalState>,
-    limits: PackLimits,
+    limits: PackPolicyAndLimits,
     fresh: UuidSource,
     /// New jids for the jobs of this round, in ascending order: the last one is used next.
     jids: Vec<[u8; 32]>,

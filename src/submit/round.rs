@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaxima};
+use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaximaJson};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::line::NewJob;
@@ -131,7 +131,7 @@ impl PutRound {
         &mut self,
         core: &mut Core,
         next_call_at: &mut Moment,
-        maxima: Option<&ThrottleMaxima>,
+        maxima: Option<&ThrottleMaximaJson>,
     ) -> Vec<CallOutcomes> {
         let now = *next_call_at;
         let mut calls = Vec::with_capacity(self.batches.len());

@@ -67,7 +67,7 @@ impl LineOutcome<'_> {
     }
 
     /// Turns the outcome of a put in a dry run into a planned outcome.
-    pub(super) fn mark_planned(&mut self) {
+    pub(super) fn mark_planned_if_done(&mut self) {
         self.state = None;
         if self.result == ItemResult::Done {
             self.result = ItemResult::Planned;

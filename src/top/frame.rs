@@ -40,7 +40,7 @@ pub(super) fn draw(state: &mut TopState, frame: &mut Frame) {
     text.truncate(above);
     let mut content = match state.views.last() {
         None if state.current_server().snapshot.is_none() => lines_before_snapshot(state),
-        None => all_table_lines(state, body),
+        None => all_or_focused_table_lines(state, body),
         Some(OpenView::Text { text, scroll, .. }) => {
             let lines = text.lines().skip(*scroll).take(body);
             lines
@@ -93,7 +93,7 @@ fn draw_overlay(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
 }
 
 /// A line with `left` at its start and `right` at its end. If they do not both fit, only `left`.
-fn line_with_right_end(
+fn line_with_right_end_if_fits(
     left: Vec<Span<'static>>,
     right: String,
     tone: Tone,
@@ -162,7 +162,7 @@ fn header_line(state: &TopState, columns: usize) -> Line<'static> {
         }
         (None, None) => ("reading".to_owned(), Tone::Dim),
     };
-    line_with_right_end(left, right, tone, state, columns)
+    line_with_right_end_if_fits(left, right, tone, state, columns)
 }
 
 fn interval_text(seconds: f64) -> String {
@@ -227,7 +227,7 @@ fn lines_before_snapshot(state: &TopState) -> Vec<Line<'static>> {
 }
 
 /// The lines of the tables of the first screen. If these do not all fit, only the table with the focus is shown.
-fn all_table_lines(state: &TopState, lines: usize) -> Vec<Line<'static>> {
+fn all_or_focused_table_lines(state: &TopState, lines: usize) -> Vec<Line<'static>> {
     let all = Table::ALL.map(|table| (table, state.filtered_table_rows(table)));
     if lines < 3 * SMALL_TABLE_LINES + 1 {
         let rows = state.filtered_table_rows(state.table);
@@ -286,8 +286,8 @@ fn lines_of_jobs(state: &TopState, lines: usize) -> Vec<Line<'static>> {
     if let Some(error) = error {
         return vec![Line::raw(format!("  {}", sanitize_to_line(error)))];
     }
-    let rows = state.filtered_open_rows();
-    let at = state.selected_row_of_open_list(&rows);
+    let rows = state.filtered_focused_rows();
+    let at = state.selected_row_of_focused_list(&rows);
     list_lines(state, &rows, Some(at), lines, "none", 0)
 }
 
@@ -469,7 +469,7 @@ fn footer_line(state: &TopState, columns: usize) -> Line<'static> {
     }
     let room = columns.saturating_sub(width(&right) + 2);
     let text = crate::text::cut_with_ellipsis(&text, room);
-    line_with_right_end(
+    line_with_right_end_if_fits(
         vec![Span::styled(text, Tone::Dim.style(state.color))],
         right,
         Tone::Warn,

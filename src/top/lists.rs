@@ -204,7 +204,7 @@ impl TableSource<'_> {
             };
             return (if is_wide { reason } else { word.to_owned() }, Tone::Warn);
         }
-        match queue.late_wait_behind_head(self.now) {
+        match queue.late_wait_if_head_is_not_late(self.now) {
             Some(wait) if is_wide => (format!("oldest {}", format_duration(wait)), Tone::Bad),
             _ if queue.has_oldest_job_waited_too_long(self.now) => ("late".to_owned(), Tone::Bad),
             _ => (String::new(), Tone::Plain),

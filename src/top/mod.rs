@@ -174,12 +174,12 @@ fn run_event_loop(
 /// Whether the terminal was closed. SIGHUP reports this only for the controlling terminal of the process.
 fn is_terminal_gone() -> bool {
     // Without requested events, `poll` reports only that the terminal was closed.
-    poll_keyboard(PollFlags::empty(), Duration::ZERO)
+    wait_for_keyboard_or_closing(PollFlags::empty(), Duration::ZERO)
 }
 
 /// Waits up to `patience` until the keyboard has one of `states`, or was closed. The result is whether this
 /// happened.
-fn poll_keyboard(states: PollFlags, patience: Duration) -> bool {
+fn wait_for_keyboard_or_closing(states: PollFlags, patience: Duration) -> bool {
     let keyboard = io::stdin();
     let mut polled = [PollFd::new(&keyboard, states)];
     let patience = Timespec::try_from(patience).ok();
@@ -211,7 +211,7 @@ fn run_command(
 ) -> Result<(), Error> {
     screen.restore_terminal();
     println!("$ {}", line.shell_line().unwrap_or_default());
-    let words = line.runnable_argv().into_iter().skip(1);
+    let words = line.runnable_argv_or_empty().into_iter().skip(1);
     let words = words.map(|word| OsStr::from_bytes(word.as_bytes()).to_owned());
     let ran = std::env::current_exe().and_then(|own| {
         let mut command = Command::new(own);
@@ -237,7 +237,7 @@ fn run_command(
 fn wait_for_line(signals: &SignalFlags) {
     let mut typed = [0; 256];
     while signals.exit_code_of_signal().is_none() {
-        if !poll_keyboard(PollFlags::IN, POLL_INTERVAL) {
+        if !wait_for_keyboard_or_closing(PollFlags::IN, POLL_INTERVAL) {
             continue;
         }
         match rustix::io::read(io::stdin(), &mut typed) {

@@ -203,14 +203,14 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
             (jobs, total)
         }
         JobSource::Group(group) => core.newest_jobs_and_total_of_group(now, group, MAX_JOBS)?,
-        JobSource::Queue(queue, state) => read_jobs_of_queue(core, now, queue, *state)?,
+        JobSource::Queue(queue, state) => read_first_jobs_and_total(core, now, queue, *state)?,
     };
     Ok(ReadResult::Jobs { jobs, total })
 }
 
 /// The first jobs of a queue in a state, and their total number. For `running` and `stalled`, which share one
 /// index, the number counts only the jobs that were read.
-fn read_jobs_of_queue(
+fn read_first_jobs_and_total(
     core: &mut Core,
     now: Moment,
     queue: &Name,

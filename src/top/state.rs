@@ -329,7 +329,7 @@ impl TopState {
         }
         // Unmark rows that are no longer in the list.
         if is_here && !self.is_text_view_open() && !self.marked.is_empty() {
-            let rows = self.unfiltered_open_rows().rows;
+            let rows = self.unfiltered_focused_rows().rows;
             self.marked
                 .retain(|name| rows.iter().any(|row| row.name == *name));
         }
@@ -375,11 +375,11 @@ impl TopState {
     }
 
     /// The rows that match the filter: of the open list, or of the table with the focus if no list is open.
-    pub(super) fn filtered_open_rows(&self) -> TableRows {
-        self.apply_filter(self.unfiltered_open_rows())
+    pub(super) fn filtered_focused_rows(&self) -> TableRows {
+        self.apply_filter(self.unfiltered_focused_rows())
     }
 
-    fn unfiltered_open_rows(&self) -> TableRows {
+    fn unfiltered_focused_rows(&self) -> TableRows {
         let now = self
             .current_server()
             .snapshot
@@ -400,7 +400,7 @@ impl TopState {
     }
 
     /// The index in `selected` for the open list, or for the table with the focus if no list is open.
-    fn index_of_open_list(&self) -> usize {
+    fn focused_list_index(&self) -> usize {
         if self.views.is_empty() {
             self.table as usize
         } else {
@@ -419,13 +419,13 @@ impl TopState {
         self.selected_row_position(rows, table as usize)
     }
 
-    pub(super) fn selected_row_of_open_list(&self, rows: &TableRows) -> usize {
-        self.selected_row_position(rows, self.index_of_open_list())
+    pub(super) fn selected_row_of_focused_list(&self, rows: &TableRows) -> usize {
+        self.selected_row_position(rows, self.focused_list_index())
     }
 
     fn selected_name(&self) -> Option<Name> {
-        let rows = self.filtered_open_rows();
-        let at = self.selected_row_of_open_list(&rows);
+        let rows = self.filtered_focused_rows();
+        let at = self.selected_row_of_focused_list(&rows);
         rows.rows.get(at).map(|row| row.name.clone())
     }
 
@@ -505,7 +505,7 @@ impl TopState {
                 self.marked.clear();
             }
             Key::Enter => self.open_selected_row(),
-            Key::Escape => self.clear_filter_or_close_view(),
+            Key::Escape => self.clear_filter_marks_or_close_view(),
             Key::Char('/') if !self.is_text_view_open() => self.is_typing = true,
             Key::Char('s') if self.views.is_empty() => {
                 let columns = self.table.sort_columns();
@@ -527,7 +527,7 @@ impl TopState {
             }
             Key::Char('*') => {
                 let names: BTreeSet<Name> = self
-                    .filtered_open_rows()
+                    .filtered_focused_rows()
                     .rows
                     .into_iter()
                     .map(|row| row.name)
@@ -613,16 +613,16 @@ impl TopState {
             *scroll = scroll.saturating_add_signed(by).min(last);
             return;
         }
-        let rows = self.filtered_open_rows();
+        let rows = self.filtered_focused_rows();
         let at = self
-            .selected_row_of_open_list(&rows)
+            .selected_row_of_focused_list(&rows)
             .saturating_add_signed(by);
         let at = at.min(rows.rows.len().saturating_sub(1));
-        let index = self.index_of_open_list();
+        let index = self.focused_list_index();
         self.selected[index] = rows.rows.get(at).map(|row| row.name.clone());
     }
 
-    fn clear_filter_or_close_view(&mut self) {
+    fn clear_filter_marks_or_close_view(&mut self) {
         if !self.filter.is_empty() {
             self.filter.clear();
         } else if !self.marked.is_empty() && !self.is_text_view_open() {

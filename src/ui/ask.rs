@@ -45,7 +45,7 @@ impl Ui {
         plan: &str,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        self.ask_question(plan, Question::default(), details)
+        self.ask_unless_answered_by_flags(plan, Question::default(), details)
     }
 
     /// Asks the user to confirm by typing `word`, such as the number of jobs. `--yes` confirms, too.
@@ -59,7 +59,7 @@ impl Ui {
             word: Some(word),
             ..Question::default()
         };
-        self.ask_question(plan, question, details)
+        self.ask_unless_answered_by_flags(plan, question, details)
     }
 
     /// Asks before a repair. If it deletes keys that were set aside (`deleted` of them), `--yes` is not enough: the
@@ -75,7 +75,7 @@ impl Ui {
             word: word.as_deref(),
             finding: Some(FindingId::LostKey.into_str()),
         };
-        self.ask_question(plan, question, details)
+        self.ask_unless_answered_by_flags(plan, question, details)
     }
 
     /// Asks only in a protected context.
@@ -85,7 +85,7 @@ impl Ui {
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         if self.protected_label().is_some() {
-            self.ask_question(plan, Question::default(), details)
+            self.ask_unless_answered_by_flags(plan, Question::default(), details)
         } else {
             Ok(Consent::grant())
         }
@@ -124,7 +124,7 @@ impl Ui {
         self.protected_label().is_some()
     }
 
-    fn ask_question(
+    fn ask_unless_answered_by_flags(
         &mut self,
         plan: &str,
         question: Question,
@@ -243,7 +243,7 @@ impl Ui {
             .finding_that_deletes_keys()
             .filter(|name| !self.is_confirm_given(name));
         if let Some(name) = deletion {
-            let confirm = command_line::flag_with_value("--confirm", name);
+            let confirm = command_line::flag_with_quoted_value("--confirm", name);
             return format!(
                 "add `{confirm}`: `--yes` does not cover the deletion of what was set aside"
             );
@@ -251,7 +251,7 @@ impl Ui {
         let Some(label) = self.protected_label() else {
             return "add `--yes`".into();
         };
-        let confirm = command_line::flag_with_value("--confirm", label);
+        let confirm = command_line::flag_with_quoted_value("--confirm", label);
         match (self.yes, self.is_confirm_given(label)) {
             (true, _) => format!("add `{confirm}`: the context is protected"),
             (false, true) => "add `--yes`".into(),

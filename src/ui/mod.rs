@@ -297,7 +297,7 @@ impl Ui {
     }
 
     /// Refuses `-o json` for a command whose output has no end, as a document must have one.
-    pub(crate) fn refuse_whole_document(&self, command: &str) -> Result<(), Error> {
+    pub(crate) fn refuse_json_for_stream(&self, command: &str) -> Result<(), Error> {
         match self.format {
             Format::Json => Err(
                 Error::usage(format!("`{command}` writes events line by line"))
@@ -542,7 +542,7 @@ impl Ui {
 
     /// Shows a status line on a terminal, below the output, unless earlier output still waits for the output
     /// thread.
-    pub(crate) fn show_status_line(&self, line: String) {
+    pub(crate) fn show_status_line_if_idle(&self, line: String) {
         if let Some(thread) = self.stdout.output_thread() {
             thread.queue_status_if_idle(line);
         }
@@ -556,7 +556,7 @@ impl Ui {
             .is_some_and(OutputThread::is_full)
     }
 
-    pub(crate) fn has_written_everything(&self) -> bool {
+    pub(crate) fn is_output_thread_drained(&self) -> bool {
         self.stdout
             .output_thread()
             .is_none_or(OutputThread::is_empty)
@@ -573,7 +573,7 @@ impl Ui {
 
     /// Waits up to `patience` until the output thread has written everything. If it has, further output is written
     /// without the thread.
-    pub(crate) fn end_output_thread(&mut self, patience: Duration) {
+    pub(crate) fn end_output_thread_if_written(&mut self, patience: Duration) {
         if self
             .stdout
             .output_thread()

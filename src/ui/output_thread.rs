@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::LiveLines;
-use super::stdout::StdoutIfOpen;
+use super::stdout::StdoutFailingIfClosed;
 use crate::error::Error;
 use crate::threads;
 
@@ -134,7 +134,7 @@ fn write_chunks(
         let bytes = match chunk {
             OutputChunk::Stdout(bytes) => {
                 status.as_mut().map(LiveLines::clear_lines);
-                let mut stdout = StdoutIfOpen::new();
+                let mut stdout = StdoutFailingIfClosed::new();
                 if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush())
                     && !super::is_closed_pipe(&error)
                     && !std::mem::replace(&mut has_failed, true)

@@ -7,10 +7,10 @@ use std::sync::mpsc::channel;
 use super::member::{MemberMessage, MemberSender};
 use super::output_thread::OutputThread;
 use super::pager::{Pager, RunningPager};
-use super::stdout::StdoutIfOpen;
+use super::stdout::StdoutFailingIfClosed;
 
 pub(crate) struct ResultWriter {
-    stdout: BufWriter<StdoutIfOpen>,
+    stdout: BufWriter<StdoutFailingIfClosed>,
     to: Destination,
 }
 
@@ -31,7 +31,7 @@ enum Destination {
 impl ResultWriter {
     pub(crate) fn to_stdout() -> ResultWriter {
         ResultWriter {
-            stdout: BufWriter::with_capacity(1 << 16, StdoutIfOpen::new()),
+            stdout: BufWriter::with_capacity(1 << 16, StdoutFailingIfClosed::new()),
             to: Destination::Stdout,
         }
     }
@@ -146,7 +146,7 @@ impl ResultWriter {
 
     /// Takes the buffered output that could not be written to stdout.
     pub(crate) fn take_unwritten(&mut self) -> Vec<u8> {
-        let fresh = BufWriter::with_capacity(1 << 16, StdoutIfOpen::new());
+        let fresh = BufWriter::with_capacity(1 << 16, StdoutFailingIfClosed::new());
         let (_, unwritten) = std::mem::replace(&mut self.stdout, fresh).into_parts();
         unwritten.unwrap_or_default()
     }

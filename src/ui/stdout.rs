@@ -28,15 +28,15 @@ static BEFORE_MAIN: extern "C" fn() = {
 };
 
 /// The process's stdout.
-pub(super) struct StdoutIfOpen(io::Stdout);
+pub(super) struct StdoutFailingIfClosed(io::Stdout);
 
-impl StdoutIfOpen {
-    pub(super) fn new() -> StdoutIfOpen {
-        StdoutIfOpen(io::stdout())
+impl StdoutFailingIfClosed {
+    pub(super) fn new() -> StdoutFailingIfClosed {
+        StdoutFailingIfClosed(io::stdout())
     }
 }
 
-impl Write for StdoutIfOpen {
+impl Write for StdoutFailingIfClosed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if WAS_CLOSED.load(Ordering::Relaxed) {
             return Err(rustix::io::Errno::BADF.into());
@@ -116,7 +116,7 @@ impl Ui {
     }
 
     /// Forgets the text of the lost output, because the command has undone the changes that the text reports.
-    pub(crate) fn forget_lost_output(&mut self) {
+    pub(crate) fn forget_lost_output_text(&mut self) {
         (self.lost.text, self.lost.lines) = (Vec::new(), 0);
     }
 

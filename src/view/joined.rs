@@ -67,7 +67,7 @@ pub(crate) enum ViewOutput {
 
 /// The outputs of all members, all of one form such as tables or lines, with the names of the members.
 #[derive(Debug)]
-pub(crate) struct JoinedOutput<'m> {
+pub(crate) struct MemberOutputs<'m> {
     pub kind: ContextMemberKind,
     pub parts: Vec<(&'m str, ViewOutput)>,
     /// Members without an answer.
@@ -82,7 +82,7 @@ enum JsonTree {
     Leaf(Json),
 }
 
-impl JoinedOutput<'_> {
+impl MemberOutputs<'_> {
     /// The parts as one.
     pub(crate) fn join_parts(self, options: &RenderOptions) -> ViewOutput {
         match self.parts.first().map(|(_, shown)| shown) {
@@ -396,7 +396,7 @@ mod tests {
     fn document(texts: &[&str], away: &Error) -> String {
         let names = ["{a}:", "{b}:", "{c}:"];
         let parts = names.iter().copied().zip(texts);
-        let joined = JoinedOutput {
+        let joined = MemberOutputs {
             kind: ContextMemberKind::Prefix,
             parts: parts
                 .map(|(name, text)| (name, ViewOutput::Document(text.as_bytes().to_vec())))

@@ -27,10 +27,10 @@ impl WaitDisplay {
 
     /// Shows a line for each pending job, with its state and how long the wait has lasted. Does nothing if a bar is
     /// shown.
-    pub(super) fn show_line_per_pending_job(&mut self, jobs: &AwaitedJobs, begun: Instant) {
+    pub(super) fn show_pending_lines_unless_bar(&mut self, jobs: &AwaitedJobs, begun: Instant) {
         if let WaitDisplay::Lines(Some(lines)) = self {
             let elapsed = begun.elapsed().as_secs_f64();
-            let texts = jobs.unfinished_jobs().map(|at| {
+            let texts = jobs.pending_job_indexes().map(|at| {
                 let item = jobs.item_at(at);
                 pending_line(&item.jid, item.state, elapsed)
             });
@@ -40,7 +40,7 @@ impl WaitDisplay {
 
     /// Calls `print`, which reports a job whose wait has ended, while the display is hidden. A bar then counts the
     /// job.
-    pub(super) fn print_ended_job<R>(&mut self, print: impl FnOnce() -> R) -> R {
+    pub(super) fn print_and_count_ended_job<R>(&mut self, print: impl FnOnce() -> R) -> R {
         match self {
             WaitDisplay::Lines(lines) => {
                 if let Some(lines) = lines {

@@ -100,7 +100,7 @@ fn ended_job_error(
             let get = CommandLine::new("get").with_name_argument(jid);
             let hint = get.fill_sentence("{} shows the failure");
             (
-                format!("`{jid}` failed{}", format_failure_suffix(jid, session)),
+                format!("`{jid}` failed{}", read_failure_as_suffix(jid, session)),
                 hint,
             )
         }
@@ -123,7 +123,7 @@ fn ended_job_error(
 }
 
 /// `: group: message` of a failed job, for the end of a sentence. Empty if the failure cannot be read.
-fn format_failure_suffix(jid: &Name, session: &mut Session) -> String {
+fn read_failure_as_suffix(jid: &Name, session: &mut Session) -> String {
     let read = |session: &mut Session| {
         let core = session.core().ok()?;
         let jobs = core.jobs_with_fields(core.now(), "jid,failure", std::slice::from_ref(jid));

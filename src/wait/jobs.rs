@@ -99,7 +99,7 @@ impl AwaitedJobs {
     }
 
     /// The jobs whose wait has not ended.
-    pub(super) fn unfinished_jobs(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn pending_job_indexes(&self) -> impl Iterator<Item = usize> {
         (0..self.jobs.len()).filter(|at| self.is_pending(*at))
     }
 
@@ -131,7 +131,7 @@ impl AwaitedJobs {
 
     /// The next pending jobs for the periodic read, up to `max_jobs`. Each call continues after the jobs of the
     /// call before.
-    pub(super) fn next_unfinished_batch(&mut self, max_jobs: usize) -> Vec<usize> {
+    pub(super) fn next_pending_batch(&mut self, max_jobs: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut batch = Vec::new();
         for step in 0..all {
@@ -171,16 +171,16 @@ impl AwaitedJobs {
                     return JobReadOutcome::Missing;
                 }
             };
-            return self.set_result(at, result);
+            return self.end_wait_with_result(at, result);
         };
         known.missing_since = None;
-        let entries = job.history_length();
+        let entries = job.history_length_from_mark();
         let changed = known.entries.is_some_and(|before| Some(before) != entries);
         if let Some(state) = job.state
             && (state == awaited || matches!(state, State::Complete | State::Failed) && !changed)
         {
             let result = result_at_end(self.awaited, state);
-            return self.set_result(at, result);
+            return self.end_wait_with_result(at, result);
         }
         if changed {
             // Keep the old number in `entries`: `note_passed_state_in_history` finds the new history entries by it,
@@ -200,7 +200,7 @@ impl AwaitedJobs {
         let entries = job.history.as_deref().unwrap_or_default();
         let known = &mut self.jobs[at];
         let before = known.entries.unwrap_or(0);
-        known.entries = job.history_length();
+        known.entries = job.history_length_from_mark();
         // A shorter history belongs to another job that was put with this jid, so all its entries are new.
         let fresh = entries.get(before..).unwrap_or(entries);
         let completed = known.heard.take() == Some(EventKind::Completed);
@@ -214,12 +214,12 @@ impl AwaitedJobs {
             _ => false,
         };
         if fresh.iter().any(passed) {
-            return self.set_result(at, JobWaitResult::Reached(self.awaited));
+            return self.end_wait_with_result(at, JobWaitResult::Reached(self.awaited));
         }
         match job.state {
             Some(state @ (State::Complete | State::Failed)) => {
                 let result = result_at_end(self.awaited, state);
-                self.set_result(at, result)
+                self.end_wait_with_result(at, result)
             }
             _ => JobReadOutcome::Pending,
         }
@@ -231,7 +231,7 @@ impl AwaitedJobs {
         Some(since.elapsed().as_secs_f64())
     }
 
-    fn set_result(&mut self, at: usize, result: JobWaitResult) -> JobReadOutcome {
+    fn end_wait_with_result(&mut self, at: usize, result: JobWaitResult) -> JobReadOutcome {
         let item = &mut self.jobs[at].item;
         item.result = result;
         item.elapsed_s = Some(RoundedSeconds(self.begun.elapsed().as_secs_f64()));
@@ -374,11 +374,11 @@ mod tests {
     fn periodic_reads_take_turns() {
         let jids = (0..5).map(|at| Name::from(format!("j{at}"))).collect();
         let mut jobs = AwaitedJobs::new(State::Complete, Instant::now(), jids);
-        assert_eq!(jobs.next_unfinished_batch(2), [0, 1]);
-        assert_eq!(jobs.next_unfinished_batch(2), [2, 3]);
-        assert_eq!(jobs.next_unfinished_batch(2), [4, 0]);
+        assert_eq!(jobs.next_pending_batch(2), [0, 1]);
+        assert_eq!(jobs.next_pending_batch(2), [2, 3]);
+        assert_eq!(jobs.next_pending_batch(2), [4, 0]);
         jobs.note_read(2, Some(&job(State::Failed, &["put"])), false);
-        assert_eq!(jobs.next_unfinished_batch(9), [1, 3, 4, 0]);
+        assert_eq!(jobs.next_pending_batch(9), [1, 3, 4, 0]);
         assert_eq!((jobs.pending, jobs.reached), (4, 0));
     }
 }

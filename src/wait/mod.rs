@@ -92,13 +92,13 @@ enum EarlyStop {
 
 impl SubscribedWait {
     /// Subscribes to events and installs the signal handlers. The deadline counts from this call.
-    pub(crate) fn subscribe(
+    pub(crate) fn subscribe_and_handle_signals(
         options: WaitOptions,
         session: &mut Session,
     ) -> Result<SubscribedWait, Error> {
         let begun = Instant::now();
         let interrupt = InterruptFlags::install_handlers_once();
-        interrupt.exit_process_after_signal(TIME_AFTER_SIGNAL)?;
+        interrupt.spawn_exit_after_signal(TIME_AFTER_SIGNAL)?;
         let deadline = options.deadline.and_then(|left| begun.checked_add(left));
         let (core, ui) = session.core_and_ui()?;
         core.limit_calls_until(deadline);
@@ -164,7 +164,9 @@ impl SubscribedWait {
         let silent_s = run.server_silence().filter(|_| at_deadline);
         let (core, _) = session.core_and_ui()?;
         core.limit_calls_until(None);
-        let decisive = run.decisive.or_else(|| run.jobs.unfinished_jobs().next());
+        let decisive = run
+            .decisive
+            .or_else(|| run.jobs.pending_job_indexes().next());
         let (reached, left) = (run.jobs.reached, run.jobs.pending);
         run.display.remove_from_screen();
         let items = run.jobs.into_items();
@@ -263,7 +265,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     fn read_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, EarlyStop> {
-        self.read_unfinished_jobs(session, self.waiter.options.must_exist)?;
+        self.read_pending_jobs(session, self.waiter.options.must_exist)?;
         self.deadline = self.waiter.deadline;
         let mut next_turn = Instant::now() + READ_INTERVAL;
         loop {
@@ -272,16 +274,16 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             }
             self.check_early_stop()?;
             self.display
-                .show_line_per_pending_job(&self.jobs, self.waiter.begun);
-            if self.take_events_and_may_lack_some() {
-                self.read_unfinished_jobs(session, false)?;
+                .show_pending_lines_unless_bar(&self.jobs, self.waiter.begun);
+            if self.wait_for_events_and_may_lack_some() {
+                self.read_pending_jobs(session, false)?;
                 continue;
             }
             let dirty = self.jobs.take_dirty();
-            self.read_jobs(&dirty, session)?;
+            self.read_jobs_until_decided(&dirty, session)?;
             if Instant::now() >= next_turn {
-                let turn = self.jobs.next_unfinished_batch(MAX_JOBS_PER_READ);
-                self.read_jobs(&turn, session)?;
+                let turn = self.jobs.next_pending_batch(MAX_JOBS_PER_READ);
+                self.read_jobs_until_decided(&turn, session)?;
                 next_turn = Instant::now() + READ_INTERVAL;
             }
         }
@@ -289,7 +291,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
 
     /// Takes the events that arrive until the next check. True if a lost connection is back, so that events may have
     /// been missed.
-    fn take_events_and_may_lack_some(&mut self) -> bool {
+    fn wait_for_events_and_may_lack_some(&mut self) -> bool {
         let mut until = Instant::now() + SIGNAL_CHECK_INTERVAL;
         if let Some(deadline) = self.waiter.deadline {
             until = until.min(deadline);
@@ -315,13 +317,13 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         false
     }
 
-    fn read_unfinished_jobs(
+    fn read_pending_jobs(
         &mut self,
         session: &mut Session,
         must_exist: bool,
     ) -> Result<(), EarlyStop> {
-        let all: Vec<usize> = self.jobs.unfinished_jobs().collect();
-        self.read_jobs(&all, session)?;
+        let all: Vec<usize> = self.jobs.pending_job_indexes().collect();
+        self.read_jobs_until_decided(&all, session)?;
         if !must_exist || self.waiter.options.allow_gone {
             return Ok(());
         }
@@ -337,7 +339,11 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// Reads these jobs in batches. Stops early once a job decides the outcome.
-    fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
+    fn read_jobs_until_decided(
+        &mut self,
+        which: &[usize],
+        session: &mut Session,
+    ) -> Result<(), EarlyStop> {
         for batch in which.chunks(MAX_JOBS_PER_CALL) {
             self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
@@ -406,7 +412,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             self.decisive.get_or_insert(at);
         }
         let ended = &mut self.ended;
-        self.display.print_ended_job(|| {
+        self.display.print_and_count_ended_job(|| {
             ended(ui, item)?;
             ui.flush_stdout_and_wait_for_pager()
         })

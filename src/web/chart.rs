@@ -168,7 +168,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
         }
     }
     if let Some(oldest) = oldest_s.filter(|oldest| *oldest >= 1.0) {
-        let x = LEFT + step * bar_position_of_duration(oldest);
+        let x = LEFT + step * duration_position_in_bars(oldest);
         let (anchor, gap) = if x > 180.0 {
             ("end", -6.0)
         } else {
@@ -195,7 +195,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
 }
 
 /// The position of a duration on the axis of a histogram, in bars from the left: 2.5 is the middle of the third bar.
-fn bar_position_of_duration(seconds: f64) -> f64 {
+fn duration_position_in_bars(seconds: f64) -> f64 {
     let mut from = 0.0;
     for (at, bound) in BAR_BOUNDS.iter().enumerate() {
         let to = *bound as f64;

@@ -37,7 +37,7 @@ pub(super) fn event_stream<'a>(
                 stream.send_part(b": ping\n\n")?;
                 sent = Instant::now();
             }
-            stream.wait(server.snapshot_interval().min(PING))?;
+            stream.wait_while_connected(server.snapshot_interval().min(PING))?;
         }
     })
 }

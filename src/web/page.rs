@@ -186,7 +186,7 @@ impl PageFrame<'_> {
     }
 
     /// A job by its class, with a short jid.
-    pub(super) fn job_link_by_class(&self, klass: Option<&Name>, jid: &Name) -> Markup {
+    pub(super) fn job_link_with_class_text(&self, klass: Option<&Name>, jid: &Name) -> Markup {
         html! {
             @if let Some(klass) = klass {
                 (self.name_link("jobs", jid, &name_or_empty_label(klass))) " " span.mono.dim { (text::short_jid(jid)) }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::machine::rotation::{QueueOrder, Rotation};
+use super::machine::rotation::{QueueOrder, QueueRotation};
 use super::queues::{FoundQueues, MAX_QUEUES};
 use crate::core::call::Core;
 use crate::model::popped_job::PoppedJob;
@@ -17,8 +17,8 @@ pub(super) enum PopOrder {
     /// The largest lag first.
     ByLag,
     /// Bucket by bucket, as the stored priority patterns group the queues. The queues of a fair bucket take turns, by
-    /// its [`Rotation`].
-    ByPatterns(Vec<(PriorityBucket, Option<Rotation>)>),
+    /// its [`QueueRotation`].
+    ByPatterns(Vec<(PriorityBucket, Option<QueueRotation>)>),
 }
 
 impl PopOrder {
@@ -45,7 +45,7 @@ impl PopOrder {
                     rotation.set_queues_if_changed(bucket.queues.clone());
                     rotation
                 }
-                None => Rotation::new(QueueOrder::RoundRobin, bucket.queues.clone()),
+                None => QueueRotation::new(QueueOrder::RoundRobin, bucket.queues.clone()),
             });
             buckets.push((bucket.clone(), rotation));
         }

@@ -10,7 +10,7 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::machine::event::{EndedProcess, JobLabel, JobResult, ProcessExit};
+use super::machine::event::{EndedProcess, JobResult, ProcessExit, ReportedJob};
 use super::options::HookCommands;
 use super::process::{
     Launch, ProcessEnd, ProcessEvent, Processes, ProgramDirectory, StdoutMode, Waker,
@@ -223,7 +223,7 @@ impl HookQueue {
     /// Runs `--on-exhausted` if the job failed.
     pub(super) fn add_exhausted_hook_if_failed(
         &mut self,
-        job: &JobLabel,
+        job: &ReportedJob,
         result: JobResult,
         detail: &str,
     ) {
@@ -247,7 +247,7 @@ impl HookQueue {
     }
 
     /// Runs `--on-crash` if the process of a slot was ended by a signal that this worker did not send.
-    pub(super) fn add_crash_hook_unless_stopped(&mut self, slot: usize, end: &EndedProcess) {
+    pub(super) fn add_crash_hook_if_killed_by_others(&mut self, slot: usize, end: &EndedProcess) {
         let was_stopped = self.stopped.remove(&slot);
         let (ProcessExit::Signal(signal), false) = (end.exit, was_stopped) else {
             return;

@@ -104,7 +104,7 @@ pub(crate) fn run(members: &ContextMembers, session: &mut Session) -> Result<Exi
         all.list.push(worker);
     }
     let exit = all.run_until_all_ended(&events, session);
-    session.ui.end_output_thread(MAX_WAIT_FOR_READER);
+    session.ui.end_output_thread_if_written(MAX_WAIT_FOR_READER);
     exit
 }
 

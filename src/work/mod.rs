@@ -37,12 +37,12 @@ use self::machine::event::{
     Action, AnswerLineContent, Event, MachineConfig, Report, StartFailure, TerminationSignal,
     WorkerRunResult,
 };
-use self::machine::rotation::Rotation;
+use self::machine::rotation::QueueRotation;
 use self::metrics_server::MetricsServer;
 use self::monitor::{LoopState, WorkMonitor};
 use self::notices::PutWatch;
 pub(crate) use self::options::{HookCommands, WorkOptions};
-use self::process::answer::{self, Answer, AnswerKind};
+use self::process::answer::{self, Answer, AnswerContent};
 use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
 use self::queues::{FoundQueues, QueueSelectors};
 use self::reporter::Reporter;
@@ -157,7 +157,7 @@ pub(crate) fn run(
     };
     let time = WorkClock::new(now);
     let arrangement = PopOrder::new(options.order, &found);
-    let rotation = Rotation::new(options.order, found.queues.clone());
+    let rotation = QueueRotation::new(options.order, found.queues.clone());
     let core = session.take_or_open_core()?;
     let (notify, notices) = channel();
     let watch = subscribe_and_start_put_watch(&core, &worker, notify, &waker, session)?;
@@ -206,7 +206,9 @@ pub(crate) fn run(
     let result = work.run(session);
     work.write_summary_once(session);
     work.warn_of_stdout_fault(session);
-    session.ui.end_output_thread(MAX_WAIT_FOR_READERS);
+    session
+        .ui
+        .end_output_thread_if_written(MAX_WAIT_FOR_READERS);
     let result = result?;
     if !matches!(result, WorkerRunResult::Stopped { .. }) {
         work.server.deregister_worker_if_jobless();
@@ -370,7 +372,7 @@ fn subscribe_and_start_put_watch(
 ) -> Result<Option<PutWatch>, Error> {
     match core.subscribe_to_events(&[EventChannel::Worker(worker.clone())]) {
         Ok(notices) => {
-            notices::forward_notices(notices, events.clone(), waker.clone())?;
+            notices::forward_notices_in_thread(notices, events.clone(), waker.clone())?;
             let core = core.unconnected_copy();
             Ok(Some(PutWatch::start(core, events, waker.clone())?))
         }
@@ -485,7 +487,7 @@ impl WorkLoop {
             if let Some(result) = self.result.take_if(|_| is_over) {
                 self.write_summary_once(session);
                 let is_hasty = self.gives_up_readers || self.stops > 1;
-                if is_hasty || session.ui.has_written_everything() {
+                if is_hasty || session.ui.is_output_thread_drained() {
                     return Ok(match result {
                         // No job was left, but the second signal stopped hooks: the result is a stopped worker.
                         WorkerRunResult::Done if self.stops > 1 => WorkerRunResult::Stopped {
@@ -498,9 +500,9 @@ impl WorkLoop {
                 self.result = Some(result);
             }
             self.reporter
-                .update_status(self.machine.running_job_count(), session);
+                .update_status_line_and_warn_of_loss(self.machine.running_job_count(), session);
             self.reporter.write_collected_lines(session);
-            self.hold_work_while_output_congested(session);
+            self.hold_or_resume_by_output_congestion(session);
             self.warn_of_stdout_fault(session);
             let until = self.next_wakeup();
             self.update_monitor(until);
@@ -573,7 +575,7 @@ impl WorkLoop {
     }
 
     /// Stops beginning jobs and reading their output while too much output waits for the readers of stdout and stderr.
-    fn hold_work_while_output_congested(&mut self, session: &Session) {
+    fn hold_or_resume_by_output_congestion(&mut self, session: &Session) {
         let is_congested = session.ui.is_output_thread_full();
         if is_congested != self.is_on_hold {
             self.is_on_hold = is_congested;
@@ -591,7 +593,7 @@ impl WorkLoop {
 
     /// When something is to be done next.
     fn next_wakeup(&mut self) -> Option<Instant> {
-        let is_idle = self.machine.is_idle(self.time.steady_seconds());
+        let is_idle = self.machine.is_waiting_for_jobs(self.time.steady_seconds());
         let watch = self
             .watch
             .as_mut()
@@ -660,7 +662,7 @@ impl WorkLoop {
                 let end = self
                     .launcher
                     .to_ended_process(slot, end, &mut self.reporter);
-                self.hooks.add_crash_hook_unless_stopped(slot, &end);
+                self.hooks.add_crash_hook_if_killed_by_others(slot, &end);
                 self.machine.handle_event(now, Event::Ended { slot, end });
             }
             ProcessEvent::Signal(SIGTTIN) => {
@@ -732,7 +734,7 @@ impl WorkLoop {
                 self.processes
                     .write_stdin(slot, launcher::cancel_line(&jid));
             }
-            Action::CloseInput { slot } => self.processes.close_stdin(slot),
+            Action::CloseInput { slot } => self.processes.close_stdin_when_written(slot),
             Action::Signal { slot, signal } => {
                 let signal = match signal {
                     TerminationSignal::Term => rustix::process::Signal::TERM,
@@ -778,8 +780,8 @@ impl WorkLoop {
                         .warn_once_of_ignored_answer_part(slot, &jid, reason);
                 }
                 let content = match what {
-                    AnswerKind::Ending(way) => AnswerLineContent::Ending(way),
-                    AnswerKind::Progress(text) => AnswerLineContent::Progress(text),
+                    AnswerContent::Ending(way) => AnswerLineContent::Ending(way),
+                    AnswerContent::Progress(text) => AnswerLineContent::Progress(text),
                 };
                 (Some(jid), content)
             }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::machine::event::Event;
 use super::process::Waker;
-use crate::core::api::event::{EventOrConnectionChange, EventStream, PutNotice};
+use crate::core::api::event::{EventOrConnectionChange, EventStream, PutOrSubscriptionStart};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::event::EventKind;
@@ -19,7 +19,7 @@ const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
 /// Starts a thread that sends an event for each notice of a lost lock or a cancelled job. The thread ends when nobody
 /// receives the events any more.
-pub(super) fn forward_notices(
+pub(super) fn forward_notices_in_thread(
     notices: EventStream,
     events: Sender<Event>,
     waker: Waker,
@@ -137,8 +137,8 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
             event = notices
                 .next_notice(Instant::now() + STOP_CHECK_INTERVAL)
                 .map(|notice| match notice {
-                    PutNotice::Subscribed => Event::Put(None),
-                    PutNotice::Put(queue) => Event::Put(Some(queue)),
+                    PutOrSubscriptionStart::Subscribed => Event::Put(None),
+                    PutOrSubscriptionStart::Put(queue) => Event::Put(Some(queue)),
                 });
             match orders.try_recv() {
                 Ok(order) => is_wanted = order,

@@ -85,7 +85,7 @@ impl QueueSelectors {
         if by_patterns || self.uses_stored_identifier_patterns() {
             identifiers = core.queue_identifier_patterns(core.now())?;
         }
-        let queues = identifiers.select_queues(&self.queues, &known);
+        let queues = identifiers.select_queues_with_weights(&self.queues, &known);
         let buckets = if by_patterns {
             let patterns = core.queue_priority_patterns(core.now())?;
             Some(sort_by_priority(&queues, &patterns, &identifiers))

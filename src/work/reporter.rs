@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::MAX_NAMED;
 use super::machine::event::{
-    BadLineKind, JobLabel, JobResult, JobsLeftInQueue, ProcessExit, Report,
+    BadLineKind, JobResult, JobsLeftInQueue, ProcessExit, Report, ReportedJob,
 };
 use super::monitor::WorkMonitor;
 use crate::args::format::Format;
@@ -357,7 +357,7 @@ format!("the command ended with {exit}")
         }
     }
 
-    fn work_event(&self, at: Moment, event: WorkEventKind, job: JobLabel) -> WorkEvent {
+    fn work_event(&self, at: Moment, event: WorkEventKind, job: ReportedJob) -> WorkEvent {
         WorkEvent {
             at,
             event,
@@ -426,7 +426,11 @@ format!("the command ended with {exit}")
     }
 
     /// Updates the status line on a terminal, and warns of a server that has been unavailable for some time.
-    pub(super) fn update_status(&mut self, running: usize, session: &Session) {
+    pub(super) fn update_status_line_and_warn_of_loss(
+        &mut self,
+        running: usize,
+        session: &Session,
+    ) {
         self.warn_of_lasting_server_loss();
         if !self.has_status || self.shown_at.elapsed() < STATUS_INTERVAL {
             return;
@@ -440,7 +444,7 @@ format!("the command ended with {exit}")
             with_thousands_separators(self.counts.completed),
             with_thousands_separators(self.counts.failed)
         );
-        session.ui.show_status_line(line);
+        session.ui.show_status_line_if_idle(line);
     }
 
     pub(super) fn write_summary(&mut self, session: &mut Session) {

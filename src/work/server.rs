@@ -239,7 +239,7 @@ impl ServerCaller {
                 let known: HashSet<Name> = known.into_iter().collect();
                 let core = &mut self.core;
                 let reply = core
-                    .finish_jobs_again(self.finish_and_pop_at, &self.worker, &endings)
+                    .finish_jobs_after_lost_reply(self.finish_and_pop_at, &self.worker, &endings)
                     .and_then(|endings| {
                         let jobs = core.recover_jobs_of_lost_pop(now, &self.worker, |jid| {
                             known.contains(jid)

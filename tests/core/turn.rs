@@ -371,7 +371,9 @@ fn a_lost_turn_is_unknown_and_its_jobs_are_taken_over() {
     )));
     assert_eq!(core.state("a4"), "waiting", "the turn is not repeated");
     assert_eq!(
-        worker.finish_jobs_again(at(10), &w, &ends).unwrap(),
+        worker
+            .finish_jobs_after_lost_reply(at(10), &w, &ends)
+            .unwrap(),
         [done("complete"), retried("scheduled", 4)]
     );
     let known = |jid: &Name| jid.as_bytes() == b"a1";
@@ -406,7 +408,9 @@ fn a_turn_that_never_arrived_is_unknown_too() {
         &ends
     )));
     assert_eq!(
-        worker.finish_jobs_again(at(10), &w, &ends).unwrap(),
+        worker
+            .finish_jobs_after_lost_reply(at(10), &w, &ends)
+            .unwrap(),
         [done("complete")]
     );
     assert!(

@@ -190,7 +190,7 @@ fn streams_make_room_for_other_requests() {
         "/live" => Response::events(|stream| {
             loop {
                 stream.send_part(b": ping\n\n")?;
-                stream.wait(Duration::from_secs(60))?;
+                stream.wait_while_connected(Duration::from_secs(60))?;
             }
         }),
         _ => Response::text(Status::Ok, "hello"),

@@ -19,7 +19,7 @@ fn waiting() -> (TestListener, mpsc::Receiver<bool>) {
         let sender = sender.clone();
         Response::events(move |stream| {
             let sent = stream.send_part(b"data: 1\n\n");
-            let waited = sent.and_then(|()| stream.wait(Duration::MAX));
+            let waited = sent.and_then(|()| stream.wait_while_connected(Duration::MAX));
             sender.send(waited.is_ok()).unwrap();
             waited
         })
@@ -32,7 +32,7 @@ fn events_are_sent_as_they_come_and_the_connection_ends_with_them() {
     let listener = TestListener::start(|_| {
         Response::events(|stream| {
             stream.send_part(b"data: 1\n\n")?;
-            stream.wait(Duration::from_millis(1))?;
+            stream.wait_while_connected(Duration::from_millis(1))?;
             stream.send_part(b"data: 2\n\n")
         })
     });

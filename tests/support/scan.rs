@@ -37,10 +37,10 @@ impl CandidateSink for ScanResult {
         place: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
-        self.take_candidate_group(core, place, vec![item])
+        self.take_candidates_for_one_call(core, place, vec![item])
     }
 
-    fn take_candidate_group(
+    fn take_candidates_for_one_call(
         &mut self,
         _: &mut Plain,
         place: &ItemLocation,
@@ -68,7 +68,7 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
-    fn verify_waiting_at_scan_end(&mut self, _: &mut Plain) -> Result<(), Error> {
+    fn verify_candidates_at_scan_end(&mut self, _: &mut Plain) -> Result<(), Error> {
         self.whole = true;
         Ok(())
     }
@@ -148,8 +148,8 @@ impl CandidateSink for Between<'_> {
         self.most
     }
 
-    fn verify_waiting_at_scan_end(&mut self, core: &mut Plain) -> Result<(), Error> {
-        self.scanned.verify_waiting_at_scan_end(core)
+    fn verify_candidates_at_scan_end(&mut self, core: &mut Plain) -> Result<(), Error> {
+        self.scanned.verify_candidates_at_scan_end(core)
     }
 }
 

@@ -9,7 +9,7 @@ use qless::internals::machine::event::{
     Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
     ProcessExit, Report, ServerRequest, StartFailure, TerminationSignal, WorkLimit,
 };
-use qless::internals::machine::rotation::{QueueOrder, Rotation};
+use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
 use qless::internals::{Error, Kind, Name, ReadyQueues};
@@ -71,7 +71,7 @@ impl Worker {
     fn new(config: MachineConfig, queues: &[(&str, u32)], order: QueueOrder) -> Worker {
         let queues = queues.iter().map(|(queue, weight)| (name(queue), *weight));
         Worker {
-            machine: Machine::new(config, Rotation::new(order, queues.collect()), 0.0),
+            machine: Machine::new(config, QueueRotation::new(order, queues.collect()), 0.0),
             now: 0.0,
             endings: 0,
         }

@@ -265,7 +265,7 @@ fn a_persistent_program_answers_line_by_line_also_on_stdout() {
         programs.line(&format!("three {word}"));
     }
     programs.processes.write_stdin(0, b"c\n".to_vec());
-    programs.processes.close_stdin(0);
+    programs.processes.close_stdin_when_written(0);
     let left = programs.end();
     assert_eq!(left.end.exit, ProcessExit::Code(7));
     assert_eq!(left.lines.len(), 6);
@@ -376,7 +376,7 @@ fn a_program_that_reads_slowly_gets_everything() {
     };
     programs.launch(0, launch).unwrap();
     programs.processes.write_stdin(0, vec![b'y'; 1 << 20]);
-    programs.processes.close_stdin(0);
+    programs.processes.close_stdin_when_written(0);
     programs.processes.write_stdin(0, b"too late".to_vec());
     assert_eq!(programs.end().stdout.trim(), (2 << 20).to_string());
 }

@@ -13,7 +13,7 @@ use qless::internals::machine::event::{
     Action, AnswerLineContent, DispatchMode, EndedAndPopped, EndedProcess, Event, MachineConfig,
     ProcessExit, Report, ServerRequest, StartFailure, TerminationSignal, WorkLimit,
 };
-use qless::internals::machine::rotation::{QueueOrder, Rotation};
+use qless::internals::machine::rotation::{QueueOrder, QueueRotation};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
 use qless::internals::{Error, Kind, Name, ReadyQueues};
@@ -135,7 +135,7 @@ impl World {
         let queues = empty.chain(["q".to_owned()]);
         let queues = queues.map(|queue| (Name::from(queue), 1)).collect();
         World {
-            machine: Machine::new(config, Rotation::new(QueueOrder::Ordered, queues), 0.0),
+            machine: Machine::new(config, QueueRotation::new(QueueOrder::Ordered, queues), 0.0),
             mode,
             time_limit,
             now: 0.0,

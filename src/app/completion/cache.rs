@@ -57,7 +57,7 @@ impl Cache {
         if !is_younger_than(&path, FRESH) {
             return None;
         }
-        let mut file = open::open_private(&path, OpenOptions::new().read(true)).ok()?;
+        let mut file = open::open_if_private(&path, OpenOptions::new().read(true)).ok()?;
         let mut text = String::new();
         file.read_to_string(&mut text).ok()?;
         let named = text.lines().map(|line| {

@@ -53,13 +53,13 @@ pub(super) fn find_candidates(
     }
     let deadline = lookup_deadline?;
     let Some(members) = &file.members else {
-        return names_on_server(kind, globals, &file, deadline);
+        return read_names_from_cache_or_server(kind, globals, &file, deadline);
     };
     let found = thread::scope(|scope| {
         let ask = |member: &ContextMember| {
             let (globals, file) = (member.globals.clone(), member.file.clone());
             threads::spawn_scoped(scope, move || {
-                names_on_server(kind, globals, &file, deadline)
+                read_names_from_cache_or_server(kind, globals, &file, deadline)
             })
         };
         let lookups: Vec<_> = members.list.iter().map(ask).collect();
@@ -78,7 +78,7 @@ pub(super) fn find_candidates(
 }
 
 /// The names of a kind on one server.
-fn names_on_server(
+fn read_names_from_cache_or_server(
     kind: CompletionKind,
     globals: Globals,
     file: &File,

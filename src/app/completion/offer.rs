@@ -50,7 +50,7 @@ pub(super) fn offer_at_cursor(
             if cursor.positionals.is_empty() && !cursor.escaped {
                 let is_root = cursor.command.get_name() == whole.get_name();
                 let command = if is_root { whole } else { cursor.command };
-                offer.candidates = subcommand_candidates(command, &cursor.begun);
+                offer.candidates = subcommand_or_alias_candidates(command, &cursor.begun);
             }
             if let Some(arg) = arg {
                 add_value_candidates(whole, cursor, arg, lookup_deadline, &mut offer);
@@ -116,7 +116,7 @@ fn is_flag_excluded(cursor: &CompletionCursor, arg: &Arg) -> bool {
 }
 
 /// The subcommands by name. An alias takes the place of a name if only the alias begins with the typed text.
-fn subcommand_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
+fn subcommand_or_alias_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
     let shown = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set());
@@ -245,7 +245,7 @@ fn command_path_candidates(
             None => return Vec::new(),
         }
     }
-    let mut words = subcommand_candidates(command, &cursor.begun);
+    let mut words = subcommand_or_alias_candidates(command, &cursor.begun);
     if with_topics && path.is_empty() {
         words.extend(help::TOPICS.map(|(topic, says)| Candidate::new(topic, says)));
     }

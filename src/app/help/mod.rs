@@ -74,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["environment"] => ENVIRONMENT.into(),
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
-        ["findings"] => findings::help_topic(),
+        ["findings"] => findings::help_topic_text(),
         ["recipes"] => RECIPES.into(),
         ["work-protocol"] => WORK.into(),
         ["acl"] => rights::acl_lines(session.prefix(), args.form.unwrap_or_default()),

@@ -9,7 +9,7 @@ use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
 use crate::check::verify::finding_filter::exclude_failure_list_searches_if_jobs;
-use crate::check::verify::run::{CheckOptions, ScanResult};
+use crate::check::verify::run::{CheckOptions, CheckOutcome};
 use crate::check::verify::unlisted;
 use crate::core::script::keys::Keys;
 use crate::error::Error;
@@ -26,11 +26,11 @@ use crate::view::json;
 pub(super) fn run_dry_run(
     options: &CheckOptions,
     keeps_undo: bool,
-    result: ScanResult,
+    result: CheckOutcome,
     interrupt: &InterruptFlags,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let ScanResult { check, queue, .. } = result;
+    let CheckOutcome { check, queue, .. } = result;
     let repairable: u64 = check.items.iter().map(|found| found.repairable).sum();
     let what = match repairable {
         0 => "there is nothing to repair".to_owned(),
@@ -91,7 +91,9 @@ pub(super) fn run_dry_run(
         for mut batch in unlisted::split_off_unlisted_jobs(session.core()?, batch, &mut wait)? {
             let kind = batch.location.kind;
             let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
-            while let Some(groups) = batch.take_groups(max_batch.min(batch_sizes.size_for(kind))) {
+            while let Some(groups) =
+                batch.take_groups_for_next_call(max_batch.min(batch_sizes.size_for(kind)))
+            {
                 let (core, items) = (session.core()?, groups.concat());
                 let mut rest = items.as_slice();
                 while !rest.is_empty() {

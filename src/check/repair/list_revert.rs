@@ -89,7 +89,7 @@ impl RemovedListEntries {
     }
 
     /// Whether the list is written as a whole.
-    pub(super) fn is_long_enough_to_rewrite(&self) -> bool {
+    pub(super) fn has_enough_entries_to_rewrite_list(&self) -> bool {
         self.entries.len() >= MIN_ENTRIES
     }
 
@@ -100,7 +100,7 @@ impl RemovedListEntries {
         core: &mut Core,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Vec<KeyChange>, Error> {
-        let mut returned = self.count_returned_entries(core, &mut pace)?;
+        let mut returned = self.count_entries_already_in_list(core, &mut pace)?;
         let entries = self.entries.iter();
         let rest = entries.filter(|(_, entry)| !take_if_returned(&mut returned, entry));
         let changes = rest.map(|(index, entry)| KeyChange {
@@ -113,7 +113,7 @@ impl RemovedListEntries {
     }
 
     /// Reads the list, and counts how often it has each removed entry again.
-    fn count_returned_entries(
+    fn count_entries_already_in_list(
         &self,
         core: &mut Core,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
@@ -176,7 +176,7 @@ impl RemovedListEntries {
     ) -> Result<Option<RevertCounts>, Error> {
         let mut merge = ListMerge {
             rewrite,
-            present: self.count_returned_entries(core, pace)?,
+            present: self.count_entries_already_in_list(core, pace)?,
             rest: &self.entries,
             length: 0,
             returned: 0,
@@ -187,13 +187,15 @@ impl RemovedListEntries {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
-                if !merge.try_restore_reached_entries(core) || !merge.try_buffer_entry(core, entry)
+                if !merge.try_buffer_removed_entries_due_next(core)
+                    || !merge.try_buffer_entry(core, entry)
                 {
                     return Ok(None);
                 }
             }
         }
-        let complete = merge.try_restore_reached_entries(core) && merge.try_flush_entries(core);
+        let complete =
+            merge.try_buffer_removed_entries_due_next(core) && merge.try_flush_entries(core);
         Ok(complete.then_some(RevertCounts {
             reverted: merge.returned,
             skipped: self.entries.len() as u64 - merge.returned,
@@ -248,7 +250,7 @@ struct ListMerge<'a> {
 impl ListMerge<'_> {
     /// Adds the removed entries whose index the replacement list has reached, except entries that the list already
     /// has again. Returns false if a write failed.
-    fn try_restore_reached_entries(&mut self, core: &mut Core) -> bool {
+    fn try_buffer_removed_entries_due_next(&mut self, core: &mut Core) -> bool {
         while let Some(((index, entry), rest)) = self.rest.split_first() {
             if *index > self.length {
                 break;

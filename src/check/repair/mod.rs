@@ -18,7 +18,7 @@ use self::rounds::ApprovedRepair;
 use self::undo::UndoWriter;
 use super::verify::batch_size::BatchSizes;
 use super::verify::run;
-use super::verify::run::{CheckOptions, ScanResult};
+use super::verify::run::{CheckOptions, CheckOutcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
@@ -81,7 +81,9 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     ask_for_approval(&first, session)?;
     let repair_name = new_repair_name(session.now());
     let undo = match undo {
-        Some(mut undo) => undo.write_header(session).map(|()| Some(undo))?,
+        Some(mut undo) => undo
+            .write_header_or_note_restart(session)
+            .map(|()| Some(undo))?,
         None => None,
     };
     let round_trip = session.core()?.measure_round_trip(now);
@@ -118,10 +120,10 @@ fn new_repair_name(now: Moment) -> String {
 }
 
 /// Reports a scan after which no repair follows: it is incomplete, or found nothing to repair.
-fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Exit, Error> {
+fn report_without_repair(result: CheckOutcome, session: &mut Session) -> Result<Exit, Error> {
     session.ui.mark_nothing_changed();
     if result.halted.is_none() && session.ui.format().is_json_or_ndjson() {
-        let failing = result.is_failing();
+        let failing = result.reaches_fail_on_severity();
         let rows = result.check.items.iter().cloned().map(RepairRow::from);
         session.ui.show(&RepairReport {
             items: rows.collect(),
@@ -133,7 +135,7 @@ fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Ex
     }
     let decisions = decisions_for_operator_text(&result.check.items, Severity::Warn);
     let complete = result.halted.is_none();
-    let skipped_by_scope = result.queue.skipped_by_scope();
+    let skipped_by_scope = result.queue.findings_skipped_by_scope();
     let exit = run::report_findings(result, false, session)?;
     note_skipped_repairs(skipped_by_scope, &[], session);
     if complete && !decisions.is_empty() {
@@ -174,7 +176,7 @@ fn exit_code(is_failing: bool) -> Exit {
 }
 
 /// Shows the plan and asks for approval.
-fn ask_for_approval(result: &ScanResult, session: &mut Session) -> Result<(), Error> {
+fn ask_for_approval(result: &CheckOutcome, session: &mut Session) -> Result<(), Error> {
     let items = &result.check.items;
     let repairable = items.iter().map(|found| found.repairable).sum();
     let what = format!(

@@ -100,7 +100,7 @@ impl Repairer {
                 self.stage = batch.stage;
                 let kind = batch.location.kind;
                 let findings = exclude_failure_list_searches_if_jobs(findings.clone(), kind);
-                while let Some(groups) = batch.take_groups(self.batch_size(kind)) {
+                while let Some(groups) = batch.take_groups_for_next_call(self.batch_size(kind)) {
                     let location = batch.call_location(&groups);
                     repaired +=
                         self.repair_groups_or_halves(core, &findings, &location, &groups)?;
@@ -114,7 +114,7 @@ impl Repairer {
     /// The filter for the scan after a round of repairs. It also selects the release of each job from which this
     /// repair removed a missing dependency, because the approval of the removal includes this release.
     pub(crate) fn filter_for_rescan(&mut self) -> FindingFilter {
-        self.filter = self.filter.with_releases_of(self.freed.clone());
+        self.filter = self.filter.also_selecting_releases_of(self.freed.clone());
         self.filter.clone()
     }
 
@@ -222,7 +222,7 @@ impl Repairer {
                 }
                 (Ok(reply), None) => (reply, Ok(())),
                 (Err(error), Some(undo)) => {
-                    undo.write_failed_batch(&error)?;
+                    undo.write_failed_batch_unless_outcome_unknown(&error)?;
                     return Err(error);
                 }
                 (Err(error), None) => return Err(error),

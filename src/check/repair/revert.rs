@@ -150,7 +150,7 @@ fn revert_file(
         let mut repairs = repairs.into_iter().peekable();
         let mut changes: Vec<KeyChange> = Vec::new();
         while let Some(repair) = repairs.next() {
-            reverter.sort_into_lists_and_others(repair, &mut changes)?;
+            reverter.sort_changes_and_revert_conflicting(repair, &mut changes)?;
             // One call reverts all changes of a finding, so the call ends before a finding that does not fit.
             let more = repairs.peek().map(|repair| repair.changes.len());
             if more.is_none_or(|more| changes.len() + more > reverter.batch_size()) {
@@ -185,7 +185,7 @@ impl Reverter<'_> {
 
     /// Collects the entries that the repair of a finding removed from a failure list. Adds all other changes of the
     /// repair to `other_changes`.
-    fn sort_into_lists_and_others(
+    fn sort_changes_and_revert_conflicting(
         &mut self,
         repair: RepairToRevert,
         other_changes: &mut Vec<KeyChange>,
@@ -243,7 +243,7 @@ impl Reverter<'_> {
     fn revert_list(&mut self, list: &RemovedListEntries) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| pace_unless_interrupted(pace, interrupt, count);
-        if list.is_long_enough_to_rewrite()
+        if list.has_enough_entries_to_rewrite_list()
             && let Some(counts) = list.try_rewrite_list(self.core, &mut wait)?
         {
             self.add_counts(counts);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::repairer::Repairer;
 use super::{exit_code, note_skipped_repairs};
 use crate::check::verify::run;
-use crate::check::verify::run::{CheckOptions, ScanResult};
+use crate::check::verify::run::{CheckOptions, CheckOutcome};
 use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -35,7 +35,7 @@ pub(super) struct ApprovedRepair<'a> {
 impl ApprovedRepair<'_> {
     pub(super) fn repair_and_report(
         mut self,
-        first_scan: ScanResult,
+        first_scan: CheckOutcome,
         session: &mut Session,
     ) -> Result<Exit, Error> {
         let mut repairable: BTreeMap<FindingId, u64> = BTreeMap::new();
@@ -43,9 +43,9 @@ impl ApprovedRepair<'_> {
             *repairable.entry(item.finding.id).or_default() += item.repairable;
         }
         let before = first_scan.check.items.clone();
-        let skipped_by_scope = first_scan.queue.skipped_by_scope();
-        let too_many_dependencies = first_scan.queue.jobs_with_too_many_dependencies();
-        let (mut last, error) = self.repair_and_rescan(first_scan, session)?;
+        let skipped_by_scope = first_scan.queue.findings_skipped_by_scope();
+        let too_many_dependencies = first_scan.queue.jobs_with_unrestorable_dependencies();
+        let (mut last, error) = self.repair_and_rescan_in_rounds(first_scan, session)?;
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
         let elapsed = self.stopwatch.elapsed_seconds();
@@ -53,7 +53,7 @@ impl ApprovedRepair<'_> {
         let repaired = self.make_report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
         let summary = repaired.totals_line();
-        let failing = last.is_failing();
+        let failing = last.reaches_fail_on_severity();
         note_skipped_repairs(skipped_by_scope, &too_many_dependencies, session);
         if let Some(error) = error {
             session.ui.note(&summary);
@@ -88,11 +88,11 @@ impl ApprovedRepair<'_> {
 
     /// Repeats a repair and a scan until nothing more is to repair, or up to [`MAX_ROUNDS`] times. Returns the last
     /// complete scan, and the error that ended the repair early, if any.
-    fn repair_and_rescan(
+    fn repair_and_rescan_in_rounds(
         &mut self,
-        first: ScanResult,
+        first: CheckOutcome,
         session: &mut Session,
-    ) -> Result<(ScanResult, Option<Error>), Error> {
+    ) -> Result<(CheckOutcome, Option<Error>), Error> {
         let mut last = first;
         for round in 1.. {
             let queue = std::mem::take(&mut last.queue);
@@ -137,7 +137,7 @@ impl ApprovedRepair<'_> {
     /// found, minus the repairs since that scan.
     fn make_report(
         &self,
-        last: &ScanResult,
+        last: &CheckOutcome,
         mut repairable: BTreeMap<FindingId, u64>,
         first: Vec<ReportedFinding>,
         is_complete: bool,
@@ -183,7 +183,7 @@ impl ApprovedRepair<'_> {
         items.iter().for_each(|row| totals.add_counts(row.counts));
         let scan = ScanSummary {
             complete: is_complete,
-            clean: is_complete && !last.is_failing(),
+            clean: is_complete && !last.reaches_fail_on_severity(),
             ..last.check.scan.clone()
         };
         RepairReport {
@@ -249,7 +249,7 @@ mod tests {
         repair.repairer.counts = counts(505);
         let mut found = ReportedFinding::new(FindingId::GhostWaiting, Severity::Critical);
         found.count = 100;
-        let last = ScanResult {
+        let last = CheckOutcome {
             check: CheckReport {
                 scan: ScanSummary {
                     keys: 1,

@@ -59,13 +59,16 @@ impl UndoWriter {
     }
 
     /// Writes the first line.
-    pub(crate) fn write_header(&mut self, session: &mut Session) -> Result<(), Error> {
-        self.ledger.write_head_or_note_restart(session)
+    pub(crate) fn write_header_or_note_restart(
+        &mut self,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        self.ledger.write_head_or_note_server_restart(session)
     }
 
     /// Writes the plan of a batch to the disk. Returns false, and writes nothing, if no finding is to repair.
     pub(crate) fn write_plan_if_any(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan = changes_by_finding(verdicts, Repairability::Repairable);
+        let plan = changes_of_verdicts_with_outcome(verdicts, Repairability::Repairable);
         if plan.is_empty() {
             return Ok(false);
         }
@@ -75,7 +78,7 @@ impl UndoWriter {
 
     /// Writes the changes that the server made for a batch, and begins the next batch.
     pub(crate) fn write_done_batch(&mut self, reply: &RepairReply) -> Result<(), Error> {
-        let done = changes_by_finding(&reply.verdicts, Repairability::Repaired);
+        let done = changes_of_verdicts_with_outcome(&reply.verdicts, Repairability::Repaired);
         self.write_line(PlannedOrDoneChanges::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write_lines_without_sync()
@@ -83,7 +86,10 @@ impl UndoWriter {
 
     /// Writes that the server made no changes for a batch. If the outcome is unknown, writes nothing, so that a revert
     /// takes all planned changes as made.
-    pub(crate) fn write_failed_batch(&mut self, error: &Error) -> Result<(), Error> {
+    pub(crate) fn write_failed_batch_unless_outcome_unknown(
+        &mut self,
+        error: &Error,
+    ) -> Result<(), Error> {
         if error.kind() != Kind::OutcomeUnknown {
             self.write_line(PlannedOrDoneChanges::Done(Vec::new()), false)?;
             self.ledger.write_lines_without_sync()?;
@@ -128,12 +134,12 @@ enum PlannedOrDoneChanges {
 struct FindingChanges {
     /// The name of the finding, as text: another version of `qless` may have written a name that is unknown here.
     finding: String,
-    changes: Vec<ChangeRow>,
+    changes: Vec<SerializedKeyChange>,
 }
 
 /// A change of one value, as a line of the file has it. Fields `…_bytes` have values that are not UTF-8, in base64.
 #[derive(Debug, Serialize, Deserialize)]
-struct ChangeRow {
+struct SerializedKeyChange {
     key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key_bytes: Option<String>,
@@ -148,8 +154,8 @@ struct ChangeRow {
     after_bytes: Option<String>,
 }
 
-impl From<&KeyChange> for ChangeRow {
-    fn from(change: &KeyChange) -> ChangeRow {
+impl From<&KeyChange> for SerializedKeyChange {
+    fn from(change: &KeyChange) -> SerializedKeyChange {
         let KeyChange {
             key,
             item,
@@ -161,7 +167,7 @@ impl From<&KeyChange> for ChangeRow {
                 .map(|name| escape_invalid_utf8(name.as_bytes()))
         };
         let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64_if_not_utf8);
-        ChangeRow {
+        SerializedKeyChange {
             key: Some(escape_invalid_utf8(key.as_bytes())),
             key_bytes: key.base64_if_not_utf8(),
             item: text(item),
@@ -174,7 +180,7 @@ impl From<&KeyChange> for ChangeRow {
     }
 }
 
-impl ChangeRow {
+impl SerializedKeyChange {
     fn into_change(self) -> Result<KeyChange, String> {
         Ok(KeyChange {
             key: decode_name(self.key, self.key_bytes)?.ok_or("a change without key")?,
@@ -194,13 +200,20 @@ fn decode_name(text: Option<String>, bytes: Option<String>) -> Result<Option<Nam
 }
 
 /// The changes of each verdict that has this outcome.
-fn changes_by_finding(verdicts: &[Verdict], outcome: Repairability) -> Vec<FindingChanges> {
+fn changes_of_verdicts_with_outcome(
+    verdicts: &[Verdict],
+    outcome: Repairability,
+) -> Vec<FindingChanges> {
     verdicts
         .iter()
         .filter(|verdict| verdict.outcome == outcome)
         .map(|verdict| FindingChanges {
             finding: verdict.id.to_string(),
-            changes: verdict.changes.iter().map(ChangeRow::from).collect(),
+            changes: verdict
+                .changes
+                .iter()
+                .map(SerializedKeyChange::from)
+                .collect(),
         })
         .collect()
 }
@@ -260,7 +273,7 @@ impl UndoFile {
                 .hint("name the file that `--undo` wrote")
         };
         let what = format!("cannot read `{shown}`");
-        let opened = open::open_private(path, OpenOptions::new().read(true));
+        let opened = open::open_if_private(path, OpenOptions::new().read(true));
         let file = opened.map_err(|why| why.into_error(&what, Kind::Usage))?;
         let about = file.metadata().map_err(|fault| unread(&fault))?;
         if !about.is_file() {
@@ -345,7 +358,11 @@ impl UndoFile {
             |repair: &FindingChanges| selects_finding_by_name(&self.filter, &repair.finding);
         let repairs = repairs.into_iter().rev().filter(selected);
         let newest_first = repairs.map(|repair| {
-            let changes = repair.changes.into_iter().rev().map(ChangeRow::into_change);
+            let changes = repair
+                .changes
+                .into_iter()
+                .rev()
+                .map(SerializedKeyChange::into_change);
             let changes = changes.collect::<Result<Vec<KeyChange>, String>>()?;
             let id = FindingId::from_name(&repair.finding);
             Ok(RepairToRevert { id, changes })
@@ -383,7 +400,10 @@ impl RevertibleLines {
         };
         let mut counts = Vec::with_capacity(repairs.len());
         for repair in repairs {
-            let changes = repair.changes.into_iter().map(ChangeRow::into_change);
+            let changes = repair
+                .changes
+                .into_iter()
+                .map(SerializedKeyChange::into_change);
             let changes = changes.collect::<Result<Vec<_>, _>>()?;
             counts.push((repair.finding, changes.len() as u64));
         }

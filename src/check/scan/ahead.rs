@@ -35,8 +35,8 @@ enum ReadSubject {
 
 impl Scanner<'_> {
     /// Queues jobs to scan, and jobs whose set of dependencies or of dependents is to scan. Sends full requests, and
-    /// examines replies. The rest waits for more jobs, or for [`Scanner::finish_reads`].
-    pub(super) fn queue_scan_reads(
+    /// examines replies. The rest waits for more jobs, or for [`Scanner::send_and_examine_remaining_reads`].
+    pub(super) fn queue_reads_and_send_full_requests(
         &mut self,
         jobs: Vec<Vec<u8>>,
         dependencies: Vec<Vec<u8>>,
@@ -46,13 +46,13 @@ impl Scanner<'_> {
         self.pipeline.dependencies.extend(dependencies);
         self.pipeline.dependents.extend(dependents);
         match self.max_ahead {
-            0 => self.finish_reads(),
+            0 => self.send_and_examine_remaining_reads(),
             _ => self.send_queued_reads(false),
         }
     }
 
     /// Sends all queued reads, and examines all replies.
-    pub(super) fn finish_reads(&mut self) -> Result<(), Error> {
+    pub(super) fn send_and_examine_remaining_reads(&mut self) -> Result<(), Error> {
         loop {
             self.send_queued_reads(true)?;
             if !self.examine_oldest_replies_if_any()? {

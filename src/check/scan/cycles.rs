@@ -41,7 +41,7 @@ impl DependencyEdges {
     }
 
     /// Short hashes of the jobs on a cycle, and of the jobs that depend on a cycle, directly or through others.
-    fn jobs_on_or_behind_cycles(mut self) -> HashSet<u32> {
+    fn job_hashes_on_or_behind_cycles(mut self) -> HashSet<u32> {
         let mut nodes: Vec<u32> = self.edges.iter().map(|(dependent, _)| *dependent).collect();
         nodes.sort_unstable();
         nodes.dedup();
@@ -92,7 +92,7 @@ impl Scanner<'_> {
             let why = format!("whether more than {MAX_EDGES} dependencies have a cycle");
             self.sink.note_unverifiable_item(all.clone(), &why);
         }
-        let remain = cycles.jobs_on_or_behind_cycles();
+        let remain = cycles.job_hashes_on_or_behind_cycles();
         if remain.is_empty() {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl Scanner<'_> {
             }
             let location = ItemLocation::new(ItemKind::Cycle, first.clone());
             let about = first.as_bytes().to_vec();
-            self.add_candidate_group(&location, &about, items)?;
+            self.add_candidate_group_if_in_scope(&location, &about, items)?;
         }
         Ok(())
     }
@@ -228,6 +228,9 @@ mod tests {
             cycles.add_edge(&salt, y.as_bytes(), x.as_bytes());
         }
         let wanted = ["p", "q", "r"].map(|name| short_hash(&salt, name.as_bytes()));
-        assert_eq!(cycles.jobs_on_or_behind_cycles(), HashSet::from(wanted));
+        assert_eq!(
+            cycles.job_hashes_on_or_behind_cycles(),
+            HashSet::from(wanted)
+        );
     }
 }

@@ -56,7 +56,7 @@ impl Scanner<'_> {
         if option.ends_with(DEFAULTS) {
             // The option has the defaults of a queue as a JSON object. Only the core knows which fields are valid, so
             // each such option is a candidate. A queue has at most one.
-            return self.add_candidate(ItemKind::Names, b"config", option);
+            return self.add_candidate_if_in_scope(ItemKind::Names, b"config", option);
         }
         let queue = option.strip_suffix(LIMIT);
         if queue.is_none() && !NUMERIC.contains(&option) && !option.ends_with(b"-heartbeat") {
@@ -71,7 +71,7 @@ impl Scanner<'_> {
         let natural = queue.is_some() || NON_NEGATIVE.contains(&option);
         match number {
             Some(number) if number >= 0.0 || !natural => Ok(()),
-            _ => self.add_candidate(ItemKind::Names, b"config", option),
+            _ => self.add_candidate_if_in_scope(ItemKind::Names, b"config", option),
         }
     }
 
@@ -83,7 +83,7 @@ impl Scanner<'_> {
                 .core
                 .run_read(self.now, ReadCommand::hash_field(&key, ""))?
             {
-                self.add_key_candidate_in_first_pass(&key)?;
+                self.add_key_and_its_job_in_first_pass(&key)?;
             }
         }
         Ok(())
@@ -96,7 +96,7 @@ impl Scanner<'_> {
             for queue in queues {
                 let listed = scanner.is_remembered(super::RememberedAs::Queue, &queue);
                 if !listed {
-                    scanner.add_candidate(ItemKind::Names, b"paused_queues", &queue)?;
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"paused_queues", &queue)?;
                 }
             }
             Ok(())
@@ -114,7 +114,7 @@ impl Scanner<'_> {
             let replies = scanner.run_reads(reads.collect())?;
             for ((id, _), reply) in listed.iter().zip(replies) {
                 if matches!(reply, ReadReply::Text(None)) {
-                    scanner.add_candidate(ItemKind::Names, b"throttles", id)?;
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"throttles", id)?;
                 }
             }
             Ok(())
@@ -124,7 +124,11 @@ impl Scanner<'_> {
     pub(super) fn add_deferred_candidates(&mut self) -> Result<(), Error> {
         self.report_one_sided_dependencies()?;
         for (location, item) in std::mem::take(&mut self.deferred) {
-            self.add_candidate(location.kind, location.name.as_bytes(), item.as_bytes())?;
+            self.add_candidate_if_in_scope(
+                location.kind,
+                location.name.as_bytes(),
+                item.as_bytes(),
+            )?;
         }
         if self.covers_all_queues() {
             self.check_tag_counters()?;
@@ -154,7 +158,7 @@ impl Scanner<'_> {
                     _ => false,
                 };
                 if !right {
-                    scanner.add_candidate(ItemKind::Names, b"tags", tag)?;
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"tags", tag)?;
                 }
             }
             Ok(())
@@ -172,7 +176,7 @@ impl Scanner<'_> {
                     KeyFamily::Job(jid) => jobs.push(jid.to_vec()),
                     KeyFamily::DayCounters(_) if scanner.tally.overflowed => {
                         let bare = scanner.keys.without_prefix(key).to_vec();
-                        scanner.add_candidate(ItemKind::Key, b"", &bare)?;
+                        scanner.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
                     }
                     _ => {}
                 }
@@ -184,7 +188,7 @@ impl Scanner<'_> {
                 .collect();
             for (tag, reply) in tags.iter().zip(scanner.run_reads(reads)?) {
                 if matches!(reply, ReadReply::Text(None)) {
-                    scanner.add_candidate(ItemKind::Names, b"tags", tag)?;
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"tags", tag)?;
                 }
             }
             let reads = jobs.iter().flat_map(|jid| {
@@ -201,9 +205,9 @@ impl Scanner<'_> {
             for (jid, replies) in jobs.iter().zip(replies.chunks_exact(2)) {
                 if let [ReadReply::Text(Some(state)), ReadReply::Number(0)] = replies
                     && state == b"depends"
-                    && scanner.is_without_dependencies(jid)
+                    && scanner.was_deferred_without_dependencies(jid)
                 {
-                    scanner.add_candidate(ItemKind::Job, b"", jid)?;
+                    scanner.add_candidate_if_in_scope(ItemKind::Job, b"", jid)?;
                 }
             }
             Ok(())

@@ -79,7 +79,7 @@ impl Scanner<'_> {
                 .keys
                 .companion_key(JobCompanionKey::Dependencies, dependent);
             if missing {
-                self.add_key_candidate_in_first_pass(&key)?;
+                self.add_key_and_its_job_in_first_pass(&key)?;
             }
             let mut count = 0;
             let page = page.unwrap_or(ReadReply::WrongType);
@@ -92,7 +92,7 @@ impl Scanner<'_> {
                         .unmatched
                         .match_other_side_or_add(hash, MatchSide::Upper);
                     if missing && first_pass {
-                        scanner.add_candidate(ItemKind::Job, b"", &dependency)?;
+                        scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependency)?;
                     }
                     if in_depends && first_pass && dependency != *dependent {
                         scanner
@@ -103,7 +103,7 @@ impl Scanner<'_> {
                 Ok(())
             })?;
             if (is_candidate || count > MAX_EDGES) && first_pass {
-                self.add_candidate(ItemKind::Job, b"", dependent)?;
+                self.add_candidate_if_in_scope(ItemKind::Job, b"", dependent)?;
             }
         }
         Ok(())
@@ -123,7 +123,7 @@ impl Scanner<'_> {
                 .keys
                 .companion_key(JobCompanionKey::Dependents, dependency);
             if missing {
-                self.add_key_candidate_in_first_pass(&key)?;
+                self.add_key_and_its_job_in_first_pass(&key)?;
             }
             // A missing, complete or failed job should have no dependents: each dependent becomes a candidate.
             let should_have_no_dependents =
@@ -138,13 +138,13 @@ impl Scanner<'_> {
                         .unmatched
                         .match_other_side_or_add(hash, MatchSide::Lower);
                     if should_have_no_dependents && first_pass {
-                        scanner.add_candidate(ItemKind::Job, b"", &dependent)?;
+                        scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependent)?;
                     }
                 }
                 Ok(())
             })?;
             if first_pass && (should_have_no_dependents || count > MAX_EDGES) {
-                self.add_candidate(ItemKind::Job, b"", dependency)?;
+                self.add_candidate_if_in_scope(ItemKind::Job, b"", dependency)?;
             }
         }
         Ok(())
@@ -175,7 +175,7 @@ impl Scanner<'_> {
                 for (key, first) in sets.iter().zip(firsts) {
                     scanner.for_each_edge_page(key, first, |scanner, members| {
                         for dependent in members {
-                            if scanner.is_without_dependencies(&dependent) {
+                            if scanner.was_deferred_without_dependencies(&dependent) {
                                 scanner.sink.note_one_sided_dependency(&dependent);
                             }
                         }
@@ -203,7 +203,7 @@ impl Scanner<'_> {
                 {
                     self.sink.note_unreadable_dependents();
                 }
-                return self.add_key_candidate_in_first_pass(key);
+                return self.add_key_and_its_job_in_first_pass(key);
             };
             let read = members.len();
             each(self, members)?;

@@ -235,7 +235,7 @@ impl Scanner<'_> {
         if stored.is_some() && count.is_none_or(|count| number > count) {
             job.is_candidate |= self.first_pass;
             if self.first_pass {
-                self.add_candidate(ItemKind::Recurring, b"", &template)?;
+                self.add_candidate_if_in_scope(ItemKind::Recurring, b"", &template)?;
             }
         }
         self.template_counts.insert(template, count);

@@ -72,7 +72,7 @@ impl Scanner<'_> {
 
     /// Adds an entry of an index to the table of unmatched entries. During the rescan, adds the entry as a candidate
     /// instead, if it is still unmatched. The score is NaN if it was not read. `entries_behind` is for lists only.
-    pub(super) fn add_index_entry(
+    pub(super) fn add_unmatched_or_candidate_entry(
         &mut self,
         set: &mut ScannedSet,
         member: &[u8],
@@ -90,7 +90,7 @@ impl Scanner<'_> {
         };
         let hash = self.salt.hash_entry(set.location, member, bucket);
         if let ItemKind::Lane | ItemKind::Slots | ItemKind::Pending = set.kind {
-            return self.add_lane_or_throttle_entry(set, member, hash, entries_behind);
+            return self.match_or_add_lane_or_throttle_entry(set, member, hash, entries_behind);
         }
         if self.rescanning {
             if self.unmatched.contains_entry(hash, MatchSide::Entry) {
@@ -102,9 +102,13 @@ impl Scanner<'_> {
                 if set.kind == ItemKind::Group {
                     // Leading zeros, so that the texts sort as their numbers.
                     let block = format!("{:012}", entries_behind / BLOCK * BLOCK);
-                    return self.add_candidate(ItemKind::Entries, &set.name, block.as_bytes());
+                    return self.add_candidate_if_in_scope(
+                        ItemKind::Entries,
+                        &set.name,
+                        block.as_bytes(),
+                    );
                 }
-                self.add_candidate(set.kind, &set.name, member)?;
+                self.add_candidate_if_in_scope(set.kind, &set.name, member)?;
             }
             return Ok(());
         }
@@ -129,7 +133,7 @@ impl Scanner<'_> {
             }
         };
         if is_candidate {
-            self.add_candidate(set.kind, &set.name, member)
+            self.add_candidate_if_in_scope(set.kind, &set.name, member)
         } else {
             Ok(())
         }
@@ -137,7 +141,7 @@ impl Scanner<'_> {
 
     /// Adds an entry of a lane or of a throttle, or matches it if the scan has read its job before. No list names
     /// all of these sets, so the scan finds their keys among the keys of jobs.
-    fn add_lane_or_throttle_entry(
+    fn match_or_add_lane_or_throttle_entry(
         &mut self,
         set: &ScannedSet,
         member: &[u8],
@@ -155,7 +159,7 @@ impl Scanner<'_> {
             self.first_pass && set.kind == ItemKind::Lane && !is_alone
         };
         if is_candidate {
-            self.add_candidate(set.kind, &set.name, member)
+            self.add_candidate_if_in_scope(set.kind, &set.name, member)
         } else {
             Ok(())
         }
@@ -221,7 +225,7 @@ impl Scanner<'_> {
             let queues = queues.iter().zip(sets.chunks(kinds.len())).zip(stuck);
             for ((queue, sets), stuck) in queues {
                 if stuck || self.is_queue_candidate(queue, sets) {
-                    self.add_candidate(ItemKind::Names, b"queues", &queue.name)?;
+                    self.add_candidate_if_in_scope(ItemKind::Names, b"queues", &queue.name)?;
                 }
             }
         }
@@ -312,7 +316,7 @@ impl Scanner<'_> {
                     &self::remembered_key(ItemKind::Worker, &worker),
                 );
                 if at > ahead && scanner.first_pass && !scanner.rescanning {
-                    scanner.add_candidate(ItemKind::Names, b"workers", &worker)?;
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"workers", &worker)?;
                 }
                 sets.push(scanner.new_scanned_set(ItemKind::Worker, &worker));
             }
@@ -334,7 +338,7 @@ impl Scanner<'_> {
             scanner.scan_sets(&mut sets)?;
             if scanner.first_pass && !scanner.rescanning {
                 for set in sets.iter().filter(|set| set.count == 0) {
-                    scanner.add_candidate(ItemKind::Names, b"failures", &set.name)?;
+                    scanner.add_candidate_if_in_scope(ItemKind::Names, b"failures", &set.name)?;
                 }
             }
             Ok(())
@@ -394,8 +398,12 @@ impl Scanner<'_> {
         self.scan_sets(&mut set)?;
         if self.first_pass && !self.rescanning && set[0].count > 0 {
             match kind {
-                ItemKind::Worker => self.add_candidate(ItemKind::Names, b"workers", name)?,
-                ItemKind::Group => self.add_candidate(ItemKind::Names, b"failures", name)?,
+                ItemKind::Worker => {
+                    self.add_candidate_if_in_scope(ItemKind::Names, b"workers", name)?
+                }
+                ItemKind::Group => {
+                    self.add_candidate_if_in_scope(ItemKind::Names, b"failures", name)?
+                }
                 _ => self.defer_candidate(ItemKind::Names, b"tags", name),
             }
         }
@@ -467,7 +475,7 @@ impl Scanner<'_> {
             let ReadReply::Page(next, items) =
                 self.core.run_read(self.now, read(&cursor, count))?
             else {
-                return self.add_key_candidate_in_first_pass(key);
+                return self.add_key_and_its_job_in_first_pass(key);
             };
             let read = items.len() / values_per_member;
             each(self, items)?;

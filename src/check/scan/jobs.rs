@@ -7,7 +7,7 @@ use crate::model::verdict::{ItemKind, ItemLocation};
 use crate::name::Name;
 
 use super::extra_reads::{ExtraRead, ScannedJob};
-use super::homes::set_of_state;
+use super::homes::set_of_state_if_known;
 use super::set::{priority_bucket, time_bucket, whole_second_bucket};
 use super::unmatched::{EntryMatch, MatchSide};
 use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
@@ -109,9 +109,10 @@ impl Scanner<'_> {
         } else if job.large && self.is_in_scope(&job.queue) {
             let location = ItemLocation::new(ItemKind::Job, "");
             let jid = Name::from(job.jid.as_slice());
-            self.sink.take_large_candidate(self.core, &location, jid)
+            self.sink
+                .take_candidate_for_own_call(self.core, &location, jid)
         } else {
-            self.add_candidate(ItemKind::Job, b"", &job.jid)
+            self.add_candidate_if_in_scope(ItemKind::Job, b"", &job.jid)
         }
     }
 
@@ -132,7 +133,7 @@ impl Scanner<'_> {
         };
         let ReadReply::Texts(fields) = fields else {
             let key = self.keys.job_key(jid);
-            self.add_key_candidate_in_first_pass(&key)?;
+            self.add_key_and_its_job_in_first_pass(&key)?;
             return Ok(None);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
@@ -149,9 +150,9 @@ impl Scanner<'_> {
             ..ScannedJob::default()
         };
         if let Some(template) = text(13) {
-            self.request_template_count(&mut job, template);
+            self.request_template_count_unless_known(&mut job, template);
         }
-        let home = text(1).and_then(set_of_state);
+        let home = text(1).and_then(set_of_state_if_known);
         let (Some(queue), Some(state), Some(home), true) =
             (text(2), text(1), home, text(0) == Some(jid))
         else {
@@ -166,7 +167,7 @@ impl Scanner<'_> {
         let (remaining, retries) = (number(7), number(6));
         let time = number(10);
         job.is_candidate |= (3..=10).any(|at| text(at).is_none());
-        job.is_candidate |= self.first_pass && !text(14).is_some_and(validate::is_json);
+        job.is_candidate |= self.first_pass && !text(14).is_some_and(validate::is_portable_json);
         job.is_candidate |= !text(7).is_some_and(validate::is_integer);
         job.is_candidate |= match (remaining, retries) {
             (Some(remaining), Some(retries)) => {
@@ -192,7 +193,7 @@ impl Scanner<'_> {
                 _ => job.is_candidate = true,
             }
         }
-        let tags = text(5).and_then(validate::parse_plain_tags);
+        let tags = text(5).and_then(validate::parse_distinct_utf8_tags);
         job.is_candidate |= tags.is_none();
         if !self.first_pass {
             // The first pass has added all candidates with wrong fields. Later passes add only jobs whose index
@@ -203,12 +204,12 @@ impl Scanner<'_> {
             job.is_candidate |= !self.match_expected_entry(ItemKind::Tag, &tag, jid, 0)?;
         }
         if state == b"failed" {
-            self.match_failure_list(&mut job, text(15))?;
+            self.match_failure_entries_and_tally(&mut job, text(15))?;
         }
-        self.match_state_set(&mut job, text(11).is_some())?;
+        self.match_state_set_and_worker_list(&mut job, text(11).is_some())?;
         self.expect_lane_and_throttles(&mut job, [17, 18, 19, 20].map(text));
         if state != b"complete" && self.first_pass {
-            self.mark_first_job_of_unlisted_queue(&mut job)?;
+            self.mark_if_first_job_of_unlisted_queue(&mut job)?;
         }
         Ok(Some(job))
     }
@@ -257,13 +258,17 @@ impl Scanner<'_> {
         }
         if matches!(history, ReadReply::WrongType) {
             let key = self.keys.companion_key(JobCompanionKey::History, jid);
-            self.add_key_candidate_in_first_pass(&key)?;
+            self.add_key_and_its_job_in_first_pass(&key)?;
         }
         Ok(right)
     }
 
     /// Matches the entries of a job in the set that should hold jobs of its state, and in the list of its worker.
-    fn match_state_set(&mut self, job: &mut ScannedJob, in_grace: bool) -> Result<(), Error> {
+    fn match_state_set_and_worker_list(
+        &mut self,
+        job: &mut ScannedJob,
+        in_grace: bool,
+    ) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
         if job.state == b"depends" && self.first_pass {
@@ -366,7 +371,7 @@ impl Scanner<'_> {
             // Only the core can compare the data of a merge job with its payloads.
             job.is_candidate |= self.first_pass;
         }
-        let ids = throttles.map(validate::parse_plain_tags);
+        let ids = throttles.map(validate::parse_distinct_utf8_tags);
         job.is_candidate |= self.first_pass && matches!(ids, Some(None));
         let ids = ids.flatten().unwrap_or_default();
         let kind = match job.state.as_slice() {
@@ -387,7 +392,7 @@ impl Scanner<'_> {
 
     /// Matches the entries of a failed job in its failure list and among the times of failures. Counts the job for the
     /// counter of its day and queue.
-    fn match_failure_list(
+    fn match_failure_entries_and_tally(
         &mut self,
         job: &mut ScannedJob,
         failure: Option<&[u8]>,
@@ -395,7 +400,7 @@ impl Scanner<'_> {
         let Some(failure) = failure.and_then(validate::parse_failure) else {
             job.is_candidate |= self.first_pass;
             return if self.first_pass {
-                self.add_candidate(ItemKind::Failed, b"", &job.jid)
+                self.add_candidate_if_in_scope(ItemKind::Failed, b"", &job.jid)
             } else {
                 Ok(())
             };
@@ -415,12 +420,12 @@ impl Scanner<'_> {
         if self.match_expected_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
             Ok(())
         } else {
-            self.add_candidate(ItemKind::Failed, &failure.group, &job.jid)
+            self.add_candidate_if_in_scope(ItemKind::Failed, &failure.group, &job.jid)
         }
     }
 
     /// Makes the job a candidate if it is the first job of a queue that is not listed.
-    fn mark_first_job_of_unlisted_queue(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
+    fn mark_if_first_job_of_unlisted_queue(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
         let queue = job.queue.clone();
         if !self.is_remembered(RememberedAs::Queue, &queue)
             && self.remember_name(
@@ -435,7 +440,7 @@ impl Scanner<'_> {
 
     /// Requests a read of the number of jobs that the recurring job has put, unless the scan already knows that this
     /// number includes the job.
-    fn request_template_count(&mut self, job: &mut ScannedJob, template: &[u8]) {
+    fn request_template_count_unless_known(&mut self, job: &mut ScannedJob, template: &[u8]) {
         let rest = job.jid.strip_prefix(template);
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
             return;

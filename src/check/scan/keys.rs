@@ -37,7 +37,7 @@ impl Scanner<'_> {
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             scanner.scan_key_page(&keys)
         })?;
-        self.finish_reads()
+        self.send_and_examine_remaining_reads()
     }
 
     /// Calls `each` with all keys that match a pattern, page by page.
@@ -55,7 +55,7 @@ impl Scanner<'_> {
             let Some(ReadReply::Page(next, keys)) = reply else {
                 return Err(Error::internal("no page of keys"));
             };
-            self.require_same_server()?;
+            self.require_unmoved_keys()?;
             let ahead = match &next {
                 Some(next) if self.max_ahead > 0 => {
                     Some(self.core.send_reads(self.now, page(next)))
@@ -90,7 +90,11 @@ impl Scanner<'_> {
             self.counts.keys += keys.len() as u64;
             self.counts.jobs += page.jobs.len() as u64;
         }
-        self.queue_scan_reads(page.jobs, page.with_dependencies, page.with_dependents)?;
+        self.queue_reads_and_send_full_requests(
+            page.jobs,
+            page.with_dependencies,
+            page.with_dependents,
+        )?;
         self.scan_templates(&page.templates)?;
         self.scan_lanes_and_throttles(&page.coordination)?;
         for (kind, name) in &page.maybe_unlisted {
@@ -101,10 +105,10 @@ impl Scanner<'_> {
             self.note_nonzero_failed_counters(&page.counters)?;
             for key in &page.candidates {
                 let bare = self.keys.without_prefix(key).to_vec();
-                self.add_candidate(ItemKind::Key, b"", &bare)?;
+                self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
             }
             for key in &page.unknown {
-                self.add_key_candidate_in_first_pass(key)?;
+                self.add_key_and_its_job_in_first_pass(key)?;
             }
         }
         Ok(())
@@ -200,7 +204,7 @@ impl Scanner<'_> {
         for (key, reply) in keys.into_iter().zip(self.run_reads(reads)?) {
             if matches!(reply, ReadReply::Number(ttl) if ttl >= 0) {
                 let bare = self.keys.without_prefix(key).to_vec();
-                self.add_candidate(ItemKind::Key, b"", &bare)?;
+                self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
             }
         }
         Ok(())
@@ -219,7 +223,7 @@ impl Scanner<'_> {
                     _ => false,
                 };
                 if !right {
-                    self.add_key_candidate_in_first_pass(key)?;
+                    self.add_key_and_its_job_in_first_pass(key)?;
                 }
             }
         }
@@ -240,7 +244,7 @@ impl Scanner<'_> {
                 ReadReply::Text(_) => self.tally.note_nonzero_counter(day_and_queue),
                 _ => {
                     let key = self.keys.day_counters_key(day_and_queue);
-                    self.add_key_candidate_in_first_pass(&key)?;
+                    self.add_key_and_its_job_in_first_pass(&key)?;
                 }
             }
         }

@@ -65,7 +65,7 @@ pub trait CandidateSink {
     ) -> Result<(), Error>;
 
     /// Takes a large candidate, to verify it in a call of its own: a call for several would block the server for long.
-    fn take_large_candidate(
+    fn take_candidate_for_own_call(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
@@ -76,7 +76,7 @@ pub trait CandidateSink {
 
     /// Takes candidates to verify in one call: the jobs of a dependency cycle, or all jobs that list one job as a
     /// dependent although this job does not list them as dependencies.
-    fn take_candidate_group(
+    fn take_candidates_for_one_call(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
@@ -126,7 +126,7 @@ pub trait CandidateSink {
     /// Notes that the scan has read everything: verifies the candidates that wait. The candidates that follow are the
     /// ones that require a complete scan: jobs in `depends` without dependencies, names in the list of tags, and
     /// counters of failed jobs.
-    fn verify_waiting_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error>;
+    fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
 /// Scans, and returns what was scanned.
@@ -307,12 +307,12 @@ impl<'a> Scanner<'a> {
         }
         self.unmatched = UnmatchedTable::new(1);
         self.add_cycle_candidates()?;
-        self.resolve_undecided_candidates()?;
-        self.sink.verify_waiting_at_scan_end(self.core)?;
+        self.pass_on_undecided_in_scope()?;
+        self.sink.verify_candidates_at_scan_end(self.core)?;
         self.add_deferred_candidates()?;
-        self.resolve_undecided_candidates()?;
+        self.pass_on_undecided_in_scope()?;
         self.core.follow_moving_keys()?;
-        self.require_same_server()?;
+        self.require_unmoved_keys()?;
         // If the server restarted during the scan, its old cursors were meaningless, and the scan may have missed keys.
         if self.server_run_id()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
@@ -322,7 +322,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Ends the scan with an error if the keys have moved to another server, where the scan's cursors mean nothing.
-    fn require_same_server(&self) -> Result<(), Error> {
+    fn require_unmoved_keys(&self) -> Result<(), Error> {
         if self.core.route_version() == self.first_route_version {
             Ok(())
         } else {
@@ -341,14 +341,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Adds a key as a candidate in the first pass. If it is a key of a job, also adds the job.
-    fn add_key_candidate_in_first_pass(&mut self, key: &[u8]) -> Result<(), Error> {
+    fn add_key_and_its_job_in_first_pass(&mut self, key: &[u8]) -> Result<(), Error> {
         if !self.first_pass {
             return Ok(());
         }
         let bare = self.keys.without_prefix(key).to_vec();
-        self.add_candidate(ItemKind::Key, b"", &bare)?;
+        self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
         match self.keys.without_job_prefix(key) {
-            Some(jid) => self.add_candidate(ItemKind::Job, b"", jid),
+            Some(jid) => self.add_candidate_if_in_scope(ItemKind::Job, b"", jid),
             None => Ok(()),
         }
     }
@@ -374,7 +374,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Whether the scan found the job in `depends` without dependencies.
-    fn is_without_dependencies(&self, jid: &[u8]) -> bool {
+    fn was_deferred_without_dependencies(&self, jid: &[u8]) -> bool {
         let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
         self.without_dependencies.contains(&hash)
     }

@@ -75,9 +75,13 @@ impl Scanner<'_> {
                         };
                         if scanner.unmatched.contains_entry(hash, MatchSide::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
-                            scanner.add_candidate(ItemKind::Key, b"", &bare)?;
+                            scanner.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
                             let jid = scanner.keys.without_job_prefix(key);
-                            scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
+                            scanner.add_candidate_if_in_scope(
+                                ItemKind::Job,
+                                b"",
+                                jid.unwrap_or_default(),
+                            )?;
                         }
                     }
                     KeyFamily::Companion(JobCompanionKey::Dependencies, dependent) => {
@@ -104,7 +108,7 @@ impl Scanner<'_> {
                         )
                     };
                     if members.iter().any(is_unmatched) {
-                        scanner.add_candidate(ItemKind::Job, b"", &dependent)
+                        scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependent)
                     } else {
                         Ok(())
                     }
@@ -134,7 +138,7 @@ impl Scanner<'_> {
                                 .or_default()
                                 .push(Name::from(dependency.as_slice()))
                         } else {
-                            scanner.add_candidate(ItemKind::Job, b"", &dependency)?
+                            scanner.add_candidate_if_in_scope(ItemKind::Job, b"", &dependency)?
                         }
                     }
                     Ok(())
@@ -151,7 +155,7 @@ impl Scanner<'_> {
                 let there = self.existing_jobs(&jids)?;
                 self.sink.note_lost_dependencies(&dependent, &there);
             }
-            self.add_candidate_group(&location, &dependent, jids)?;
+            self.add_candidate_group_if_in_scope(&location, &dependent, jids)?;
         }
         Ok(())
     }

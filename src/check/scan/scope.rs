@@ -23,7 +23,7 @@ impl Scanner<'_> {
         self.covers_all_queues() || self.scope.queues.iter().any(named)
     }
 
-    pub(super) fn add_candidate(
+    pub(super) fn add_candidate_if_in_scope(
         &mut self,
         kind: ItemKind,
         name: &[u8],
@@ -50,7 +50,7 @@ impl Scanner<'_> {
             | Lane | Slots | Pending | FailedTimes => {
                 self.undecided.push((location, item));
                 if self.undecided.len() >= MAX_UNDECIDED {
-                    self.resolve_undecided_candidates()
+                    self.pass_on_undecided_in_scope()
                 } else {
                     Ok(())
                 }
@@ -75,7 +75,7 @@ impl Scanner<'_> {
     }
 
     /// Reads the queues of the undecided candidates, and passes on the candidates of selected queues.
-    pub(super) fn resolve_undecided_candidates(&mut self) -> Result<(), Error> {
+    pub(super) fn pass_on_undecided_in_scope(&mut self) -> Result<(), Error> {
         let open = std::mem::take(&mut self.undecided);
         let reads = open.iter().map(|(location, item)| {
             let key = match location.kind {
@@ -117,7 +117,7 @@ impl Scanner<'_> {
         key: &[u8],
         jid: &[u8],
     ) -> Result<(), Error> {
-        self.resolve_undecided_candidates()?;
+        self.pass_on_undecided_in_scope()?;
         let read = ReadCommand::key_exists(&self.keys.job_key(jid));
         match self.core.run_read(self.now, read)? {
             ReadReply::Number(0) => {
@@ -131,7 +131,7 @@ impl Scanner<'_> {
 
     /// Adds candidates that one call verifies together, if any of them or the job `about_job` belongs to a selected
     /// queue.
-    pub(super) fn add_candidate_group(
+    pub(super) fn add_candidate_group_if_in_scope(
         &mut self,
         location: &ItemLocation,
         about_job: &[u8],
@@ -150,7 +150,9 @@ impl Scanner<'_> {
         }
         match items.as_slice() {
             [one] => self.sink.take_candidate(self.core, location, one.clone()),
-            _ => self.sink.take_candidate_group(self.core, location, items),
+            _ => self
+                .sink
+                .take_candidates_for_one_call(self.core, location, items),
         }
     }
 }

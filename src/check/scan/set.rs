@@ -203,13 +203,13 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let Ok(entries) = entries else {
             let key = set.key.clone();
-            return self.add_key_candidate_in_first_pass(&key);
+            return self.add_key_and_its_job_in_first_pass(&key);
         };
         // The number of entries of the list behind the current one.
         let mut behind = set.behind.unwrap_or(entries.len() as u64);
         for (member, score) in entries {
             behind = behind.saturating_sub(1);
-            self.add_index_entry(set, &member, score.unwrap_or(f64::NAN), behind)?;
+            self.add_unmatched_or_candidate_entry(set, &member, score.unwrap_or(f64::NAN), behind)?;
         }
         Ok(())
     }

@@ -30,7 +30,10 @@ struct FailedCountWithExample {
 
 impl FailedTally {
     /// The count of a day and queue. `None` if it would be one count more than [`MAX_COUNTERS`].
-    fn count_of_day(&mut self, day_and_queue: Vec<u8>) -> Option<&mut FailedCountWithExample> {
+    fn count_of_day_unless_full(
+        &mut self,
+        day_and_queue: Vec<u8>,
+    ) -> Option<&mut FailedCountWithExample> {
         if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&day_and_queue) {
             self.overflowed = true;
             return None;
@@ -41,7 +44,7 @@ impl FailedTally {
     pub(super) fn count_failed_job(&mut self, failed_at: f64, queue: &[u8], jid: &[u8]) {
         let day = failed_at - (failed_at - (failed_at / SECONDS_PER_DAY).floor() * SECONDS_PER_DAY);
         let of = [format!("{day:.0}:").as_bytes(), queue].concat();
-        if let Some(counted) = self.count_of_day(of) {
+        if let Some(counted) = self.count_of_day_unless_full(of) {
             counted.jobs += 1;
             counted.example.get_or_insert_with(|| Name::from(jid));
         }
@@ -49,7 +52,7 @@ impl FailedTally {
 
     /// Notes a counter that is not 0.
     pub(super) fn note_nonzero_counter(&mut self, day_and_queue: &[u8]) {
-        _ = self.count_of_day(day_and_queue.to_vec());
+        _ = self.count_of_day_unless_full(day_and_queue.to_vec());
     }
 }
 
@@ -77,10 +80,10 @@ impl Scanner<'_> {
                     continue;
                 }
                 let bare = self.keys.without_prefix(&key).to_vec();
-                self.add_candidate(ItemKind::Key, b"", &bare)?;
+                self.add_candidate_if_in_scope(ItemKind::Key, b"", &bare)?;
                 // A missing counter has no key to verify: verify one of its jobs.
                 if let Some(jid) = &counted.example {
-                    self.add_candidate(ItemKind::Job, b"", jid.as_bytes())?;
+                    self.add_candidate_if_in_scope(ItemKind::Job, b"", jid.as_bytes())?;
                 }
             }
         }

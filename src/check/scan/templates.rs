@@ -35,7 +35,9 @@ impl Scanner<'_> {
             |cursor, count| ReadCommand::scan_hash(&key, cursor, count),
             |scanner, items| {
                 let mut ids = items.iter().step_by(2);
-                ids.try_for_each(|id| scanner.add_candidate(ItemKind::Recurring, b"", id))
+                ids.try_for_each(|id| {
+                    scanner.add_candidate_if_in_scope(ItemKind::Recurring, b"", id)
+                })
             },
         )
     }
@@ -43,9 +45,9 @@ impl Scanner<'_> {
     fn examine_template(&mut self, id: &[u8], reply: ReadReply) -> Result<(), Error> {
         let ReadReply::Texts(fields) = reply else {
             let key = self.keys.recurring_key(id);
-            self.add_key_candidate_in_first_pass(&key)?;
+            self.add_key_and_its_job_in_first_pass(&key)?;
             return if self.first_pass {
-                self.add_candidate(ItemKind::Recurring, b"", id)
+                self.add_candidate_if_in_scope(ItemKind::Recurring, b"", id)
             } else {
                 Ok(())
             };
@@ -56,7 +58,7 @@ impl Scanner<'_> {
             // Without a queue, the scan does not know which set should hold the recurring job: the core verifies
             // whether the job still exists.
             return if self.first_pass {
-                self.add_candidate(ItemKind::Recurring, b"", id)
+                self.add_candidate_if_in_scope(ItemKind::Recurring, b"", id)
             } else {
                 Ok(())
             };
@@ -65,14 +67,14 @@ impl Scanner<'_> {
         let valid = number(1).is_some_and(|interval| interval > 0.0)
             && count.is_some_and(|count| count[0] != b'-')
             && (3..=5).all(|at| number(at).is_some())
-            && text(6).is_some_and(|tags| validate::parse_plain_tags(tags).is_some())
-            && text(7).is_some_and(validate::is_json)
+            && text(6).is_some_and(|tags| validate::parse_distinct_utf8_tags(tags).is_some())
+            && text(7).is_some_and(validate::is_portable_json)
             && text(8).is_some()
-            && text(9).is_none_or(validate::is_json);
+            && text(9).is_none_or(validate::is_portable_json);
         let matched = self.match_expected_entry(ItemKind::Recur, queue, id, 0)?;
         let listed = self.is_remembered(RememberedAs::Queue, queue);
         if !matched || self.first_pass && !(valid && listed) {
-            self.add_candidate(ItemKind::Recurring, b"", id)
+            self.add_candidate_if_in_scope(ItemKind::Recurring, b"", id)
         } else {
             Ok(())
         }

@@ -118,7 +118,7 @@ impl UnmatchedTable {
         match self.find_slot(hash, MatchSide::Entry) {
             Ok(_) => EntryMatch::Duplicate,
             Err(at) => {
-                self.fill_slot(at, hash, MatchSide::Entry);
+                self.fill_slot_and_make_room(at, hash, MatchSide::Entry);
                 EntryMatch::Missing
             }
         }
@@ -154,7 +154,7 @@ impl UnmatchedTable {
         match self.find_slot(hash, side) {
             Ok(_) => EntryMatch::Duplicate,
             Err(at) => {
-                self.fill_slot(at, hash, side);
+                self.fill_slot_and_make_room(at, hash, side);
                 EntryMatch::Missing
             }
         }
@@ -186,14 +186,14 @@ impl UnmatchedTable {
         }
     }
 
-    fn fill_slot(&mut self, at: usize, hash: u64, side: MatchSide) {
+    fn fill_slot_and_make_room(&mut self, at: usize, hash: u64, side: MatchSide) {
         self.slots[at] = hash & !SIDE_BITS | side as u64;
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
             if self.slots.len() < self.max_slots {
                 self.grow_table()
             } else {
-                self.drop_upper_half()
+                self.leave_upper_hashes_to_next_pass()
             }
         }
     }
@@ -236,7 +236,7 @@ impl UnmatchedTable {
     }
 
     /// Drops the upper half of the hashes that this pass covers, and leaves them to the next pass.
-    fn drop_upper_half(&mut self) {
+    fn leave_upper_hashes_to_next_pass(&mut self) {
         // One pass covers all hashes that differ only in the bits that a slot does not keep.
         self.last_hash = (self.first_hash + (self.last_hash - self.first_hash) / 2) | SIDE_BITS;
         let mut at = 0;

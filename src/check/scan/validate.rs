@@ -37,7 +37,7 @@ pub fn is_integer(text: &[u8]) -> bool {
 }
 
 /// Whether every client can parse a text as JSON.
-pub fn is_json(text: &[u8]) -> bool {
+pub fn is_portable_json(text: &[u8]) -> bool {
     if text == b"{}" {
         return true;
     }
@@ -49,7 +49,7 @@ pub fn is_json(text: &[u8]) -> bool {
 
 /// The distinct tags of a JSON list of up to 1,000 strings in UTF-8. `None` for any other value, which only the core
 /// can verify.
-pub fn parse_plain_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
+pub fn parse_distinct_utf8_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
     }
@@ -84,8 +84,8 @@ pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
     }
     // Clients may store names that are not UTF-8. So check the syntax with replacement characters for the other bytes.
     let readable = match std::str::from_utf8(text) {
-        Ok(_) => is_json(text),
-        Err(_) => is_json(String::from_utf8_lossy(text).as_bytes()),
+        Ok(_) => is_portable_json(text),
+        Err(_) => is_portable_json(String::from_utf8_lossy(text).as_bytes()),
     };
     if text.first() != Some(&b'{') || !readable {
         return None;
@@ -160,7 +160,7 @@ fn after_closing_quote(text: &[u8]) -> Option<&[u8]> {
 }
 
 fn parses_as_history_entry(text: &[u8]) -> bool {
-    if !is_json(text) {
+    if !is_portable_json(text) {
         return false;
     }
     match serde_json::from_slice::<Vec<Value>>(text) {
@@ -205,7 +205,7 @@ mod tests {
             r#""\u00e9""#,
             r#""\ud83d\ude00""#,
         ] {
-            assert!(is_json(text.as_bytes()), "{text}");
+            assert!(is_portable_json(text.as_bytes()), "{text}");
         }
         for text in [
             "",
@@ -217,20 +217,20 @@ mod tests {
             "{} x",
             "1\0",
         ] {
-            assert!(!is_json(text.as_bytes()), "{text}");
+            assert!(!is_portable_json(text.as_bytes()), "{text}");
         }
-        assert!(!is_json("[".repeat(2000).as_bytes()));
+        assert!(!is_portable_json("[".repeat(2000).as_bytes()));
         let deep = "[".repeat(1001) + &"]".repeat(1001);
-        assert!(!is_json(deep.as_bytes()));
-        assert!(!is_json(&vec![b' '; MAX_BYTES + 1]));
+        assert!(!is_portable_json(deep.as_bytes()));
+        assert!(!is_portable_json(&vec![b' '; MAX_BYTES + 1]));
         let wide = format!("[{}{{}}]", r#"{"a":"]\""},"#.repeat(2000));
-        assert!(is_json(wide.as_bytes()));
+        assert!(is_portable_json(wide.as_bytes()));
     }
 
     #[test]
     fn tags_are_texts_without_duplicates() {
         let texts = |text: &str| {
-            let tags = parse_plain_tags(text.as_bytes())?.into_iter();
+            let tags = parse_distinct_utf8_tags(text.as_bytes())?.into_iter();
             Some(tags.map(|tag| String::from_utf8(tag).unwrap()).collect())
         };
         assert_eq!(texts("{}"), Some(Vec::<String>::new()));

@@ -32,7 +32,7 @@ impl RepairBatch {
     }
 
     /// Removes the groups for the next call: at least one group, and further groups up to `size` items in total.
-    pub(crate) fn take_groups(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
+    pub(crate) fn take_groups_for_next_call(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
         let mut groups = vec![self.groups.pop_front()?];
         let mut items = groups[0].len();
         let is_large = |group: &Vec<Name>| group.iter().any(|item| self.large.contains(item));

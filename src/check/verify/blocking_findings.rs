@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use super::finding_filter::FindingFilter;
-use crate::model::finding::{FindingId, VerdictDetail};
+use crate::model::finding::{DecisiveDetail, FindingId};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 
@@ -55,7 +55,7 @@ impl BlockingFindings {
             FindingId::DependencyOneSided => self.note_one_sided_dependency(&verdict.item),
             id => {
                 self.wrong_failure_lists |=
-                    id.is_about_failure_list() || verdict.known_detail == VerdictDetail::InNoList;
+                    id.is_about_failure_list() || verdict.known_detail == DecisiveDetail::InNoList;
             }
         }
     }

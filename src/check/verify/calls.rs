@@ -11,7 +11,7 @@ use crate::model::verdict::{ItemKind, ItemLocation, VerdictReply};
 use crate::name::Name;
 
 /// The calls of a scan.
-pub(super) struct VerifyCalls {
+pub(super) struct VerifyCaller {
     phase: VerifyPhase,
     /// The findings that the core looks for during the scan.
     scan_findings: Option<String>,
@@ -22,10 +22,10 @@ pub(super) struct VerifyCalls {
     pub(super) verified: u64,
 }
 
-impl VerifyCalls {
-    pub(super) fn new(options: &VerifyOptions) -> VerifyCalls {
+impl VerifyCaller {
+    pub(super) fn new(options: &VerifyOptions) -> VerifyCaller {
         let findings = |phase| options.filter.finding_list_to_scan(phase, options.repair);
-        VerifyCalls {
+        VerifyCaller {
             phase: VerifyPhase::DuringScan,
             scan_findings: findings(VerifyPhase::DuringScan),
             deferred_findings: findings(VerifyPhase::AfterScan),
@@ -56,7 +56,7 @@ impl VerifyCalls {
     }
 
     /// The number of arguments for the items of one call. An item of some kinds takes several arguments.
-    pub(super) fn batch_size(&self, kind: ItemKind, max_size: usize) -> usize {
+    pub(super) fn args_per_call(&self, kind: ItemKind, max_size: usize) -> usize {
         let size = self.batch_sizes.size_for(kind).min(max_size);
         size.next_multiple_of(kind.call_args_per_item())
     }

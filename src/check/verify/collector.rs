@@ -52,7 +52,7 @@ impl FindingCollector {
 
     /// Notes a verdict, and withdraws the counted findings that its finding covers. Returns whether the verdict is to
     /// count: its finding was not counted before, and no counted finding covers it.
-    pub(crate) fn note_if_new(&mut self, verdict: &Verdict) -> bool {
+    pub(crate) fn note_if_new_and_withdraw_covered(&mut self, verdict: &Verdict) -> bool {
         let (finding, item) = (verdict.id.row(), &verdict.item);
         let detail = finding.by_detail.then_some(&verdict.detail);
         let own = self.finding_key(finding.id, item, detail);

@@ -2,7 +2,7 @@
 
 use crate::core::api::check::ServerRisks;
 use crate::model::check::ReportedFinding;
-use crate::model::finding::{FINDINGS, FindingId, KnownCause, Severity, VerdictDetail};
+use crate::model::finding::{DecisiveDetail, FINDINGS, FindingId, KnownCause, Severity};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::text::{format_count, with_thousands_separators};
@@ -17,10 +17,10 @@ pub(crate) fn eviction_finding(server: &ServerRisks) -> Option<Verdict> {
         return None;
     }
     let (known_detail, detail) = match server.max_memory {
-        _ if policy.starts_with("volatile-") => (VerdictDetail::EvictsExpiring, policy.to_owned()),
-        Some(1..) => (VerdictDetail::Other, policy.to_owned()),
+        _ if policy.starts_with("volatile-") => (DecisiveDetail::EvictsExpiring, policy.to_owned()),
+        Some(1..) => (DecisiveDetail::Other, policy.to_owned()),
         _ => (
-            VerdictDetail::NoMemoryLimit,
+            DecisiveDetail::NoMemoryLimit,
             format!("no limit yet, then {policy}"),
         ),
     };

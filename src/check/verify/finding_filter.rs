@@ -63,7 +63,7 @@ impl FindingFilter {
     }
 
     /// A copy of the filter that also selects the release of these jobs.
-    pub(crate) fn with_releases_of(&self, freed: HashSet<Name>) -> FindingFilter {
+    pub(crate) fn also_selecting_releases_of(&self, freed: HashSet<Name>) -> FindingFilter {
         FindingFilter {
             freed: Rc::new(freed),
             ..self.clone()

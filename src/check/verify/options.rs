@@ -16,7 +16,7 @@ pub(crate) struct VerifyOptions {
 
 impl VerifyOptions {
     /// Whether only some queues are scanned.
-    pub(super) fn scans_some_queues(&self) -> bool {
+    pub(super) fn scans_only_some_queues(&self) -> bool {
         !self.queues.is_empty()
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct OverlappingFindings {
 impl OverlappingFindings {
     /// Notes a verdict that a repair may act on. Returns true if its repair makes more changes than the repair that
     /// another location noted for this finding before. Then only this location repairs the finding.
-    pub(crate) fn note_if_larger_repair(
+    pub(crate) fn note_and_take_over_if_larger(
         &mut self,
         location: &ItemLocation,
         verdict: &Verdict,

@@ -55,20 +55,21 @@ impl RepairQueue {
     }
 
     /// Notes that an item takes the server long, so that the repair gives it a call of its own.
-    pub(crate) fn note_large(&mut self, item: &Name) {
-        if self.has_capacity() && self.large.insert(item.clone()) {
+    pub(crate) fn note_item_for_own_call(&mut self, item: &Name) {
+        if self.has_capacity_or_notes_overflow() && self.large.insert(item.clone()) {
             self.bytes += item.as_bytes().len() + 40;
         }
     }
 
     /// Notes a verdict that may overlap with verdicts of other locations. Returns whether its repair makes more changes
     /// than theirs: then only this location repairs the finding.
-    pub(crate) fn note_if_larger_repair(
+    pub(crate) fn note_and_take_over_if_larger(
         &mut self,
         location: &ItemLocation,
         verdict: &Verdict,
     ) -> bool {
-        self.overlaps.note_if_larger_repair(location, verdict)
+        self.overlaps
+            .note_and_take_over_if_larger(location, verdict)
     }
 
     /// Queues those items of a verifying call that may have led to a verdict, if the queue has capacity.
@@ -78,16 +79,20 @@ impl RepairQueue {
         call_items: &[Name],
         verdict: &Verdict,
     ) {
-        if self.has_capacity() {
+        if self.has_capacity_or_notes_overflow() {
             self.expected.expect_repair_of(verdict);
         }
         if has_lost_dependencies(verdict) {
-            return self.push_lost_dependency(verdict);
+            return self.push_or_skip_lost_dependency(verdict);
         }
         let stage = verdict.id.row().stage;
         if verdict.id == FindingId::KeyType {
             // Queue a key of a wrong type by its name, whichever location has reported it.
-            return self.push_item(stage, &ItemLocation::new(ItemKind::Key, ""), &verdict.item);
+            return self.push_or_skip_item(
+                stage,
+                &ItemLocation::new(ItemKind::Key, ""),
+                &verdict.item,
+            );
         }
         let failed;
         let location = match location.kind {
@@ -99,12 +104,12 @@ impl RepairQueue {
             _ => location,
         };
         for item in items_behind_verdict(location, call_items, verdict) {
-            self.push_item(stage, location, item);
+            self.push_or_skip_item(stage, location, item);
         }
     }
 
-    fn push_item(&mut self, stage: RepairStage, location: &ItemLocation, item: &Name) {
-        if !self.has_capacity() {
+    fn push_or_skip_item(&mut self, stage: RepairStage, location: &ItemLocation, item: &Name) {
+        if !self.has_capacity_or_notes_overflow() {
             return;
         }
         let at = match self.location_index.get(location) {
@@ -136,11 +141,11 @@ impl RepairQueue {
         }
     }
 
-    fn push_lost_dependency(&mut self, verdict: &Verdict) {
+    fn push_or_skip_lost_dependency(&mut self, verdict: &Verdict) {
         // With `--queue`, the scan may have missed other lost dependencies of the job, so the repair skips it.
         if self.is_scoped {
-            self.count_skipped_by_scope();
-        } else if !self.has_capacity() {
+            self.note_finding_skipped_by_scope();
+        } else if !self.has_capacity_or_notes_overflow() {
             self.lost_dependencies_overflowed = true;
         } else {
             self.bytes += verdict.item.as_bytes().len() + verdict.detail.as_bytes().len();
@@ -155,7 +160,7 @@ impl RepairQueue {
     }
 
     /// Whether another item fits into the queue. If not, notes that the queue has overflowed.
-    fn has_capacity(&mut self) -> bool {
+    fn has_capacity_or_notes_overflow(&mut self) -> bool {
         let fits =
             self.items.len() + self.lost_dependencies.len() < MAX_QUEUED && self.bytes < MAX_BYTES;
         self.overflowed |= !fits;
@@ -168,12 +173,12 @@ impl RepairQueue {
     }
 
     /// Counts a finding that this repair skips because `--queue` selects only some queues.
-    pub(crate) fn count_skipped_by_scope(&mut self) {
+    pub(crate) fn note_finding_skipped_by_scope(&mut self) {
         self.skipped += 1;
     }
 
     /// The number of findings that this repair skips because `--queue` selects only some queues.
-    pub(crate) fn skipped_by_scope(&self) -> usize {
+    pub(crate) fn findings_skipped_by_scope(&self) -> usize {
         self.skipped
     }
 
@@ -193,7 +198,7 @@ impl RepairQueue {
 
     /// The jobs whose lost dependencies this repair does not restore: one call cannot verify that many, or the core
     /// has not verified them all.
-    pub(crate) fn jobs_with_too_many_dependencies(&self) -> Vec<Name> {
+    pub(crate) fn jobs_with_unrestorable_dependencies(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.lost_dependencies {
             *counts.entry(job).or_default() += 1;
@@ -431,7 +436,7 @@ mod tests {
             ItemLocation::new(ItemKind::Job, ""),
             names(&["a", "b", "c", "d", "e"]),
         );
-        queue.note_large(&items[2]);
+        queue.note_item_for_own_call(&items[2]);
         for item in ["a", "b", "c", "d", "e"] {
             queue.queue_items_of_verdict(
                 &location,
@@ -441,7 +446,7 @@ mod tests {
         }
         let mut batch = queue.into_batches().remove(0);
         let mut sizes = Vec::new();
-        while let Some(groups) = batch.take_groups(10) {
+        while let Some(groups) = batch.take_groups_for_next_call(10) {
             sizes.push(groups.concat().len());
         }
         assert_eq!(sizes, [2, 1, 2]);
@@ -511,7 +516,7 @@ mod tests {
             &items,
             &verdict(FindingId::DependencyOneSided, "a", "z"),
         );
-        assert_eq!(queue.jobs_with_too_many_dependencies(), names(&["y"]));
+        assert_eq!(queue.jobs_with_unrestorable_dependencies(), names(&["y"]));
         assert_eq!(describe(queue), ["Entries job : x7", "Edges job : z"]);
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct CheckOptions {
 }
 
 #[derive(Debug)]
-pub(crate) struct ScanResult {
+pub(crate) struct CheckOutcome {
     pub check: CheckReport,
     /// The items to repair, if a repair follows.
     pub queue: RepairQueue,
@@ -46,9 +46,9 @@ pub(crate) struct ScanResult {
     pub unverified: Vec<FindingId>,
 }
 
-impl ScanResult {
+impl CheckOutcome {
     /// Whether any finding of this check is severe enough for exit 7.
-    pub(crate) fn is_failing(&self) -> bool {
+    pub(crate) fn reaches_fail_on_severity(&self) -> bool {
         let mut items = self.check.items.iter();
         items.any(|found| found.severity >= self.check.scan.fail_on)
     }
@@ -62,7 +62,7 @@ pub(crate) fn run_check(
     title: &str,
     interrupt: &InterruptFlags,
     session: &mut Session,
-) -> Result<ScanResult, Error> {
+) -> Result<CheckOutcome, Error> {
     let scope = resolve_scope(&options.queues, session)?;
     let now = session.now();
     let stopwatch = session.clock().start_stopwatch();
@@ -96,7 +96,7 @@ pub(crate) fn run_check(
     if scope.queues.is_empty()
         && let Some(verdict) = diagnosis::eviction_finding(&server)
     {
-        verifier.report_finding(&verdict);
+        verifier.collect_finding_if_selected(&verdict);
     }
     let elapsed = stopwatch.elapsed_seconds();
     let unverified = verifier.findings_not_verified();
@@ -128,7 +128,7 @@ pub(crate) fn run_check(
         fail_on: options.fail_on,
         causes: diagnosis::likely_causes(&items, &server),
     };
-    Ok(ScanResult {
+    Ok(CheckOutcome {
         check: CheckReport { scan, items },
         queue,
         halted,
@@ -139,11 +139,11 @@ pub(crate) fn run_check(
 
 /// Reports the findings and returns the exit code. If `with_hints`, also prints commands for the next steps.
 pub(crate) fn report_findings(
-    result: ScanResult,
+    result: CheckOutcome,
     with_hints: bool,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let failing = result.is_failing();
+    let failing = result.reaches_fail_on_severity();
     let mut result = result;
     // With `-q`, as in a cron job, the table leaves out findings below `--fail-on`. A document has all findings.
     if session.ui.is_quiet() && !session.ui.format().is_json_or_ndjson() {

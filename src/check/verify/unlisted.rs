@@ -27,14 +27,14 @@ const JOBS_PER_READ: usize = 2000;
 
 /// Failed jobs that their failure list may lack, split by whether the core has to search the lists for them.
 #[derive(Debug, Default)]
-pub(super) struct FailedJobsSplit {
+pub(super) struct UnlistedAndToSearchJobs {
     /// Jobs that are in no list, each with its mark.
     pub unlisted: Vec<[Name; 2]>,
     /// Jobs that the server has to search for.
     pub to_search: Vec<Name>,
 }
 
-impl FailedJobsSplit {
+impl UnlistedAndToSearchJobs {
     /// Splits failed jobs of a group. Reads their marks, then all failure lists, and calls `pace` with the numbers of
     /// jobs and entries read. If the lists are short, leaves all jobs to the core instead.
     pub(super) fn find_unlisted(
@@ -42,13 +42,13 @@ impl FailedJobsSplit {
         group: &Name,
         jids: Vec<Name>,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<FailedJobsSplit, Error> {
-        let lists = FailureLists::read_all_lengths(core, group)?;
+    ) -> Result<UnlistedAndToSearchJobs, Error> {
+        let lists = FailureListKeysAndLengths::read_all_lengths(core, group)?;
         let total: u64 = lists.lengths.iter().sum();
         if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
-            return Ok(FailedJobsSplit {
+            return Ok(UnlistedAndToSearchJobs {
                 to_search: jids,
-                ..FailedJobsSplit::default()
+                ..UnlistedAndToSearchJobs::default()
             });
         }
         let mut marks = Vec::with_capacity(jids.len());
@@ -57,13 +57,13 @@ impl FailedJobsSplit {
             pace(jids.len())?;
         }
         let found = lists.find_jobs(core, &jids, pace)?;
-        let mut jobs = FailedJobsSplit::default();
+        let mut jobs = UnlistedAndToSearchJobs::default();
         for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
             match (found, mark) {
-                (JobSearchResult::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
-                (JobSearchResult::Elsewhere, Some(_)) => jobs.to_search.push(jid),
+                (FailureListOfJob::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
+                (FailureListOfJob::Elsewhere, Some(_)) => jobs.to_search.push(jid),
                 // The list of the group has the job now, or the job does not exist any more: report nothing.
-                (JobSearchResult::InGroup, _) | (_, None) => {}
+                (FailureListOfJob::InGroup, _) | (_, None) => {}
             }
         }
         Ok(jobs)
@@ -82,10 +82,10 @@ pub(crate) fn split_off_unlisted_jobs(
     }
     let group = batch.location.name.clone();
     let jids: Vec<Name> = batch.groups.iter().flatten().cloned().collect();
-    let FailedJobsSplit {
+    let UnlistedAndToSearchJobs {
         unlisted,
         to_search,
-    } = FailedJobsSplit::find_unlisted(core, &group, jids, pace)?;
+    } = UnlistedAndToSearchJobs::find_unlisted(core, &group, jids, pace)?;
     let part = |location: ItemLocation, groups: VecDeque<Vec<Name>>| RepairBatch {
         stage: batch.stage,
         location,
@@ -103,24 +103,24 @@ pub(crate) fn split_off_unlisted_jobs(
 
 /// Where a job was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JobSearchResult {
+enum FailureListOfJob {
     Nowhere,
     InGroup,
     Elsewhere,
 }
 
 /// All failure lists, and their lengths.
-struct FailureLists {
+struct FailureListKeysAndLengths {
     keys: Vec<Vec<u8>>,
     lengths: Vec<u64>,
     /// The list of the group of the jobs.
     own: Vec<u8>,
 }
 
-impl FailureLists {
+impl FailureListKeysAndLengths {
     /// Reads the keys and the lengths of the failure lists of all groups, and of `group` even if the core does
     /// not list it.
-    fn read_all_lengths(core: &mut Core, group: &Name) -> Result<FailureLists, Error> {
+    fn read_all_lengths(core: &mut Core, group: &Name) -> Result<FailureListKeysAndLengths, Error> {
         let now = core.now();
         let names = Keys::new(core.prefix());
         let own = names.group_key(group.as_bytes());
@@ -150,7 +150,7 @@ impl FailureLists {
                 _ => 0,
             });
         let lengths = lengths.collect();
-        Ok(FailureLists { keys, lengths, own })
+        Ok(FailureListKeysAndLengths { keys, lengths, own })
     }
 
     /// Finds each job in the lists. Counts the pages of a list from its end and reads them from its head: so an entry
@@ -160,14 +160,14 @@ impl FailureLists {
         core: &mut Core,
         jids: &[Name],
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<Vec<JobSearchResult>, Error> {
+    ) -> Result<Vec<FailureListOfJob>, Error> {
         let at: HashMap<&[u8], usize> = jids.iter().map(Name::as_bytes).zip(0..).collect();
-        let mut found = vec![JobSearchResult::Nowhere; jids.len()];
+        let mut found = vec![FailureListOfJob::Nowhere; jids.len()];
         for (key, length) in self.keys.iter().zip(&self.lengths) {
             let result = if *key == self.own {
-                JobSearchResult::InGroup
+                FailureListOfJob::InGroup
             } else {
-                JobSearchResult::Elsewhere
+                FailureListOfJob::Elsewhere
             };
             let starts: Vec<u64> = (1..=*length)
                 .rev()
@@ -192,7 +192,7 @@ impl FailureLists {
                     let jids = entries.iter().flatten().map(Vec::as_slice);
                     for at in jids.filter_map(|jid| at.get(jid)) {
                         // An entry in the list of the job's own group takes precedence over an entry in another list.
-                        if found[*at] != JobSearchResult::InGroup {
+                        if found[*at] != FailureListOfJob::InGroup {
                             found[*at] = result;
                         }
                     }

@@ -21,7 +21,8 @@ pub(super) struct FindingsAndRepairQueue {
     pub(super) options: VerifyOptions,
     collector: FindingCollector,
     pub(super) blocking: BlockingFindings,
-    /// Jobs that lost their dependencies, each with all jobs that still list it as a dependent.
+    /// Jobs whose dependencies are listed only by the other jobs, each with those jobs. A repair restores the
+    /// dependencies of a job if a finding was reported about each of them.
     lost_dependencies: Vec<(Name, Vec<Name>)>,
     /// The first waiting job of each queue. `None` until the severity of a finding depends on it.
     heads: Option<HashSet<Name>>,
@@ -39,7 +40,7 @@ impl FindingsAndRepairQueue {
     pub(super) fn new(options: VerifyOptions) -> FindingsAndRepairQueue {
         FindingsAndRepairQueue {
             collector: FindingCollector::new(options.max_examples),
-            queue: RepairQueue::new(options.scans_some_queues()),
+            queue: RepairQueue::new(options.scans_only_some_queues()),
             options,
             blocking: BlockingFindings::default(),
             lost_dependencies: Vec::new(),
@@ -62,7 +63,7 @@ impl FindingsAndRepairQueue {
     }
 
     /// Reports a finding that is not a verdict of the core.
-    pub(super) fn report_finding(&mut self, verdict: &Verdict) {
+    pub(super) fn collect_finding_if_selected(&mut self, verdict: &Verdict) {
         if self.options.filter.selects_finding(verdict.id) {
             let severity = verdict.severity(false, false);
             self.collector.count_finding(severity, verdict);
@@ -75,7 +76,7 @@ impl FindingsAndRepairQueue {
     }
 
     /// Counts the verdicts about items of a location as findings, and queues the items that a repair can act on.
-    pub(super) fn report_and_queue_verdicts(
+    pub(super) fn collect_and_queue_verdicts(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
@@ -83,7 +84,7 @@ impl FindingsAndRepairQueue {
         items: &[Name],
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
-        let missing = missing_jobs(core, progress, &verdicts)?;
+        let missing = missing_jobs_affecting_severity(core, progress, &verdicts)?;
         let scoped = self.verdicts_in_scope(core, progress, location, verdicts)?;
         for mut verdict in scoped.verdicts {
             let finding = verdict.id.row();
@@ -94,9 +95,9 @@ impl FindingsAndRepairQueue {
                 continue;
             }
             self.blocking.note_if_blocking(&verdict);
-            let new = self.collector.note_if_new(&verdict);
+            let new = self.collector.note_if_new_and_withdraw_covered(&verdict);
             let larger =
-                self.options.repair && self.queue.note_if_larger_repair(location, &verdict);
+                self.options.repair && self.queue.note_and_take_over_if_larger(location, &verdict);
             if !self
                 .options
                 .filter
@@ -118,19 +119,19 @@ impl FindingsAndRepairQueue {
             }
             let head = finding.severity_depends_on_head()
                 && self
-                    .first_jobs_of_queues(core, progress)?
+                    .cached_first_waiting_jids(core, progress)?
                     .contains(&verdict.item);
             let missing =
                 finding.severity_depends_on_job_existence() && missing.contains(&verdict.item);
             let severity = verdict.severity(head, missing);
-            if let Some(age) = set_aside_age(&verdict, core.now()) {
+            if let Some(age) = age_text_of_set_aside_key(&verdict, core.now()) {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
                 verdict.detail = Name::from(detail);
             }
             if !scoped.shared_jobs.contains(&verdict.detail) {
                 self.queue_if_repairable(location, items, &verdict)
             } else if verdict.outcome == Repairability::Repairable {
-                self.queue.count_skipped_by_scope()
+                self.queue.note_finding_skipped_by_scope()
             }
             self.collector.count_finding(severity, &verdict);
         }
@@ -183,7 +184,7 @@ impl FindingsAndRepairQueue {
         }
     }
 
-    fn first_jobs_of_queues(
+    fn cached_first_waiting_jids(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
@@ -198,7 +199,7 @@ impl FindingsAndRepairQueue {
 }
 
 /// The jobs that do not exist, of the verdicts whose severity depends on whether the job exists.
-fn missing_jobs(
+fn missing_jobs_affecting_severity(
     core: &mut Core,
     progress: &mut VerifyProgress,
     verdicts: &[Verdict],
@@ -218,7 +219,7 @@ fn missing_jobs(
 }
 
 /// The age of a key that a repair set aside, from the time in its name. `None` for other findings.
-fn set_aside_age(verdict: &Verdict, now: Moment) -> Option<String> {
+fn age_text_of_set_aside_key(verdict: &Verdict, now: Moment) -> Option<String> {
     if verdict.id != FindingId::LostKey {
         return None;
     }

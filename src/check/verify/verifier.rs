@@ -1,11 +1,11 @@
 //! Has the core verify the candidates of a scan in batches, with bounded memory.
 
-use super::calls::VerifyCalls;
+use super::calls::VerifyCaller;
 use super::candidates::{CandidatesByLocation, DueCandidates};
 use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
-use super::unlisted::FailedJobsSplit;
+use super::unlisted::UnlistedAndToSearchJobs;
 use super::verdicts::FindingsAndRepairQueue;
 use crate::check::scan;
 use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
@@ -20,7 +20,7 @@ use crate::name::Name;
 /// Takes the candidates of a scan, has the core verify them, and adds the verdicts to the report.
 pub(crate) struct Verifier {
     candidates: CandidatesByLocation,
-    calls: VerifyCalls,
+    calls: VerifyCaller,
     verdicts: FindingsAndRepairQueue,
     progress: VerifyProgress,
 }
@@ -29,7 +29,7 @@ impl Verifier {
     pub(crate) fn new(options: VerifyOptions, progress: VerifyProgress) -> Verifier {
         Verifier {
             candidates: CandidatesByLocation::default(),
-            calls: VerifyCalls::new(&options),
+            calls: VerifyCaller::new(&options),
             verdicts: FindingsAndRepairQueue::new(options),
             progress,
         }
@@ -58,7 +58,7 @@ impl Verifier {
     ) -> Result<(), Error> {
         self.calls.reset_batch_sizes(core.measure_round_trip(now));
         self.progress.counts = scan::run_scan(core, now, scope, self)?;
-        self.verify_all(core)
+        self.verify_all_candidates(core)
     }
 
     /// Clears the progress bar. Returns the findings, the worst and most frequent first, and the queue of a repair.
@@ -68,23 +68,27 @@ impl Verifier {
     }
 
     /// Reports a finding that is not a verdict of the core.
-    pub(crate) fn report_finding(&mut self, verdict: &Verdict) {
-        self.verdicts.report_finding(verdict);
+    pub(crate) fn collect_finding_if_selected(&mut self, verdict: &Verdict) {
+        self.verdicts.collect_finding_if_selected(verdict);
     }
 
     /// Has all waiting candidates verified.
-    fn verify_all(&mut self, core: &mut Core) -> Result<(), Error> {
+    fn verify_all_candidates(&mut self, core: &mut Core) -> Result<(), Error> {
         // Repeat until no candidate waits: the verdict about a block of a failure list may add further candidates.
         while let Some(location) = self.candidates.any_waiting_location() {
-            self.verify_location(core, &location)?;
+            self.verify_candidates_at(core, &location)?;
         }
         Ok(())
     }
 
-    fn verify_location(&mut self, core: &mut Core, location: &ItemLocation) -> Result<(), Error> {
-        if location.kind == ItemKind::Key && self.verdicts.options.scans_some_queues() {
+    fn verify_candidates_at(
+        &mut self,
+        core: &mut Core,
+        location: &ItemLocation,
+    ) -> Result<(), Error> {
+        if location.kind == ItemKind::Key && self.verdicts.options.scans_only_some_queues() {
             // Verify jobs first: if a job lists a missing dependency, report it for the job, not for the leftover key.
-            self.verify_location(core, &ItemLocation::new(ItemKind::Job, ""))?;
+            self.verify_candidates_at(core, &ItemLocation::new(ItemKind::Job, ""))?;
         }
         let Some(items) = self.candidates.take_candidates_at(location) else {
             return Ok(());
@@ -93,7 +97,7 @@ impl Verifier {
             return self.verify_in_batches(core, location, &items);
         }
         let group = &location.name;
-        let jobs = FailedJobsSplit::find_unlisted(core, group, items, |count| {
+        let jobs = UnlistedAndToSearchJobs::find_unlisted(core, group, items, |count| {
             self.progress.pace_unless_interrupted(count)
         })?;
         self.verify_in_batches(core, location, &jobs.to_search)?;
@@ -110,9 +114,9 @@ impl Verifier {
         let mut rest = items;
         while !rest.is_empty() {
             let max_size = self.progress.max_members_per_read();
-            let size = self.calls.batch_size(location.kind, max_size);
+            let size = self.calls.args_per_call(location.kind, max_size);
             let batch = &rest[..size.min(rest.len())];
-            let verified = self.verify_in_one_call(core, location, batch, true)?;
+            let verified = self.verify_batch_or_its_halves(core, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];
         }
         Ok(())
@@ -120,7 +124,7 @@ impl Verifier {
 
     /// Has the core verify items in one call, and processes the verdicts. Returns the number of items verified. If
     /// `is_typical`, the duration of the call adjusts the size of later calls.
-    fn verify_in_one_call(
+    fn verify_batch_or_its_halves(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
@@ -144,18 +148,22 @@ impl Verifier {
                     return Ok(items.len());
                 }
                 let (some, others) = items.split_at(half);
-                return match self.verify_in_one_call(core, location, some, false)? {
+                return match self.verify_batch_or_its_halves(core, location, some, false)? {
                     verified if verified < some.len() => Ok(verified),
-                    verified => {
-                        Ok(verified + self.verify_in_one_call(core, location, others, false)?)
-                    }
+                    verified => Ok(verified
+                        + self.verify_batch_or_its_halves(core, location, others, false)?),
                 };
             }
             reply => reply?,
         };
         let progress = &mut self.progress;
-        self.verdicts
-            .report_and_queue_verdicts(core, progress, location, items, reply.verdicts)?;
+        self.verdicts.collect_and_queue_verdicts(
+            core,
+            progress,
+            location,
+            items,
+            reply.verdicts,
+        )?;
         let group = ItemLocation::new(ItemKind::Group, location.name.clone());
         for jid in reply.misplaced {
             self.take_candidate(core, &group, jid)?;
@@ -173,25 +181,25 @@ impl CandidateSink for Verifier {
     ) -> Result<(), Error> {
         match self.candidates.add_candidate(location, item) {
             DueCandidates::Nothing => Ok(()),
-            DueCandidates::Location => self.verify_location(core, location),
-            DueCandidates::All => self.verify_all(core),
+            DueCandidates::Location => self.verify_candidates_at(core, location),
+            DueCandidates::All => self.verify_all_candidates(core),
         }
     }
 
-    fn take_large_candidate(
+    fn take_candidate_for_own_call(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
         item: Name,
     ) -> Result<(), Error> {
         if self.verdicts.options.repair {
-            self.verdicts.queue.note_large(&item);
+            self.verdicts.queue.note_item_for_own_call(&item);
         }
-        self.verify_in_one_call(core, location, &[item], false)
+        self.verify_batch_or_its_halves(core, location, &[item], false)
             .map(drop)
     }
 
-    fn take_candidate_group(
+    fn take_candidates_for_one_call(
         &mut self,
         core: &mut Core,
         location: &ItemLocation,
@@ -202,7 +210,7 @@ impl CandidateSink for Verifier {
         }
         let mut batches = items.chunks(MAX_ITEMS);
         batches.try_for_each(|batch| {
-            self.verify_in_one_call(core, location, batch, false)
+            self.verify_batch_or_its_halves(core, location, batch, false)
                 .map(drop)
         })
     }
@@ -228,7 +236,7 @@ impl CandidateSink for Verifier {
     }
 
     fn note_unverifiable_item(&mut self, item: Name, why: &str) {
-        self.report_finding(&Verdict::report_only(
+        self.collect_finding_if_selected(&Verdict::report_only(
             FindingId::NotJudged,
             item,
             Name::from(why),
@@ -255,8 +263,8 @@ impl CandidateSink for Verifier {
         self.progress.max_members_per_read()
     }
 
-    fn verify_waiting_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error> {
-        self.verify_all(core)?;
+    fn verify_candidates_at_scan_end(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.verify_all_candidates(core)?;
         self.candidates.forget_verified();
         self.calls.begin_deferred_phase();
         Ok(())

@@ -50,8 +50,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .map(|(key, value)| format!("{key} to {value}"))
         .collect();
     let count = ("option", "options");
-    let consent =
-        session.consent_for_names(args.dry, AskWhen::IfProtected, "set", count, &changes)?;
+    let consent = session.ask_about_names_unless_dry_run(
+        args.dry,
+        AskWhen::IfProtected,
+        "set",
+        count,
+        &changes,
+    )?;
     if consent.is_some() {
         for ((key, value), change) in settings.iter().zip(&changes) {
             session.core()?.set_config(now, key, value)?;

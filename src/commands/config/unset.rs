@@ -40,7 +40,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::unknown_name("option", key, &keys));
     }
     let what = format!("unset {}", backtick_list(&args.keys));
-    let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
+    let consent =
+        session.ask_unless_dry_run(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         for key in &args.keys {
             session.core()?.unset_config(now, key, consent)?;

@@ -52,7 +52,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     let what = format!("forget queue {}", backtick_list(&args.queues));
-    let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
+    let consent =
+        session.ask_unless_dry_run(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         let core = session.core()?;
         core.forget_queues(now, &args.queues, consent)?;

@@ -49,7 +49,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     let what = format!("forget worker {}", backtick_list(&args.workers));
-    let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
+    let consent =
+        session.ask_unless_dry_run(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         let core = session.core()?;
         core.forget_workers(now, &args.workers, consent)?;

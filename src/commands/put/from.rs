@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     if !submitted.jids.is_empty()
         && let Some(options) = args.wait_options(session.now())
     {
-        let waiter = SubscribedWait::subscribe(options, session)?;
+        let waiter = SubscribedWait::subscribe_and_handle_signals(options, session)?;
         super::wait_for_jobs(waiter, submitted.jids, session)?;
     }
     Ok(submitted.exit)

@@ -57,7 +57,9 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let maxima = ChangedThrottleMaxima::read_changes(&args.coordinated.throttles, now, session)?;
     // Subscribe before the put, so that the wait misses no event of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
-        Some(options) => Some(SubscribedWait::subscribe(options, session)?),
+        Some(options) => Some(SubscribedWait::subscribe_and_handle_signals(
+            options, session,
+        )?),
         None => None,
     };
     if !args.dry_run {
@@ -79,12 +81,12 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let put = job.put_job(now, session)?;
     let exit = show_put(&put, session)?;
     if args.dry_run {
-        if put.has_written_job() {
+        if put.writes_job() {
             maxima.note_planned_maxima(session);
         }
         return Ok(exit);
     }
-    if put.has_written_job() {
+    if put.writes_job() {
         maxima.note_changed_maxima(session);
     }
     if let Some(replicas) = args.replicas.wait_replicas {

@@ -98,7 +98,7 @@ fn read_recurring(
 }
 
 /// The end of the note about a changed recurring job: if it is paused, that it stays paused; otherwise nothing.
-fn stays_paused_note(found: &Recurring) -> &'static str {
+fn stays_paused_clause_or_empty(found: &Recurring) -> &'static str {
     if found.is_paused() {
         ", which stays paused"
     } else {

@@ -46,8 +46,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids = given.jids().to_vec();
     let now = session.connect()?;
     require_recurring_jobs(session, now, &jids)?;
-    let consent =
-        session.consent_for_names(args.dry, AskWhen::IfProtected, "pause", RECURRING, &jids)?;
+    let consent = session.ask_about_names_unless_dry_run(
+        args.dry,
+        AskWhen::IfProtected,
+        "pause",
+        RECURRING,
+        &jids,
+    )?;
     if consent.is_some() {
         let note = actor::history_note("recur pause", args.reason.as_ref());
         for slice in jids.chunks(SLICE) {

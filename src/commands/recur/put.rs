@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{note_next_runs, read_recurring, stays_paused_note};
+use super::{note_next_runs, read_recurring, stays_paused_clause_or_empty};
 use crate::args::coordination::{self, COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -184,7 +184,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let every = format_duration(job.every.as_secs_f64());
     let queue = &job.queue;
-    let stays = paused.as_ref().map_or("", stays_paused_note);
+    let stays = paused.as_ref().map_or("", stays_paused_clause_or_empty);
     let what = if fresh {
         format!("put a recurring job in {queue}, every {every}")
     } else {
@@ -194,7 +194,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let note = format!("{jid} exists already");
         session.ui.note_to_people(&note);
     } else if session
-        .consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?
+        .ask_unless_dry_run(args.dry, AskWhen::IfProtected, &what, |_| String::new())?
         .is_some()
     {
         session.core()?.put_recurring(now, &job, pause.as_deref())?;

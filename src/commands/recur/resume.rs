@@ -44,8 +44,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let found = require_recurring_jobs(session, now, &jids)?;
     let mut runs = Vec::new();
-    let consent =
-        session.consent_for_names(args.dry, AskWhen::IfProtected, "resume", RECURRING, &jids)?;
+    let consent = session.ask_about_names_unless_dry_run(
+        args.dry,
+        AskWhen::IfProtected,
+        "resume",
+        RECURRING,
+        &jids,
+    )?;
     if consent.is_some() {
         for (slice, found) in jids.chunks(SLICE).zip(found.chunks(SLICE)) {
             let replies = session.core()?.resume_recurring(now, slice)?;

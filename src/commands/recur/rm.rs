@@ -38,7 +38,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     require_recurring_jobs(session, now, &jids)?;
     let asks = AskWhen::if_several(session.min_total_with_other_members(jids.len()));
-    let consent = session.consent_for_names(args.dry, asks, "remove", RECURRING, &jids)?;
+    let consent =
+        session.ask_about_names_unless_dry_run(args.dry, asks, "remove", RECURRING, &jids)?;
     if let Some(consent) = consent {
         for jid in &jids {
             session.core()?.remove_recurring(now, jid, consent)?;

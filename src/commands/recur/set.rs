@@ -4,7 +4,8 @@ use std::slice;
 use std::time::Duration;
 
 use super::{
-    RECURRING, missing_recurring_error, note_next_runs, read_recurring, stays_paused_note,
+    RECURRING, missing_recurring_error, note_next_runs, read_recurring,
+    stays_paused_clause_or_empty,
 };
 use crate::args::coordination::{COORDINATION, CoordinationFlags, OccupiedLaneFlags};
 use crate::args::format::Format;
@@ -142,15 +143,21 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     new_queues::note_or_refuse_new_queues(queues, args.existing, dry, now, session)?;
     maxima::set_changed_maxima(&args.coordinated.throttles, dry, now, session)?;
     let jids = slice::from_ref(jid);
-    let consent =
-        session.consent_for_names(args.dry, AskWhen::IfProtected, "change", RECURRING, jids)?;
+    let consent = session.ask_about_names_unless_dry_run(
+        args.dry,
+        AskWhen::IfProtected,
+        "change",
+        RECURRING,
+        jids,
+    )?;
     if consent.is_some() {
         session
             .core()?
             .update_recurring(now, &args.jid, &changes, next)?;
-        session
-            .ui
-            .note_to_people(&format!("changed {jid}{}", stays_paused_note(&found)));
+        session.ui.note_to_people(&format!(
+            "changed {jid}{}",
+            stays_paused_clause_or_empty(&found)
+        ));
     }
     if every.is_some() || next.is_some() {
         note_next_runs(&runs, dry || next.is_some(), session);

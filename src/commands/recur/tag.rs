@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{RECURRING, missing_recurring_error, read_recurring, stays_paused_note};
+use super::{RECURRING, missing_recurring_error, read_recurring, stays_paused_clause_or_empty};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, refuse_overlap};
 use crate::args::value;
@@ -47,10 +47,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(found) = read_recurring(session, now, &args.jid)? else {
         return Err(missing_recurring_error(&args.jid));
     };
-    let paused = stays_paused_note(&found);
+    let paused = stays_paused_clause_or_empty(&found);
     let jids = slice::from_ref(&args.jid);
-    let consent =
-        session.consent_for_names(args.dry, AskWhen::IfProtected, "tag", RECURRING, jids)?;
+    let consent = session.ask_about_names_unless_dry_run(
+        args.dry,
+        AskWhen::IfProtected,
+        "tag",
+        RECURRING,
+        jids,
+    )?;
     let dry = consent.is_none();
     let mut tags = found.tags;
     let mut reply = Vec::new();
@@ -61,7 +66,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if !names.is_empty() && !dry {
             reply = session.core()?.tag_recurring(now, &args.jid, how, names)?;
             tags = Json::parse(&reply)
-                .and_then(|tags| tags.names())
+                .and_then(|tags| tags.text_array())
                 .unwrap_or_default();
         }
     }

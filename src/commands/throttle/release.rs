@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let details = |_: &_| format!("  {}\n", comma_list(jids.iter().take(10)));
     if (dry || !jids.is_empty())
         && session
-            .consent(
+            .ask_unless_dry_run(
                 args.dry,
                 AskWhen::if_several(session.min_total_with_other_members(jids.len())),
                 &what,
@@ -67,7 +67,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .is_some()
     {
         for jids in jids.chunks(MAX_JOBS_PER_CALL) {
-            session.core()?.release_throttle_jobs(now, &args.id, jids)?;
+            session
+                .core()?
+                .free_jobs_from_throttle(now, &args.id, jids)?;
         }
         session
             .ui

@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         });
         lines.collect::<String>()
     };
-    let consent = session.consent(args.dry, AskWhen::Always, &what, details)?;
+    let consent = session.ask_unless_dry_run(args.dry, AskWhen::Always, &what, details)?;
     if consent.is_some() {
         for id in &args.ids {
             session.core()?.delete_throttle_maximum(now, id)?;

@@ -56,11 +56,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         describe_maximum(*maximum)
     );
     note_lane_or_unused_throttle(id, dry, now, session)?;
-    let consent = session.consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?;
+    let consent =
+        session.ask_unless_dry_run(args.dry, AskWhen::IfProtected, &what, |_| String::new())?;
     if consent.is_some() {
         let core = session.core()?;
-        let returned =
-            core.set_maximum_and_wake(now, id, *maximum, ttl.as_deref(), &actor::user_at_host())?;
+        let returned = core.set_maximum_and_wake_held_jobs(
+            now,
+            id,
+            *maximum,
+            ttl.as_deref(),
+            &actor::user_at_host(),
+        )?;
         session.ui.note_to_people(&match returned {
             0 => what,
             jobs => format!(

@@ -33,7 +33,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ui.write_verbatim_unless_terminal(&text)?;
         return Ok(Exit::Ok);
     }
-    ui.show(&core.readable_throttle_or_lane_with_jobs(now, &args.id)?)?;
+    ui.show(&core.readable_throttle_or_lane_with_first_jobs(now, &args.id)?)?;
     note_lane_or_unused_throttle(&args.id, false, now, session)?;
     Ok(Exit::Ok)
 }

@@ -18,7 +18,7 @@ use crate::core::call::info::InfoText;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
-use crate::model::finding::{FindingId, VerdictDetail};
+use crate::model::finding::{DecisiveDetail, FindingId};
 use crate::model::verdict::{
     ItemKind, ItemLocation, KeyChange, MAX_ITEMS, RepairReply, Repairability, Verdict, VerdictReply,
 };
@@ -200,10 +200,10 @@ impl Core {
     /// Reads from INFO what may endanger jobs. If the user may not read a section of INFO, its facts are absent.
     pub fn server_risks(&mut self, now: Moment) -> ServerRisks {
         let calls = [
-            Call::redis_command("INFO").arg("memory"),
-            Call::redis_command("INFO").arg("stats"),
-            Call::redis_command("INFO").arg("replication"),
-            Call::redis_command("INFO").arg("keyspace"),
+            Call::redis_read_command("INFO").arg("memory"),
+            Call::redis_read_command("INFO").arg("stats"),
+            Call::redis_read_command("INFO").arg("replication"),
+            Call::redis_read_command("INFO").arg("keyspace"),
         ];
         let sections: Vec<String> = self.call_all(now, &calls).into_iter().flatten().collect();
         let info = InfoText(sections.concat());
@@ -234,7 +234,7 @@ impl Core {
         let mut least = Duration::MAX;
         for _ in 0..3 {
             let begun = Instant::now();
-            self.call_all::<()>(now, &[Call::redis_command("TIME")]);
+            self.call_all::<()>(now, &[Call::redis_read_command("TIME")]);
             least = least.min(begun.elapsed());
         }
         least
@@ -337,7 +337,8 @@ impl<'de> Deserialize<'de> for VerdictOrCount {
     }
 }
 
-/// What follows the id of a finding in a row of `check.slice`: the verdict about one item.
+/// The fields after the id of a finding in a row of `check.slice`: the item, whether a repair can repair or has
+/// repaired it, a detail, and the changes of keys.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct VerdictRow {
@@ -359,8 +360,8 @@ impl VerdictRow {
         };
         Verdict {
             outcome: self.outcome,
-            known_detail: VerdictDetail::parse(id, self.detail.as_bytes()),
-            number: VerdictDetail::parse_number(id, self.detail.as_bytes()),
+            known_detail: DecisiveDetail::parse(id, self.detail.as_bytes()),
+            number: DecisiveDetail::parse_time_or_count(id, self.detail.as_bytes()),
             cycle,
             changes: self.changes,
             ..Verdict::report_only(id, self.item, self.detail)

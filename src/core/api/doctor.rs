@@ -78,13 +78,13 @@ const CLOCK_READS: usize = 3;
 impl Core {
     /// Reads the server's INFO. Fails if the server refuses INFO.
     pub(crate) fn server_info_report(&mut self, now: Moment) -> Result<ServerReport, Error> {
-        let info: InfoText = self.call(now, Call::redis_command("INFO"))?;
+        let info: InfoText = self.call(now, Call::redis_read_command("INFO"))?;
         Ok(read_report(&info))
     }
 
     /// Reads the settings that only CONFIG reports; `None` if the server refuses CONFIG.
     pub(crate) fn server_config(&mut self, now: Moment) -> Option<ServerConfig> {
-        let get = |name: &str| Call::redis_command("CONFIG").args(["GET", name]);
+        let get = |name: &str| Call::redis_read_command("CONFIG").args(["GET", name]);
         let pairs = self.call_all::<Vec<Name>>(now, &CONFIG_NAMES.map(get));
         let pairs: Vec<Vec<Name>> = pairs.into_iter().collect::<Result<_, Error>>().ok()?;
         Some(read_config(&pairs))
@@ -105,7 +105,7 @@ impl Core {
         let mut best: Option<ClockSkew> = None;
         for _ in 0..CLOCK_READS {
             let (before, begun) = (clock::host_time(), Instant::now());
-            let server = moment_of_time_reply(self.call(now, Call::redis_command("TIME"))?);
+            let server = moment_of_time_reply(self.call(now, Call::redis_read_command("TIME"))?);
             let tolerance_s = begun.elapsed().as_secs_f64() / 2.0;
             let ahead_s = before.since(server) + tolerance_s;
             if best.is_none_or(|best| tolerance_s < best.tolerance_s) {
@@ -157,7 +157,7 @@ impl Core {
 
     /// The number of scripts in the server's cache, if it reports that.
     pub(crate) fn cached_script_count(&mut self, now: Moment) -> Result<Option<u64>, Error> {
-        let info: InfoText = self.call(now, Call::redis_command("INFO").arg("memory"))?;
+        let info: InfoText = self.call(now, Call::redis_read_command("INFO").arg("memory"))?;
         Ok(info.number("number_of_cached_scripts"))
     }
 }

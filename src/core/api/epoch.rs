@@ -112,7 +112,7 @@ impl Core {
     /// the server does not report its run id, or the user may not run INFO.
     pub(crate) fn current_loss_free_epoch(&mut self) -> Result<Option<LossFreeEpoch>, Error> {
         let sections = ["server", "commandstats", "stats", "replication"];
-        let calls = sections.map(|section| Call::redis_command("INFO").arg(section));
+        let calls = sections.map(|section| Call::redis_read_command("INFO").arg(section));
         let mut sections = Vec::new();
         for section in self.call_all(self.now(), &calls) {
             match section {

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use crate::clock::moment::Moment;
-use crate::core::call::{ConnectionLoss, Core, PublishedMessage, Subscription, SubscriptionNotice};
+use crate::core::call::{
+    ConnectionLoss, Core, PublishedMessage, ReconnectingSubscription, SubscriptionNotice,
+};
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::json::Json;
@@ -13,7 +15,7 @@ use crate::name::Name;
 /// A subscription to events.
 #[derive(Debug)]
 pub(crate) struct EventStream {
-    subscription: Subscription,
+    subscription: ReconnectingSubscription,
     prefix: String,
 }
 
@@ -75,11 +77,11 @@ impl EventStream {
 
 /// A subscription to jobs that are put.
 #[derive(Debug)]
-pub(crate) struct PutNotices(Subscription);
+pub(crate) struct PutNotices(ReconnectingSubscription);
 
 /// A job that was put.
 #[derive(Debug, PartialEq)]
-pub(crate) enum PutNotice {
+pub(crate) enum PutOrSubscriptionStart {
     /// The subscription begins, or begins again. Notices may have been missed.
     Subscribed,
     /// Into this queue.
@@ -96,11 +98,13 @@ impl Core {
 
 impl PutNotices {
     /// The next notice; `None` if no job is put by `until`, or if the subscription has failed.
-    pub(crate) fn next_notice(&self, until: Instant) -> Option<PutNotice> {
+    pub(crate) fn next_notice(&self, until: Instant) -> Option<PutOrSubscriptionStart> {
         loop {
             match self.0.next_notice(until)?.ok()? {
                 SubscriptionNotice::Lost(_) => {}
-                SubscriptionNotice::Subscribed(_) => return Some(PutNotice::Subscribed),
+                SubscriptionNotice::Subscribed(_) => {
+                    return Some(PutOrSubscriptionStart::Subscribed);
+                }
                 SubscriptionNotice::Message(PublishedMessage { text, .. }) => {
                     // Most messages are about other events. To save time, search the text first and decode it only if
                     // it may be a put.
@@ -108,7 +112,7 @@ impl PutNotices {
                     if text.windows(event.len()).any(|part| part == event)
                         && let Some(queue) = event_text_field(&text, "queue")
                     {
-                        return Some(PutNotice::Put(queue));
+                        return Some(PutOrSubscriptionStart::Put(queue));
                     }
                 }
             }

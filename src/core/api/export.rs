@@ -82,7 +82,7 @@ impl StoredIdScan {
     }
 
     /// The next ids, `None` at the end. A slice may be empty, and an id may come twice.
-    pub(crate) fn next_ids(
+    pub(crate) fn ids_of_next_scan_step(
         &mut self,
         core: &mut Core,
         now: Moment,

@@ -49,7 +49,7 @@ impl Core {
 
     /// Ends jobs of a worker that an earlier call with the same `now` may have ended, as a finish-and-pop call whose
     /// reply was lost.
-    pub fn finish_jobs_again(
+    pub fn finish_jobs_after_lost_reply(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -93,7 +93,7 @@ impl Core {
                         for job in jobs {
                             let one = std::slice::from_ref(job);
                             let ended = self.send_endings(now, worker, one, may_have_ended);
-                            outcomes.append(&mut ended.map_err(partly_ended_error)?);
+                            outcomes.append(&mut ended.map_err(outcome_unknown_error)?);
                         }
                     }
                 },
@@ -107,8 +107,8 @@ impl Core {
     }
 
     /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its count, and up to
-    /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs_again`, with this
-    /// `now`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped jobs.
+    /// `total` in all. After a lost reply, the error has the kind `OutcomeUnknown`. Then `finish_jobs_after_lost_reply`,
+    /// with this `now`, returns the outcomes of the endings, and `recover_jobs_of_lost_pop` finds the popped jobs.
     pub fn finish_and_pop(
         &mut self,
         now: Moment,
@@ -137,15 +137,16 @@ impl Core {
             // Send the endings without the pops, since `finish_jobs` finds the ending that is too long. Then pop.
             Err(error) if error.cause() == Some(&Cause::ArgumentTooLong) && !last.is_empty() => {
                 let ended = self.finish_jobs(now, worker, last);
-                done.endings.append(&mut ended.map_err(partly_ended_error)?);
+                done.endings
+                    .append(&mut ended.map_err(outcome_unknown_error)?);
                 let pops = self.finish_and_pop(now, worker, total, queues, &[]);
-                let pops = pops.map_err(partly_ended_error)?;
+                let pops = pops.map_err(outcome_unknown_error)?;
                 return Ok(FinishAndPopReply {
                     endings: done.endings,
                     ..pops
                 });
             }
-            Err(error) if !done.endings.is_empty() => return Err(partly_ended_error(error)),
+            Err(error) if !done.endings.is_empty() => return Err(outcome_unknown_error(error)),
             rows => rows?,
         };
         // Do not read this reply with serde: only the numbers of jobs and of queues show which rows are endings and
@@ -239,7 +240,7 @@ impl Core {
 }
 
 /// Gives an error the kind `OutcomeUnknown`, because some of the jobs may have ended before the error.
-fn partly_ended_error(error: Error) -> Error {
+fn outcome_unknown_error(error: Error) -> Error {
     Error::new(Kind::OutcomeUnknown, error.message())
 }
 

@@ -304,7 +304,7 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
             b"tracked" => job.tracked = text == b"1",
             b"tags" => {
                 job.tags = Json::parse(&text)
-                    .and_then(|tags| tags.names())
+                    .and_then(|tags| tags.text_array())
                     .unwrap_or_default()
             }
             b"data" => job.data = JobData::from(text),
@@ -318,7 +318,7 @@ pub(super) fn read_job(jid: &Name, fields: Value) -> Result<Job, Error> {
             b"since" => job.since = Moment::from_decimal(&text),
             b"mark" => job.mark = text,
             b"throttles" => {
-                let throttles = Json::parse(&text).and_then(|ids| ids.names());
+                let throttles = Json::parse(&text).and_then(|ids| ids.text_array());
                 job.throttles = throttles.unwrap_or_default();
             }
             b"key" => job.key = Some(Name::from(text)).filter(|key| !key.is_empty()),

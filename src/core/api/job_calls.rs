@@ -46,7 +46,7 @@ impl Core {
             let call = Call::new(calls::PRIORITY);
             call.arg(&job.jid).arg(priority.to_string())
         };
-        self.call_for_each_job(now, note, jobs, call, |_| priority)
+        self.call_guarded_for_each_job(now, note, jobs, call, |_| priority)
     }
 
     /// Removes and adds tags. Returns all tags of each job as a JSON array.
@@ -70,7 +70,7 @@ impl Core {
                     .args(added),
             }
         };
-        self.call_for_each_job(now, note, jobs, call, |job| {
+        self.call_guarded_for_each_job(now, note, jobs, call, |job| {
             Name::from(quote_array(job.tags))
         })
     }
@@ -84,7 +84,7 @@ impl Core {
         is_tracked: bool,
     ) -> PerJob<HasChanged> {
         let call = |job: &JobSnapshot| track_call(is_tracked, &job.jid);
-        self.call_for_each_job(now, note, jobs, call, |_| HasChanged(true))
+        self.call_guarded_for_each_job(now, note, jobs, call, |_| HasChanged(true))
     }
 
     /// Tracks jobs that were just put.
@@ -95,11 +95,11 @@ impl Core {
 
     pub fn revoke_locks(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> PerJob<()> {
         let call = |job: &JobSnapshot| Call::new(calls::TIMEOUT).arg(&job.jid);
-        self.call_for_each_job(now, note, jobs, call, |_| ())
+        self.call_guarded_for_each_job(now, note, jobs, call, |_| ())
     }
 
     /// Removes these dependencies from jobs, or all their dependencies if the list is empty.
-    pub fn remove_dependencies(
+    pub fn remove_given_or_all_dependencies(
         &mut self,
         now: Moment,
         note: &[u8],
@@ -116,7 +116,7 @@ impl Core {
             let call = Call::new(calls::DEPENDS).arg(&job.jid);
             call.arg("off").args(dependencies)
         };
-        self.call_for_each_job(now, note, jobs, call, |_| ())
+        self.call_guarded_for_each_job(now, note, jobs, call, |_| ())
     }
 
     pub fn append_to_history(
@@ -132,7 +132,7 @@ impl Core {
 
     /// Makes one call for each job, guarded by its mark. If a reply was lost but the core applied the call,
     /// `result_of_job` makes the result from the job as it is now.
-    pub(crate) fn call_for_each_job<T: DeserializeOwned>(
+    pub(crate) fn call_guarded_for_each_job<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         note: &[u8],

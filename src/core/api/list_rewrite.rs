@@ -28,7 +28,7 @@ impl Core {
         key: &[u8],
         replacement: Vec<u8>,
     ) -> Result<ListRewrite, Error> {
-        self.call::<()>(self.now(), Call::redis_command("WATCH").arg(key))?;
+        self.call::<()>(self.now(), Call::redis_read_command("WATCH").arg(key))?;
         Ok(ListRewrite {
             key: key.to_vec(),
             replacement,
@@ -65,7 +65,7 @@ impl Core {
             Some(_) => Ok(false),
             // The reply was lost. If the server renamed the replacement, its old key no longer exists.
             None => {
-                let exists = Call::redis_command("EXISTS").arg(&rewrite.replacement);
+                let exists = Call::redis_read_command("EXISTS").arg(&rewrite.replacement);
                 Ok(self.call::<u64>(self.now(), exists)? == 0)
             }
         }

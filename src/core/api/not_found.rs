@@ -61,7 +61,7 @@ pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Opt
     let mut found = BTreeSet::new();
     while found.len() <= MAX_NAMED
         && begun.elapsed() < SEARCH_TIME
-        && let Some(jids) = scan.next_jids(core, now).ok()?
+        && let Some(jids) = scan.jids_of_next_scan_step(core, now).ok()?
     {
         found.extend(jids);
     }

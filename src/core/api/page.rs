@@ -95,7 +95,7 @@ impl JobScan {
     }
 
     /// The next jids, `None` at the end. A page may be empty, and a jid may come twice.
-    pub(crate) fn next_jids(
+    pub(crate) fn jids_of_next_scan_step(
         &mut self,
         core: &mut Core,
         now: Moment,
@@ -113,7 +113,7 @@ impl JobScan {
             pattern.push(*byte);
         }
         pattern.push(b'*');
-        let call = Call::redis_command("SCAN")
+        let call = Call::redis_read_command("SCAN")
             .arg(cursor)
             .arg("MATCH")
             .arg(pattern)
@@ -144,7 +144,7 @@ impl Core {
                 .iter()
                 .map(|jid| {
                     let key = [prefix.as_bytes(), jid.as_bytes()].concat();
-                    Call::redis_command("HMGET").arg(key).args(names)
+                    Call::redis_read_command("HMGET").arg(key).args(names)
                 })
                 .collect();
             for reply in self.call_all::<Vec<Option<Bytes>>>(now, &calls) {

@@ -20,7 +20,7 @@ impl Core {
         let name = calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL.name;
         let stored = reply::read_json_object(name, &text)?;
         let patterns = stored.into_iter().filter_map(|(name, list)| {
-            let list = Json::parse(list.text()?.as_bytes())?.names()?;
+            let list = Json::parse(list.text()?.as_bytes())?.text_array()?;
             Some((name, list))
         });
         let patterns: BTreeMap<Name, Vec<Name>> = patterns.collect();
@@ -47,7 +47,7 @@ impl Core {
                 let parts = text.as_bytes().split(|byte| *byte == b',');
                 parts.map(Name::from).collect::<Vec<Name>>()
             };
-            let list = list.names().or_else(|| list.text().map(commas))?;
+            let list = list.text_array().or_else(|| list.text().map(commas))?;
             Some(PriorityPattern::new(is_fair, &list))
         });
         Ok(patterns.collect())

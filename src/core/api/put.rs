@@ -79,11 +79,11 @@ impl PutPolicy {
 
 /// The maxima of throttles that a call sets if it puts at least one job, as JSON fields of the policy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ThrottleMaxima(Arc<[u8]>);
+pub struct ThrottleMaximaJson(Arc<[u8]>);
 
-impl ThrottleMaxima {
+impl ThrottleMaximaJson {
     /// Writes the JSON fields `by` and `maxima` of a put's policy, from the operator and the maxima by throttle id.
-    pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> ThrottleMaxima {
+    pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> ThrottleMaximaJson {
         let mut text = br#","by":"#.to_vec();
         text.extend(quote_string(by.as_bytes()));
         text.extend(br#","maxima":{"#);
@@ -95,7 +95,7 @@ impl ThrottleMaxima {
             text.extend(format!(":{maximum}").bytes());
         }
         text.push(b'}');
-        ThrottleMaxima(text.into())
+        ThrottleMaximaJson(text.into())
     }
 }
 
@@ -103,7 +103,7 @@ impl ThrottleMaxima {
 #[derive(Clone, Debug, Default)]
 pub struct PutCall {
     pub policy: PutPolicy,
-    pub maxima: Option<ThrottleMaxima>,
+    pub maxima: Option<ThrottleMaximaJson>,
     /// The time of the put, if it differs from the time of the other calls in the round trip.
     at: Option<Moment>,
     words: connect::PackedWords,

@@ -87,7 +87,7 @@ impl PackedFieldNames {
 
 impl ReadCommand {
     fn new(form: ReplyForm, command: &'static str) -> ReadCommand {
-        let call = Call::redis_command(command);
+        let call = Call::redis_read_command(command);
         ReadCommand { call, form }
     }
 
@@ -283,7 +283,7 @@ impl Core {
     pub(crate) fn send_reads(&mut self, now: Moment, reads: Vec<ReadCommand>) -> OutstandingReads {
         let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
-        let calls = self.send_ahead(now, calls);
+        let calls = self.try_send_ahead(now, calls);
         OutstandingReads { calls, forms }
     }
 
@@ -321,7 +321,7 @@ impl Core {
 
     /// Whether the server reports that no key of this database has an expiry.
     pub fn no_key_expires(&mut self, now: Moment) -> Result<bool, Error> {
-        let call = Call::redis_command("INFO").arg("keyspace");
+        let call = Call::redis_read_command("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {
             // If the user may not run INFO, the result is false: the caller then reads the expiry of each key.
             Err(error) if error.kind() == Kind::NoPerm => return Ok(false),

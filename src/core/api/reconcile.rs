@@ -25,7 +25,7 @@ const LOST_AND_GONE: &str =
 
 impl Core {
     /// The jobs whose history shows that a call with this note changed them at `now`.
-    pub(crate) fn jobs_with_note(
+    pub(crate) fn jobs_changed_with_note(
         &mut self,
         now: Moment,
         note: &[u8],
@@ -69,7 +69,7 @@ impl Core {
         let mut noted = if open.is_empty() {
             Ok(HashMap::new())
         } else {
-            self.jobs_with_note(now, note, &open)
+            self.jobs_changed_with_note(now, note, &open)
         };
         for (jid, outcome) in repeated {
             let unknown = match (outcome.code, &mut noted) {

@@ -35,7 +35,7 @@ impl Core {
         let found = self.queues_like(now, queues)?;
         let holding = found.into_iter().filter(|queue| queue.recurring > 0);
         let names: Vec<Name> = holding.map(|queue| queue.name).collect();
-        let mut recurring = self.recurring_in_queues(now, &names)?;
+        let mut recurring = self.active_recurring_in_queues(now, &names)?;
         let mut paused = self.paused_recurring(now)?;
         paused.retain(|paused| passes_filter(queues, paused.queue.as_ref()));
         if !paused.is_empty() {
@@ -84,7 +84,7 @@ impl Core {
     }
 
     /// The templates of queues. Within a queue they are in the order of their next run.
-    pub fn recurring_in_queues(
+    pub fn active_recurring_in_queues(
         &mut self,
         now: Moment,
         queues: &[Name],
@@ -159,7 +159,7 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
             b"retries" => recurring.retries = Number::from_decimal(&text),
             b"tags" => {
                 recurring.tags = Json::parse(&text)
-                    .and_then(|tags| tags.names())
+                    .and_then(|tags| tags.text_array())
                     .unwrap_or_default();
             }
             b"data" => recurring.data = JobData::from(text),

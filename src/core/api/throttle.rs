@@ -161,7 +161,7 @@ impl Core {
     /// Sets the maximum of a throttle in the name of the operator `by`; with `seconds`, only for that time. Then
     /// returns held jobs to their queues, call by call, until each job that now has a slot is back. The result is the
     /// number of these jobs.
-    pub(crate) fn set_maximum_and_wake(
+    pub(crate) fn set_maximum_and_wake_held_jobs(
         &mut self,
         now: Moment,
         id: &Name,
@@ -207,7 +207,7 @@ impl Core {
 
     /// Frees the slots that these jobs hold, if they run. Removes the throttle from the jobs that wait for a slot, so
     /// that they can run.
-    pub(crate) fn release_throttle_jobs(
+    pub(crate) fn free_jobs_from_throttle(
         &mut self,
         now: Moment,
         id: &Name,
@@ -370,7 +370,7 @@ impl Core {
             };
             cursor = next;
             for name in &names {
-                ids.extend(keys.throttle_ids_of_key(name).map(Name::from));
+                ids.extend(keys.possible_throttle_ids_of_key(name).map(Name::from));
             }
         }
         self.existing_throttles(now, ids.into_iter().collect())
@@ -455,7 +455,7 @@ impl Core {
 
     /// A throttle with its first jobs; for the id of a lane, the lane with its first jobs. Refuses keys of a wrong
     /// type, which the core would read as no maximum.
-    pub(crate) fn readable_throttle_or_lane_with_jobs(
+    pub(crate) fn readable_throttle_or_lane_with_first_jobs(
         &mut self,
         now: Moment,
         id: &Name,
@@ -465,7 +465,7 @@ impl Core {
         {
             return Err(error);
         }
-        let mut shown = self.throttle_with_jobs(now, id)?;
+        let mut shown = self.throttle_with_first_jobs(now, id)?;
         if !shown.throttle.exists() {
             let mut jobs = self.lane_jobs(now, id)?;
             if !jobs.is_empty() {
@@ -477,7 +477,7 @@ impl Core {
             }
         }
         let key = Keys::new(self.prefix()).throttle_key(id.as_bytes());
-        let call = Call::redis_command("HMGET")
+        let call = Call::redis_read_command("HMGET")
             .arg(key)
             .arg("changed")
             .arg("by");
@@ -488,7 +488,7 @@ impl Core {
     }
 
     /// A throttle with its first jobs.
-    pub(crate) fn throttle_with_jobs(
+    pub(crate) fn throttle_with_first_jobs(
         &mut self,
         now: Moment,
         id: &Name,
@@ -635,7 +635,7 @@ fn escape_glob(text: &[u8]) -> Vec<u8> {
 }
 
 fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
-    let names = Json::parse(&text).and_then(|names| names.names());
+    let names = Json::parse(&text).and_then(|names| names.text_array());
     names.ok_or_else(|| reply::unexpected_reply("throttle.*", "not a list of jids"))
 }
 

@@ -64,7 +64,7 @@ impl Core {
             let state = job.state.as_ref().map_or("", State::into_str);
             Name::from(state)
         };
-        self.call_for_each_job(now, note, jobs, call, after)
+        self.call_guarded_for_each_job(now, note, jobs, call, after)
     }
 
     /// Extends the locks on jobs, each in the name of a worker. Returns when they expire, in whole
@@ -104,7 +104,7 @@ impl Core {
                 .arg(why.message.as_bytes())
                 .args(data)
         };
-        self.call_for_each_job(now, note, jobs, call, |_| ())
+        self.call_guarded_for_each_job(now, note, jobs, call, |_| ())
     }
 
     /// Fails jobs that have not started.
@@ -121,7 +121,7 @@ impl Core {
                 .arg(why.group.as_bytes())
                 .arg(why.message.as_bytes())
         };
-        self.call_for_each_job(now, note, jobs, call, |_| ())
+        self.call_guarded_for_each_job(now, note, jobs, call, |_| ())
     }
 
     /// Retries running jobs, each in the name of a worker: the job returns to its queue and uses one retry. The result
@@ -151,7 +151,7 @@ impl Core {
             Some(State::Failed) => -1,
             _ => job.remaining.map_or(0, Number::floor),
         };
-        self.call_for_each_job(now, note, jobs, call, after)
+        self.call_guarded_for_each_job(now, note, jobs, call, after)
     }
 
     /// Moves the oldest failed jobs of a group to one queue. Returns the number of moved jobs.

@@ -37,7 +37,7 @@ struct AheadRequest {
 impl Core {
     /// Sends calls that only read, and does not wait for their replies. Sends nothing without an open connection or
     /// while calls are traced: the calls are then made when their replies are taken.
-    pub(crate) fn send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> OutstandingCalls {
+    pub(crate) fn try_send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> OutstandingCalls {
         let only_reads = calls
             .iter()
             .all(|call| call.retry_class() == RetryClass::Read);
@@ -90,7 +90,7 @@ impl Core {
     }
 
     /// Receives all outstanding replies, so that the next reply on the connection belongs to the next call.
-    pub(super) fn receive_ahead(&mut self) {
+    pub(super) fn receive_outstanding_replies(&mut self) {
         self.receive_up_to(u64::MAX);
     }
 

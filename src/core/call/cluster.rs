@@ -84,9 +84,9 @@ impl Core {
         while !waiting.is_empty() && Instant::now() < deadline {
             let node = waiting.remove(0);
             let attempt = attempt_deadline(deadline, waiting.len());
-            let arrival = match self.log_in_at(&node, attempt) {
+            let arrival = match self.connect_and_log_in_at(&node, attempt) {
                 Ok((connection, server)) => {
-                    self.examine_node(connection, server, &node, attempt)?
+                    self.locate_keys_and_adopt_map(connection, server, &node, attempt)?
                 }
                 Err(error) if is_next_node_worth_trying(&error) => {
                     last = last.or(Some(error));
@@ -142,7 +142,7 @@ impl Core {
 
     /// Asks a node where the keys of the prefix are, and adopts its map of the cluster. Fails if the node is in no
     /// cluster.
-    fn examine_node(
+    fn locate_keys_and_adopt_map(
         &mut self,
         connection: Connection,
         server: ServerInfo,
@@ -187,7 +187,7 @@ impl Core {
         let deadline = deadline.min(Instant::now() + STRANGER_PATIENCE);
         let unnamed = |seed: &&Node| *seed != reached && !self.route.listed.contains(seed);
         let is_foreign = |seed: &&Node| {
-            let arrival = self.log_in_at(seed, deadline);
+            let arrival = self.connect_and_log_in_at(seed, deadline);
             let map = arrival
                 .ok()
                 .and_then(|(connection, _)| self.locate_keys(&connection, seed, deadline).0);
@@ -226,7 +226,7 @@ impl Core {
         if self.script.has_tagged_prefix() || self.route.one_primary {
             return Ok(());
         }
-        let used = self.tagged_prefixes(deadline.min(Instant::now() + SEARCH_TIME));
+        let used = self.find_prefixes_with_hash_tag(deadline.min(Instant::now() + SEARCH_TIME));
         Err(error::untagged_cluster_prefix_naming_tagged(
             self.prefix(),
             &self.target,
@@ -297,7 +297,7 @@ impl Core {
             return Ok(());
         }
         let keys = self.script.routing_keys().to_vec();
-        self.call(self.now(), Call::redis_command("EXISTS").args(keys))
+        self.call(self.now(), Call::redis_read_command("EXISTS").args(keys))
     }
 
     /// The number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
@@ -306,9 +306,11 @@ impl Core {
             return None;
         }
         let prefix = self.prefix().to_owned();
-        let slot = Call::redis_command("CLUSTER").arg("KEYSLOT").arg(prefix);
+        let slot = Call::redis_read_command("CLUSTER")
+            .arg("KEYSLOT")
+            .arg(prefix);
         let slot: i64 = self.call(now, slot).ok()?;
-        let count = Call::redis_command("CLUSTER").arg("COUNTKEYSINSLOT");
+        let count = Call::redis_read_command("CLUSTER").arg("COUNTKEYSINSLOT");
         self.call(now, count.arg(slot.to_string())).ok()
     }
 
@@ -329,10 +331,12 @@ impl Core {
 
     /// The prefixes with a hash tag that have queues in this cluster, as far as a short search
     /// finds them.
-    fn tagged_prefixes(&self, deadline: Instant) -> Vec<String> {
+    fn find_prefixes_with_hash_tag(&self, deadline: Instant) -> Vec<String> {
         let mut found = Vec::new();
         for node in &self.route.primaries {
-            let Ok((connection, _)) = self.log_in_at(node, attempt_deadline(deadline, 1)) else {
+            let Ok((connection, _)) =
+                self.connect_and_log_in_at(node, attempt_deadline(deadline, 1))
+            else {
                 continue;
             };
             let mut cursor = b"0".to_vec();

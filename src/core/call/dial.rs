@@ -93,7 +93,8 @@ impl Core {
             Address::Sentinel(sentinels) => self.connect_to_master(&sentinels, deadline),
             Address::Tcp(_) | Address::Unix(_) | Address::Local { .. } => {
                 let target = self.target.clone();
-                let (connection, server) = self.log_in(&target, self.tls.clone(), deadline)?;
+                let (connection, server) =
+                    self.connect_and_log_in_to(&target, self.tls.clone(), deadline)?;
                 if server.mode == ServerMode::Cluster {
                     self.require_sole_primary_with_keys(&connection, deadline)?;
                 }
@@ -107,12 +108,12 @@ impl Core {
     }
 
     /// Connects to one node of a cluster, or to one of the servers of a Sentinel, and logs in.
-    pub(super) fn log_in_at(
+    pub(super) fn connect_and_log_in_at(
         &self,
         node: &Node,
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
-        self.log_in(
+        self.connect_and_log_in_to(
             &self.target.for_one_node(node),
             self.tls_client_for(node)?,
             deadline,
@@ -127,7 +128,7 @@ impl Core {
     }
 
     /// Connects and logs in. `local:` starts its server first if it does not run.
-    fn log_in(
+    fn connect_and_log_in_to(
         &self,
         target: &ServerTarget,
         tls: Option<TlsClient>,

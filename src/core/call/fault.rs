@@ -3,7 +3,7 @@
 use std::io;
 
 use super::tls::fault::TlsFault;
-use crate::error::{Error, connection_limit_error, io_message_without_errno};
+use crate::error::{Error, connection_open_file_limit_error, io_message_without_errno};
 
 /// Why a connection could not be opened, or can no longer be used.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub(crate) enum Fault {
 impl Fault {
     /// The fault of an error of the system.
     pub(super) fn from_io(error: &io::Error) -> Fault {
-        if let Some(limit) = connection_limit_error(error) {
+        if let Some(limit) = connection_open_file_limit_error(error) {
             return limit.into();
         }
         match error.kind() {

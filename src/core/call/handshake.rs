@@ -394,7 +394,7 @@ fn read_command_reply(
             Ok(())
         }
         (HandshakeCommand::Rights(_), reply) => {
-            server.missing_rights = rights::read_missing_commands(reply);
+            server.missing_rights = rights::read_forbidden_commands(reply);
             Ok(())
         }
         (

@@ -55,7 +55,7 @@ pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
 pub(crate) use self::subscription::{
-    ConnectionLoss, PublishedMessage, Subscription, SubscriptionNotice,
+    ConnectionLoss, PublishedMessage, ReconnectingSubscription, SubscriptionNotice,
 };
 use self::tls::TlsClient;
 use self::trace::CallTracer;
@@ -237,7 +237,7 @@ impl Core {
     /// Removes the connection's own thread: later calls read and write the socket in the caller's thread. This is for a
     /// caller that makes its calls one after the other, in a thread of its own.
     pub(crate) fn make_calls_in_caller_thread(&mut self) {
-        self.receive_ahead();
+        self.receive_outstanding_replies();
         self.stays_in_thread = true;
         self.connection = self
             .connection
@@ -277,7 +277,7 @@ impl Core {
         packed: PackedCommands,
         deadline: Instant,
     ) -> Vec<Value> {
-        self.receive_ahead();
+        self.receive_outstanding_replies();
         let Some(connection) = &self.connection else {
             return Vec::new();
         };
@@ -392,7 +392,7 @@ impl Core {
     /// Makes calls in one round trip, and repeats calls as far as the timeout and their retry classes allow. Each
     /// result also says whether its call was repeated after a lost reply.
     pub(crate) fn call_all_for_replies(&mut self, now: Moment, calls: &[Call]) -> Vec<CallReply> {
-        self.receive_ahead();
+        self.receive_outstanding_replies();
         let text = now.to_string();
         let begun = Instant::now();
         let deadline = begun + self.timeout;
@@ -421,7 +421,7 @@ impl Core {
             let sent = Instant::now();
             let fault = self.send_pending(&text, calls, &mut round, deadline);
             if fault.is_none() && sent.elapsed() > LONG_CALL {
-                self.disconnect_to_ask_sentinels();
+                self.disconnect_to_ask_sentinels_if_any();
             }
             if let Some(fault) = fault {
                 self.drop_connection_and_count_loss();
@@ -447,7 +447,7 @@ impl Core {
             .map(|(((reply, repeated), lost), call)| CallReply {
                 call: call.name.clone(),
                 spec: call.spec(),
-                subject_args: call.args_up_to_subject().to_vec(),
+                subject_args: call.args_through_changed_subject().to_vec(),
                 result: self.call_result(reply, lost, unsent.as_ref(), call),
                 repeated,
             })
@@ -526,12 +526,11 @@ impl Core {
         rights::add_script_rights_test(self.run[1], only_reads, one_primary, prefix, &mut packed);
         let missing = self
             .send_once(packed, deadline)
-            .map(rights::read_missing_commands);
-        let Some(read_missing_commands) = missing.filter(|missing| !missing.is_empty()) else {
+            .map(rights::read_forbidden_commands);
+        let Some(missing) = missing.filter(|missing| !missing.is_empty()) else {
             return;
         };
-        let error =
-            rights::missing_rights_error(&read_missing_commands, &self.target, self.prefix());
+        let error = rights::missing_rights_error(&missing, &self.target, self.prefix());
         for (call, reply) in calls.iter().zip(replies) {
             if lacks_right(call, reply) {
                 reply.result = Err(error.clone());

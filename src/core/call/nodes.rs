@@ -32,7 +32,7 @@ impl Core {
                         Err(error) => Some(error),
                     }
                 }
-                _ => self.log_in_at(node, attempt).err(),
+                _ => self.connect_and_log_in_at(node, attempt).err(),
             };
             (node.clone(), error)
         };

@@ -9,7 +9,7 @@ use super::calls::{self, CallSpec};
 /// The spec of a raw call, by its name and arguments: whether the call may write, and whether it may be repeated. A
 /// call with an unknown name counts as one that may write and is never repeated.
 pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
-    let spec = spec_by_name(name);
+    let spec = raw_spec_or_unknown(name);
     let reads = CallSpec::for_read(spec.name);
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
     match (name, first.as_deref()) {
@@ -22,9 +22,9 @@ pub(crate) fn spec_of_raw_call(name: &str, args: &[Vec<u8>]) -> CallSpec {
             _ => spec,
         },
         ("jobs", Some(b"scheduled")) => spec.with_incidental_writes(),
-        ("guard.put", Some(policy)) => match PutPolicyRetryFields::from_json(policy) {
-            PutPolicyRetryFields { dry: true, .. } => spec.as_dry_run(),
-            PutPolicyRetryFields { replace: false, .. } => spec.with_retry_class(Idempotent),
+        ("guard.put", Some(policy)) => match PutFieldsForRetryClass::from_json(policy) {
+            PutFieldsForRetryClass { dry: true, .. } => spec.as_dry_run(),
+            PutFieldsForRetryClass { replace: false, .. } => spec.with_retry_class(Idempotent),
             _ => spec,
         },
         ("guard.depends", _) if !has_nonempty_mark_at(args, 1) => spec.with_retry_class(Idempotent),
@@ -54,7 +54,7 @@ const UNKNOWN: CallSpec = CallSpec {
 
 /// The spec of the raw call with this name. A guarded call is not repeated here: if the core refused the second
 /// attempt, no caller of a raw call could say whether the first attempt was applied.
-fn spec_by_name(name: &str) -> CallSpec {
+fn raw_spec_or_unknown(name: &str) -> CallSpec {
     let spec = calls::ALL.iter().find(|spec| spec.name == name);
     match spec.copied() {
         Some(spec) if spec.class == Guarded => spec.with_retry_class(Never),
@@ -71,16 +71,16 @@ fn has_nonempty_mark_at(args: &[Vec<u8>], index: usize) -> bool {
 /// The fields of the first argument of `guard.put`, a JSON object, that decide whether the call may be repeated.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct PutPolicyRetryFields {
+struct PutFieldsForRetryClass {
     /// Whether the call replaces a job that exists already.
     replace: bool,
     dry: bool,
 }
 
-impl PutPolicyRetryFields {
+impl PutFieldsForRetryClass {
     /// Reads the fields from the JSON text. Text that is not valid JSON forbids a repetition; the core will refuse it.
-    fn from_json(policy: &[u8]) -> PutPolicyRetryFields {
-        serde_json::from_slice(policy).unwrap_or(PutPolicyRetryFields {
+    fn from_json(policy: &[u8]) -> PutFieldsForRetryClass {
+        serde_json::from_slice(policy).unwrap_or(PutFieldsForRetryClass {
             replace: true,
             dry: false,
         })
@@ -106,7 +106,7 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_stem().unwrap().to_str().unwrap();
-            assert_eq!(spec_by_name(name).name, name);
+            assert_eq!(raw_spec_or_unknown(name).name, name);
             count += 1;
         }
         assert_eq!(count, calls::ALL.len());

@@ -42,7 +42,7 @@ impl Call {
     }
 
     /// A Redis command, without the Lua core. The command must only read, because `Core` repeats it after a lost reply.
-    pub fn redis_command(name: &'static str) -> Call {
+    pub fn redis_read_command(name: &'static str) -> Call {
         Call {
             is_plain: true,
             ..Call::with_spec(name, Some(CallSpec::for_read(name)))
@@ -122,7 +122,7 @@ impl Call {
 
     /// The first arguments of a call, through the last one that names the job, queue or worker that it changes. Errors
     /// name that subject. Empty for a call that only reads.
-    pub(super) fn args_up_to_subject(&self) -> &[Vec<u8>] {
+    pub(super) fn args_through_changed_subject(&self) -> &[Vec<u8>] {
         let spec = self.spec();
         if spec.has_read_retry_class() {
             return &[];

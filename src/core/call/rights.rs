@@ -369,7 +369,7 @@ pub(super) fn full_rights_test(
     let names = script_commands(has_one_primary).chain(waiting);
     let names = names.filter(|name| is_right_tested(name, only_reads));
     let names = names.chain([SETTINGS]).collect::<Vec<&str>>().join(" ");
-    Call::redis_command(eval).args([ASK, "0", &format!("{prefix}x"), &names])
+    Call::redis_read_command(eval).args([ASK, "0", &format!("{prefix}x"), &names])
 }
 
 /// Adds to a login the test whether the user may run all commands in [`CALLS`], which a change may need.
@@ -415,7 +415,7 @@ fn add_command_rights_test<'a>(
 
 /// The Redis commands that the user is not allowed to run, from the reply to the test of rights. Empty if the test
 /// failed: then the server's later refusal names the command.
-pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
+pub(crate) fn read_forbidden_commands(reply: Value) -> Vec<String> {
     if server_error(&reply).is_some() {
         return Vec::new();
     }

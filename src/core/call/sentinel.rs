@@ -47,7 +47,7 @@ impl Core {
                     continue;
                 }
             };
-            match self.log_in_at(&master, attempt_deadline(deadline, 1)) {
+            match self.connect_and_log_in_at(&master, attempt_deadline(deadline, 1)) {
                 Ok((connection, server)) if !server.is_replica => {
                     self.route.sentinel = Some(node.clone());
                     return Ok(ReachedServer {
@@ -70,7 +70,7 @@ impl Core {
     }
 
     /// Drops the connection to a master, so that the next call asks the Sentinels again.
-    pub(super) fn disconnect_to_ask_sentinels(&mut self) {
+    pub(super) fn disconnect_to_ask_sentinels_if_any(&mut self) {
         if matches!(self.target.address, Address::Sentinel(_)) {
             self.connection = None;
         }

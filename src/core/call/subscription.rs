@@ -20,7 +20,7 @@ use crate::threads;
 /// A subscription to channels. Whenever the connection breaks, a thread connects and subscribes again, until the caller
 /// drops this value.
 #[derive(Debug)]
-pub(crate) struct Subscription {
+pub(crate) struct ReconnectingSubscription {
     notices: Receiver<Result<SubscriptionNotice, Error>>,
     broken_since: BrokenSince,
     /// The thread ends when this is dropped.
@@ -92,7 +92,10 @@ impl Core {
 
     /// Starts a subscription to channels, and waits until the server has confirmed it, within the timeout of a call. So
     /// a caller that reads the state of jobs after this misses no change.
-    pub(crate) fn subscribe(&self, channels: Vec<Vec<u8>>) -> Result<Subscription, Error> {
+    pub(crate) fn subscribe(
+        &self,
+        channels: Vec<Vec<u8>>,
+    ) -> Result<ReconnectingSubscription, Error> {
         let core = self.unconnected_copy();
         let (outbox, notices) = sync_channel(BACKLOG);
         let open = Arc::new(());
@@ -111,7 +114,7 @@ impl Core {
         let left = self.caller_deadline.map_or(self.timeout, left);
         let patience = left.min(self.timeout);
         match notices.recv_timeout(patience) {
-            Ok(Ok(_)) => Ok(Subscription {
+            Ok(Ok(_)) => Ok(ReconnectingSubscription {
                 notices,
                 broken_since,
                 _open: open,
@@ -126,7 +129,7 @@ impl Core {
     }
 }
 
-impl Subscription {
+impl ReconnectingSubscription {
     /// Since when the connection of the subscription has been broken; `None` if it is not broken.
     pub(crate) fn broken_since(&self) -> Option<Instant> {
         *self
@@ -307,7 +310,7 @@ impl Subscriber {
             if is_subscribed {
                 return Ok(ServerMessage::Alive);
             }
-            let call = Call::redis_command("SUBSCRIBE").args(&self.channels);
+            let call = Call::redis_read_command("SUBSCRIBE").args(&self.channels);
             let (target, script) = (&self.core.target, &self.core.script);
             return Err(error::call_refused(&refused, &call, target, script));
         }

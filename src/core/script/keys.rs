@@ -240,7 +240,10 @@ impl Keys {
 
     /// The ids of the throttles to which a key may belong. `th:a-locks` may be the slots of the throttle `a`, or the
     /// maximum of a throttle `a-locks`.
-    pub(crate) fn throttle_ids_of_key<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    pub(crate) fn possible_throttle_ids_of_key<'a>(
+        &self,
+        key: &'a [u8],
+    ) -> impl Iterator<Item = &'a [u8]> {
         let id = self.strip_prefix(key);
         let id = id.and_then(|key| key.strip_prefix(THROTTLE.as_bytes()));
         let owner = [LOCKS, PENDING].into_iter().find_map(|suffix| {

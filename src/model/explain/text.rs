@@ -334,7 +334,7 @@ impl DelayReason {
             ReasonCode::Concurrency => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
                 parts.push(format!("{jobs} of {limit} running"));
-                add_blocking_jobs(roots, jobs, options, &mut parts);
+                add_up_to_three_blocking_jobs(roots, jobs, options, &mut parts);
             }
             ReasonCode::Throttled if throttle.is_some() => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
@@ -346,10 +346,10 @@ impl DelayReason {
                     let jobs = options.format_count(waiting, "job waits", "jobs wait");
                     format!("{jobs} for it")
                 }));
-                add_blocking_jobs(roots, jobs, options, &mut parts);
+                add_up_to_three_blocking_jobs(roots, jobs, options, &mut parts);
             }
             ReasonCode::Throttled => {}
-            ReasonCode::Ordered => add_blocking_jobs(roots, 0, options, &mut parts),
+            ReasonCode::Ordered => add_up_to_three_blocking_jobs(roots, 0, options, &mut parts),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
                     let eta = format_duration(eta.0);
@@ -419,7 +419,7 @@ impl DelayReason {
             | ReasonCode::DependsFailed
             | ReasonCode::DependsMissing
             | ReasonCode::DependsOneSided => {
-                add_blocking_jobs(roots, jobs.unwrap_or(0), options, &mut parts);
+                add_up_to_three_blocking_jobs(roots, jobs.unwrap_or(0), options, &mut parts);
             }
             ReasonCode::DataInvalid => {}
         }
@@ -429,7 +429,7 @@ impl DelayReason {
 }
 
 /// Adds up to three of the jobs that block the explained job to the evidence, and how many more there are.
-fn add_blocking_jobs(
+fn add_up_to_three_blocking_jobs(
     roots: &[Neighbor],
     jobs: u64,
     options: &RenderOptions,

@@ -213,9 +213,9 @@ pub struct ConditionalApproval {
 }
 
 /// A detail of a finding on which its severity or its handling depends. `check.slice` writes details as text for
-/// people. Only [`VerdictDetail::parse`] reads that text.
+/// people. Only [`DecisiveDetail::parse`] reads that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum VerdictDetail {
+pub enum DecisiveDetail {
     /// Nothing depends on the detail.
     #[default]
     Other,
@@ -239,39 +239,39 @@ pub enum VerdictDetail {
     NoMemoryLimit,
 }
 
-impl VerdictDetail {
-    pub fn parse(id: FindingId, text: &[u8]) -> VerdictDetail {
+impl DecisiveDetail {
+    pub fn parse(id: FindingId, text: &[u8]) -> DecisiveDetail {
         match (id, text) {
             (
                 FindingId::JobUnreadable,
                 b"tags" | b"no tags" | b"priority" | b"no priority" | b"remaining"
                 | b"no remaining" | b"history",
-            ) => VerdictDetail::ReadByPop,
+            ) => DecisiveDetail::ReadByPop,
             (FindingId::JobUnreadable, b"field history of a waiting job") => {
-                VerdictDetail::BlocksPop
+                DecisiveDetail::BlocksPop
             }
             (FindingId::JobUnreadable, text) if text.ends_with(b", in no list") => {
-                VerdictDetail::InNoList
+                DecisiveDetail::InNoList
             }
             (FindingId::Clock, text) if text.starts_with(b"locked until") => {
-                VerdictDetail::LockedUntil
+                DecisiveDetail::LockedUntil
             }
             (FindingId::ConfigValue, text) if text.starts_with(b"is below 0") => {
-                VerdictDetail::BelowZero
+                DecisiveDetail::BelowZero
             }
             (FindingId::ConfigValue, text) if text.starts_with(b"nobody reads it") => {
-                VerdictDetail::Unused
+                DecisiveDetail::Unused
             }
             (FindingId::ConfigValue, text) if text.starts_with(b"is ignored") => {
-                VerdictDetail::Ignored
+                DecisiveDetail::Ignored
             }
-            _ => VerdictDetail::Other,
+            _ => DecisiveDetail::Other,
         }
     }
 
     /// Reads the number in the detail of three findings: of `clock` and `never-due` a time, in seconds since the epoch
     /// unless the client used another unit, and of `recurring-count` a count. `None` for other findings.
-    pub fn parse_number(id: FindingId, text: &[u8]) -> Option<f64> {
+    pub fn parse_time_or_count(id: FindingId, text: &[u8]) -> Option<f64> {
         let last = match id {
             FindingId::Clock | FindingId::NeverDue => text.rsplit(|byte| *byte == b' ').next()?,
             FindingId::RecurringCount => text,
@@ -287,13 +287,13 @@ pub enum SeverityCondition {
     /// The job is at the head of a queue.
     Head,
     /// The job is at the head of a queue, and the finding has this detail.
-    HeadAnd(VerdictDetail),
+    HeadAnd(DecisiveDetail),
     /// The job does not exist.
     NoJob,
     /// The finding cannot be repaired.
     Reported,
     /// The finding has this detail.
-    Detail(VerdictDetail),
+    Detail(DecisiveDetail),
 }
 
 /// A severity that a finding has under a condition, instead of its usual one.
@@ -508,31 +508,31 @@ mod tests {
 
     #[test]
     fn details_that_decide_are_read_from_their_text() {
-        let read = |id, text: &str| VerdictDetail::parse(id, text.as_bytes());
+        let read = |id, text: &str| DecisiveDetail::parse(id, text.as_bytes());
         let unreadable = FindingId::JobUnreadable;
-        assert_eq!(read(unreadable, "no tags"), VerdictDetail::ReadByPop);
-        assert_eq!(read(unreadable, "retries"), VerdictDetail::Other);
+        assert_eq!(read(unreadable, "no tags"), DecisiveDetail::ReadByPop);
+        assert_eq!(read(unreadable, "retries"), DecisiveDetail::Other);
         assert_eq!(
             read(unreadable, "failure, in no list"),
-            VerdictDetail::InNoList
+            DecisiveDetail::InNoList
         );
         assert_eq!(
             read(FindingId::Clock, "locked until 99999999"),
-            VerdictDetail::LockedUntil
+            DecisiveDetail::LockedUntil
         );
         assert_eq!(
             read(FindingId::Score, "locked until 9"),
-            VerdictDetail::Other
+            DecisiveDetail::Other
         );
         assert_eq!(
             read(FindingId::ConfigValue, "is below 0"),
-            VerdictDetail::BelowZero
+            DecisiveDetail::BelowZero
         );
         assert_eq!(
             read(FindingId::ConfigValue, "nobody reads it, is no number"),
-            VerdictDetail::Unused
+            DecisiveDetail::Unused
         );
-        let number = |id, text: &str| VerdictDetail::parse_number(id, text.as_bytes());
+        let number = |id, text: &str| DecisiveDetail::parse_time_or_count(id, text.as_bytes());
         assert_eq!(number(FindingId::Clock, "seen at 1.5e12"), Some(1.5e12));
         assert_eq!(number(FindingId::Clock, "time is soon"), None);
         assert_eq!(number(FindingId::RecurringCount, "7"), Some(7.0));

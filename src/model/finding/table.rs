@@ -10,8 +10,8 @@ use super::RepairLocationChoice::{AnyLocation, LargestUnlessLocked, LargestWins}
 use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
 use super::{
-    ConditionalApproval, ConditionalSeverity, FindingId, FindingKind, RemedyWords,
-    SeverityCondition, VerdictDetail,
+    ConditionalApproval, ConditionalSeverity, DecisiveDetail, FindingId, FindingKind, RemedyWords,
+    SeverityCondition,
 };
 
 const LOCKED: ConditionalApproval = ConditionalApproval {
@@ -195,11 +195,11 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[ConditionalSeverity {
             severity: Critical,
-            when: SeverityCondition::HeadAnd(VerdictDetail::ReadByPop),
+            when: SeverityCondition::HeadAnd(DecisiveDetail::ReadByPop),
             says: "for tags, priority, remaining or history of the job at the head of a queue: pop reads them",
         }, ConditionalSeverity {
             severity: Critical,
-            when: SeverityCondition::Detail(VerdictDetail::BlocksPop),
+            when: SeverityCondition::Detail(DecisiveDetail::BlocksPop),
             says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
         }],
         cases: &[
@@ -247,7 +247,7 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         form: JidIs, by_detail: true, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[ConditionalSeverity { severity: Error, when: SeverityCondition::Detail(VerdictDetail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
+        grades: &[ConditionalSeverity { severity: Error, when: SeverityCondition::Detail(DecisiveDetail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
         cases: &[],
         choices: &[
             "correct the clock of the client that wrote it",
@@ -743,8 +743,8 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            ConditionalSeverity { severity: Info, when: SeverityCondition::Detail(VerdictDetail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::NoMemoryLimit), says: "if no memory limit is set yet" },
+            ConditionalSeverity { severity: Info, when: SeverityCondition::Detail(DecisiveDetail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::NoMemoryLimit), says: "if no memory limit is set yet" },
         ],
         cases: &[],
         choices: &["make it refuse writes instead: `redis-cli CONFIG SET maxmemory-policy noeviction`"],
@@ -806,9 +806,9 @@ pub const FINDINGS: [FindingKind; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::BelowZero), says: "if it is below 0" },
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::Unused), says: "if no command reads the option" },
-            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::Ignored), says: "if `qless` ignores the value and uses its default" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::BelowZero), says: "if it is below 0" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::Unused), says: "if no command reads the option" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(DecisiveDetail::Ignored), says: "if `qless` ignores the value and uses its default" },
         ],
         cases: &[],
         choices: &[

@@ -15,7 +15,7 @@ const WIDTH: usize = 98;
 const INDENT: usize = 4;
 
 /// The text of `qless help findings`.
-pub(crate) fn help_topic() -> String {
+pub(crate) fn help_topic_text() -> String {
     let mut text = String::from(INTRODUCTION);
     text.push('\n');
     for severity in Severity::VARIANTS.iter().rev() {
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_help_has_every_finding() {
-        let text = help_topic();
+        let text = help_topic_text();
         for finding in &FINDINGS {
             assert!(
                 text.contains(&format!("\n{} (", finding.id.into_str())),

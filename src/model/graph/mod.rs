@@ -190,7 +190,7 @@ impl Graph {
     }
 
     /// Sets `omitted_edges` and `complete` from the omissions of each node.
-    pub(crate) fn set_omitted_edges_and_complete(&mut self) {
+    pub(crate) fn set_omitted_edges_and_completeness(&mut self) {
         let nodes = self.nodes.iter();
         let edges = nodes.map(|node| node.omitted_dependencies + node.omitted_dependents);
         self.omitted_edges = edges.sum();
@@ -278,7 +278,7 @@ impl View for Graph {
             return if options.terminal {
                 self.tree_text(options)
             } else {
-                self.edge_rows(options)
+                self.top_job_and_edge_rows(options)
             };
         };
         let mut options = options.clone();

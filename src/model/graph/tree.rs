@@ -41,7 +41,7 @@ const TREE: &[Column<TreeLine>] = &[
 ];
 
 /// A tab-separated line for programs: an edge, or a job on which no listed job depends.
-struct TsvEdgeRow {
+struct TsvTopJobOrEdgeRow {
     dependent: Cell,
     jid: Cell,
     klass: Cell,
@@ -51,12 +51,14 @@ struct TsvEdgeRow {
     mark: &'static str,
 }
 
-const ROWS: &[Column<TsvEdgeRow>] = &[
-    Column::of_text("DEPENDENT", |row: &TsvEdgeRow, _| row.dependent.clone()),
-    Column::of_text("JID", |row: &TsvEdgeRow, _| row.jid.clone()),
-    Column::of_text("KLASS", |row: &TsvEdgeRow, _| row.klass.clone()),
-    Column::of_text("QUEUE", |row: &TsvEdgeRow, _| row.queue.clone()),
-    Column::of_text("STATE", |row: &TsvEdgeRow, _| row.state.clone()),
+const ROWS: &[Column<TsvTopJobOrEdgeRow>] = &[
+    Column::of_text("DEPENDENT", |row: &TsvTopJobOrEdgeRow, _| {
+        row.dependent.clone()
+    }),
+    Column::of_text("JID", |row: &TsvTopJobOrEdgeRow, _| row.jid.clone()),
+    Column::of_text("KLASS", |row: &TsvTopJobOrEdgeRow, _| row.klass.clone()),
+    Column::of_text("QUEUE", |row: &TsvTopJobOrEdgeRow, _| row.queue.clone()),
+    Column::of_text("STATE", |row: &TsvTopJobOrEdgeRow, _| row.state.clone()),
     Column::of_text("DETAIL", |row, _| Cell::pre_escaped(&row.detail)),
     Column::of_text("MARK", |row, _| Cell::pre_escaped(row.mark)),
 ];
@@ -93,25 +95,30 @@ impl Graph {
             } else {
                 TreeDirection::Dependents
             };
-            trees.add_trees_for_all_nodes(branches);
+            trees.add_trees_covering_all_nodes(branches);
         }
         Table::new(TREE, &trees.lines, &options).into_text(&options)
     }
 
     /// Lines for programs: first a line for each job on which no listed job depends, then a line for each edge.
-    pub(super) fn edge_rows(&self, options: &RenderOptions) -> String {
+    pub(super) fn top_job_and_edge_rows(&self, options: &RenderOptions) -> String {
         let dependents = self.edges_by_node(|edge| edge.ends.1);
         let tops = self.nodes.iter().zip(dependents);
         let tops = tops.filter(|(_, dependents)| dependents.is_empty());
-        let tops = tops.map(|(node, _)| edge_row(None, node, options));
+        let tops = tops.map(|(node, _)| top_job_or_edge_row(None, node, options));
         let edges = self.edges.iter();
-        let edges = edges.map(|edge| edge_row(Some(edge), &self.nodes[edge.ends.1], options));
-        let rows: Vec<TsvEdgeRow> = tops.chain(edges).collect();
+        let edges =
+            edges.map(|edge| top_job_or_edge_row(Some(edge), &self.nodes[edge.ends.1], options));
+        let rows: Vec<TsvTopJobOrEdgeRow> = tops.chain(edges).collect();
         Table::new(ROWS, &rows, options).into_text(options)
     }
 }
 
-fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, options: &RenderOptions) -> TsvEdgeRow {
+fn top_job_or_edge_row(
+    edge: Option<&GraphEdge>,
+    node: &GraphNode,
+    options: &RenderOptions,
+) -> TsvTopJobOrEdgeRow {
     let detail = match (&node.job.job, node.job.state) {
         // A job in state `depends` has no detail, because each of its dependencies has a row.
         (None, _) | (_, Some(State::Depends)) => String::new(),
@@ -123,7 +130,7 @@ fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, options: &RenderOptions)
         ("blocks", node.blocks),
     ];
     let mark = marks.into_iter().find(|(_, is_marked)| *is_marked);
-    TsvEdgeRow {
+    TsvTopJobOrEdgeRow {
         dependent: Cell::text_or_missing(edge.map(|edge| &edge.from)),
         jid: Cell::text(&node.job.jid),
         klass: Cell::text_or_missing(node.job.klass.as_ref()),
@@ -192,7 +199,7 @@ impl<'g> TreeWriter<'g> {
     }
 
     /// Adds a tree for each job to which no edge leads, then one for each cycle that is in no tree yet.
-    fn add_trees_for_all_nodes(&mut self, branches: TreeDirection) {
+    fn add_trees_covering_all_nodes(&mut self, branches: TreeDirection) {
         let nodes = self.graph.nodes.len();
         let before = match branches {
             TreeDirection::Dependencies => &self.dependents,

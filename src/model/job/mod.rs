@@ -226,7 +226,7 @@ impl Job {
     }
 
     /// The number of entries of the job's history, as its mark gives it: `<state>:<when>:<length>:<queue>`.
-    pub(crate) fn history_length(&self) -> Option<usize> {
+    pub(crate) fn history_length_from_mark(&self) -> Option<usize> {
         let length = self.mark.split(|byte| *byte == b':').nth(2)?;
         std::str::from_utf8(length).ok()?.parse().ok()
     }

@@ -295,7 +295,7 @@ impl Job {
         if !self.throttles.is_empty() {
             detail.add_names_line("throttles", &self.throttles);
         }
-        if let Some(backoff) = self.backoff.as_ref().and_then(effective_backoff_text) {
+        if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text_if_effective) {
             detail.add_line("backoff", backoff);
         }
         if let Some(fence) = self.fence {
@@ -332,7 +332,7 @@ impl Job {
 
 /// A job's stored back-off as text: `5 s × 2^n after a lost lock`, or the policy for retries as it was put. `None` if
 /// the back-off has no effect.
-pub(crate) fn effective_backoff_text(backoff: &Name) -> Option<String> {
+pub(crate) fn backoff_text_if_effective(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::from_json(backoff.as_bytes()) else {
         return Some(backoff.to_string());
     };

@@ -317,7 +317,7 @@ impl StatusProblem {
 
     /// Adds a command that helps as it is. In documents it is empty if no shell can run it.
     pub(crate) fn with_fix(mut self, fix: CommandLine) -> StatusProblem {
-        self.fix = fix.runnable_argv();
+        self.fix = fix.runnable_argv_or_empty();
         self.with_fix_template(fix)
     }
 
@@ -494,7 +494,7 @@ impl QueueFacts {
 
     /// The wait of the oldest job in seconds, if it is longer than [`LATE`] but the job at the head has waited less, so
     /// that lists of queues do not show it.
-    pub(crate) fn late_wait_behind_head(&self, now: Moment) -> Option<f64> {
+    pub(crate) fn late_wait_if_head_is_not_late(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
         wait.filter(|_| {
             self.has_oldest_job_waited_too_long(now) && !self.has_head_waited_too_long(now)

@@ -347,7 +347,7 @@ mod tests {
         ] {
             buckets[at] = count;
         }
-        let histogram = Histogram::from_buckets(&buckets, 18412, 4.1);
+        let histogram = Histogram::from_incomplete_buckets(&buckets, 18412, 4.1);
         let mut stats = QueueDayStats {
             queue: Name::from("mail"),
             day: "1970-01-02".to_owned(),
@@ -355,7 +355,7 @@ mod tests {
             failures: 37,
             failed: 12,
             retries: 1,
-            wait: DurationSpread::from_stored(
+            wait: DurationSpread::from_histogram(
                 18412,
                 Some(Number(4.1)),
                 Some(Number(11.8)),
@@ -428,11 +428,11 @@ mod tests {
             queue: Name::from("mail"),
             day: "1970-01-03".to_owned(),
             completed: 4,
-            wait: DurationSpread::from_stored(
+            wait: DurationSpread::from_histogram(
                 1,
                 None,
                 None,
-                Histogram::from_buckets(&[], 1, 700_000.0),
+                Histogram::from_incomplete_buckets(&[], 1, 700_000.0),
             ),
             ..QueueDayStats::default()
         };

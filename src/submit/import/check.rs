@@ -10,7 +10,7 @@ use crate::input::archive::{
 };
 use crate::input::option::validate_option;
 use crate::input::two_pass::{TextLine, TwoPassFile};
-use crate::json::object::column_of_field;
+use crate::json::object::column_of_field_value;
 use crate::json::syntax::SyntaxFault;
 use crate::model::job::State;
 use crate::name::Name;
@@ -18,7 +18,7 @@ use crate::submit::order::DependencyGraph;
 
 /// The location of a job in the file, its queue, and whether the import puts it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LocatedEntry {
+pub(super) struct JobLocationAndDecision {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
@@ -41,9 +41,9 @@ pub(super) enum ImportDecision {
 #[derive(Debug, Default)]
 pub(super) struct ArchiveContents {
     /// The jobs in the order of the file.
-    pub jobs: Vec<LocatedEntry>,
+    pub jobs: Vec<JobLocationAndDecision>,
     pub jids: HashMap<Name, u32>,
-    pub recurring: Vec<(Name, LocatedEntry)>,
+    pub recurring: Vec<(Name, JobLocationAndDecision)>,
     pub options: BTreeMap<Name, Name>,
     pub paused: Vec<ArchivedPause>,
     /// The maxima of throttles by id.
@@ -166,7 +166,7 @@ impl ArchiveContents {
         }
         match line {
             ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|wrong| {
-                let column = column_of_field(row.text, wrong.field);
+                let column = column_of_field_value(row.text, wrong.field);
                 fault(column, &wrong.why)
             }),
             ArchiveLine::Recurring(recurring) => {
@@ -179,7 +179,7 @@ impl ArchiveContents {
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
-                    return Err(fault(column_of_field(row.text, "jid"), &why));
+                    return Err(fault(column_of_field_value(row.text, "jid"), &why));
                 }
                 self.recurring.push((recurring.jid, location));
                 Ok(())
@@ -268,7 +268,7 @@ impl ArchiveContents {
         decision: ImportDecision,
         queue: Option<&Name>,
         options: &ImportOptions,
-    ) -> LocatedEntry {
+    ) -> JobLocationAndDecision {
         let mut number = u32::MAX;
         if let Some(queue) = queue {
             if !self.named.contains(queue) {
@@ -285,7 +285,7 @@ impl ArchiveContents {
                 }
             };
         }
-        LocatedEntry {
+        JobLocationAndDecision {
             line: row.number,
             offset: row.offset,
             // `LONGEST_LINE` fits.
@@ -340,7 +340,7 @@ impl ArchiveContents {
 
     /// Pairs of a job that the import puts and a dependency that must exist on the server, because the file lacks
     /// it or the import skips it as failed.
-    pub(super) fn dependencies_outside_file(&self) -> Vec<(&Name, &Name)> {
+    pub(super) fn dependencies_needed_on_server(&self) -> Vec<(&Name, &Name)> {
         let jids = self.jids_by_number();
         let mut outside = Vec::new();
         for (at, depends) in &self.depends {

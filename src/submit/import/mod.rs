@@ -117,7 +117,7 @@ pub(crate) fn import_file(
     let now = session.connect()?;
     let missing =
         missing_dependencies_if_allowed(&contents, &options, file.source_name(), now, session)?;
-    let existing = existing_jids_if_allowed(&contents, &options, now, session)?;
+    let existing = existing_jids_for_plan_or_refusal(&contents, &options, now, session)?;
     let mut changes =
         OptionChange::changes_to_wanted(&session.core()?.config(now)?, &contents.options, false);
     if options.existing == ExistingPolicy::Skip {
@@ -136,7 +136,7 @@ pub(crate) fn import_file(
         replaces: options.existing == ExistingPolicy::Replace,
         changes: &changes,
         maxima: &maxima,
-        pauses: &pauses.queues_paused_in_file(),
+        pauses: &pauses.queues_to_pause_from_file(),
         holds: &pauses.hold,
     };
     let dry_run = options.flags.dry_run;
@@ -227,7 +227,7 @@ fn missing_dependencies_if_allowed(
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
-    let outside = contents.dependencies_outside_file();
+    let outside = contents.dependencies_needed_on_server();
     let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let jids: Vec<Name> = jids.into_iter().cloned().collect();
     let found = session.core()?.jobs(now, JobFields::Jid, &jids)?;
@@ -260,7 +260,7 @@ fn missing_dependencies_if_allowed(
 
 /// Finds the jobs of the file that exist already, and refuses them unless `--if-absent` or `--replace` is given. Empty
 /// if no plan shows their number.
-fn existing_jids_if_allowed(
+fn existing_jids_for_plan_or_refusal(
     contents: &ArchiveContents,
     options: &ImportOptions,
     now: Moment,
@@ -368,7 +368,7 @@ impl PausePlan {
         Ok(pauses)
     }
 
-    fn queues_paused_in_file(&self) -> Vec<&Name> {
+    fn queues_to_pause_from_file(&self) -> Vec<&Name> {
         self.from_file.iter().map(|pause| &pause.queue).collect()
     }
 
@@ -439,7 +439,7 @@ fn set_pauses_options_and_maxima(
     for change in maxima {
         let seconds = change.expires.map(|expires| expires.since(now).ceil());
         let seconds = seconds.map(|seconds| seconds.to_string());
-        core.set_maximum_and_wake(
+        core.set_maximum_and_wake_held_jobs(
             now,
             &change.id,
             change.maximum,

@@ -17,7 +17,7 @@ pub(crate) fn derive_document_schema(document: &DocumentKind) -> Value {
     for schema in document.schemas.iter().flatten() {
         merge_schemas(
             &mut fields,
-            reduce_to_documented_schema(schema(&mut generator).to_value()),
+            reduce_schema_and_add_bytes_fields(schema(&mut generator).to_value()),
         );
     }
     fields
@@ -25,7 +25,7 @@ pub(crate) fn derive_document_schema(document: &DocumentKind) -> Value {
 
 /// Reduces a schema to the properties that the help shows, such as type, description and fields. Adds a field
 /// `NAME_bytes` for each field that may have bytes that are not UTF-8.
-fn reduce_to_documented_schema(schema: Value) -> Value {
+fn reduce_schema_and_add_bytes_fields(schema: Value) -> Value {
     let Value::Object(mut schema) = schema else {
         return json!({});
     };
@@ -46,7 +46,7 @@ fn reduce_to_documented_schema(schema: Value) -> Value {
         *text = text.replace('\n', " ");
     }
     if let Some(items) = schema.remove("items") {
-        schema.insert("items".into(), reduce_to_documented_schema(items));
+        schema.insert("items".into(), reduce_schema_and_add_bytes_fields(items));
     }
     if let Some(Value::Object(fields)) = schema.remove("properties") {
         let required = schema.get("required").cloned().unwrap_or_default();
@@ -56,7 +56,7 @@ fn reduce_to_documented_schema(schema: Value) -> Value {
         };
         let mut properties = Map::new();
         for (name, field) in fields {
-            let mut field = reduce_to_documented_schema(field);
+            let mut field = reduce_schema_and_add_bytes_fields(field);
             // A document leaves out a field that is not required instead of setting it to null, so null is not
             // among its types.
             if !is_required(&name)

@@ -33,7 +33,7 @@ pub(in crate::web) fn content(
             "no job has failed in group `{group}`"
         )));
     }
-    let messages = count_alike_messages(&jobs);
+    let messages = count_messages_ignoring_numbers(&jobs);
     let queues = count_jobs_per_queue(&jobs);
     let read = jobs.len() as u64;
     jobs.truncate(MAX_LISTED);
@@ -81,7 +81,7 @@ pub(in crate::web) fn content(
 }
 
 /// Messages that differ in numbers only.
-struct AlikeMessages {
+struct MessagesDifferingInNumbers {
     /// The index of the job whose message is `first`.
     at: usize,
     first: String,
@@ -92,29 +92,31 @@ struct AlikeMessages {
 
 /// The decisive lines of the failure messages with their counts, the most frequent first. Lines that differ only in
 /// numbers count as one line, with `…` in place of the numbers that differ.
-fn count_alike_messages(jobs: &[Job]) -> Vec<(String, u64)> {
-    let mut counts: HashMap<String, AlikeMessages> = HashMap::new();
+fn count_messages_ignoring_numbers(jobs: &[Job]) -> Vec<(String, u64)> {
+    let mut counts: HashMap<String, MessagesDifferingInNumbers> = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {
         let Some(failure) = &job.failure else {
             continue;
         };
         let line = Sanitized(failure_summary_line(failure.message.as_bytes())).to_string();
         let alike = replace_numbers(&line, |_| "0");
-        let counted = counts.entry(alike).or_insert_with(|| AlikeMessages {
-            at,
-            first: line.clone(),
-            differs: vec![false; numbers(&line).count()],
-            count: 0,
-        });
+        let counted = counts
+            .entry(alike)
+            .or_insert_with(|| MessagesDifferingInNumbers {
+                at,
+                first: line.clone(),
+                differs: vec![false; numbers(&line).count()],
+                count: 0,
+            });
         let pairs = numbers(&counted.first).zip(numbers(&line));
         for (differs, (one, other)) in counted.differs.iter_mut().zip(pairs) {
             *differs |= one != other;
         }
         counted.count += 1;
     }
-    let mut counts: Vec<AlikeMessages> = counts.into_values().collect();
+    let mut counts: Vec<MessagesDifferingInNumbers> = counts.into_values().collect();
     counts.sort_unstable_by_key(|counted| (Reverse(counted.count), counted.at));
-    let shown = |counted: AlikeMessages| {
+    let shown = |counted: MessagesDifferingInNumbers| {
         let mut differs = counted.differs.into_iter();
         let line = replace_numbers(&counted.first, |number| match differs.next() {
             Some(true) => "…",

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::recurring::recurring_chips;
+use super::recurring::paused_or_overdue_chip;
 use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
@@ -13,7 +13,7 @@ use crate::json::Json;
 use crate::json::quote::quote_as_core;
 use crate::model::explain::Explanation;
 use crate::model::history::{note_text, wait_or_run_text};
-use crate::model::job::text::effective_backoff_text;
+use crate::model::job::text::backoff_text_if_effective;
 use crate::model::job::{HistoryEntry, Job, Neighbor, State};
 use crate::model::recur::Recurring;
 use crate::model::recur::text::format_interval;
@@ -77,7 +77,7 @@ pub(in crate::web) fn content(
         (breadcrumb(page, &job))
         h1 { (title) }
         (chart::life_chart(history, ended, page.now))
-        (change_buttons(page, &job))
+        (change_buttons_and_command(page, &job))
         div.two.even {
             section {
                 @if let Some(failure) = &job.failure {
@@ -180,7 +180,7 @@ fn breadcrumb(page: &PageFrame, job: &Job) -> Markup {
 }
 
 /// The buttons for the job, and a command line that fits its state, such as `qless retry JID` for a failed job.
-fn change_buttons(page: &PageFrame, job: &Job) -> Markup {
+fn change_buttons_and_command(page: &PageFrame, job: &Job) -> Markup {
     let here = relative_job_path(&job.jid);
     let button = |verb: &str, word: &str, is_main: bool| {
         page.change_button(&format!("{here}/{verb}"), word, is_main)
@@ -257,7 +257,7 @@ fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
     let whole_length = whole_length.unwrap_or(bytes.len());
     let is_cut = start.len() < whole_length;
     let json = if is_cut {
-        parse_json_start(start)
+        parse_truncated_json(start)
     } else {
         Json::parse(start)
     };
@@ -280,7 +280,7 @@ fn data_block(bytes: &[u8], whole_length: Option<usize>) -> Markup {
 }
 
 /// Parses JSON whose end is missing, up to its last complete field or item.
-fn parse_json_start(start: &[u8]) -> Option<Json> {
+fn parse_truncated_json(start: &[u8]) -> Option<Json> {
     let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
     // The end of the last complete field or item, and the number of lists and objects that are open there.
     let mut complete = (0, 0);
@@ -446,7 +446,7 @@ fn field_list(page: &PageFrame, job: &Job) -> Markup {
         (Some(left), Some(all)) => format!("{left} of {all} left"),
         _ => NONE.to_owned(),
     };
-    let backoff = job.backoff.as_ref().and_then(effective_backoff_text);
+    let backoff = job.backoff.as_ref().and_then(backoff_text_if_effective);
     html! {
         dl.facts {
             dt { "jid" } dd.mono { (job.jid) }
@@ -514,7 +514,7 @@ fn dependency_or_dependent_line(
     html! {
         li {
             i aria-hidden="true" { (mark) }
-            (page.job_link_by_class(found.and_then(|found| found.klass.as_ref()), jid))
+            (page.job_link_with_class_text(found.and_then(|found| found.klass.as_ref()), jid))
             span.end { (words) }
         }
     }
@@ -531,7 +531,7 @@ fn recurring_content(page: &PageFrame, job: &Recurring) -> PageContent {
         .as_ref()
         .map_or(NONE.to_owned(), name_or_empty_label);
     let title = format!("{klass} is put into {queue} every {every}.");
-    let chips = recurring_chips(page, job);
+    let chips = paused_or_overdue_chip(page, job);
     let main = html! {
         p.crumb { a href=(page.link("recurring")) { "Recurring" } " / " span.mono { (job.jid) } }
         h1 { (title) }
@@ -580,7 +580,7 @@ mod tests {
             ("no json, at all", None),
         ] {
             let read = read.map(|text| Json::parse(text.as_bytes()).unwrap());
-            assert_eq!(parse_json_start(start.as_bytes()), read, "{start}");
+            assert_eq!(parse_truncated_json(start.as_bytes()), read, "{start}");
         }
     }
 

@@ -124,7 +124,7 @@ fn problem_line(problem: &StatusProblem, page: &PageFrame) -> Markup {
                 .to_owned(),
         )
     });
-    let step = next_step(problem, page);
+    let step = next_step_link(problem, page);
     let fix = problem.form.as_ref().and_then(CommandLine::shell_line);
     html! {
         span.what {
@@ -141,7 +141,7 @@ fn problem_line(problem: &StatusProblem, page: &PageFrame) -> Markup {
 }
 
 /// The page that helps with a problem.
-fn next_step(problem: &StatusProblem, page: &PageFrame) -> Option<(String, &'static str)> {
+fn next_step_link(problem: &StatusProblem, page: &PageFrame) -> Option<(String, &'static str)> {
     let own = |kind: &str, name: &Option<Name>| page.link_to(kind, name.as_ref()?);
     let (own, words, all, all_words) = match problem.code {
         ProblemCode::Failing => (

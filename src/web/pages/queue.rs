@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::job::reason_list;
 use super::jobs::job_table;
-use super::queues::queue_chips;
+use super::queues::queue_problem_chips;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -94,7 +94,7 @@ pub(in crate::web) fn content(
         }
         div.two {
             section {
-                h2 { "Why" (queue_chips(page, of_snapshot)) }
+                h2 { "Why" (queue_problem_chips(page, of_snapshot)) }
                 (reason_list(page, Some(&explanation)))
             }
             section {

@@ -87,7 +87,7 @@ fn queue_row(page: &PageFrame, queue: &QueueFacts, server: &SnapshotHttpResponde
             td.n.wide.dim { (crate::web::page::count_or_dash(counts.depends)) }
             td.n.late[is_late].dim[wait.is_none()] { (wait.map_or(NONE.into(), format_duration)) }
             td.n.wide.dim { (p95.map_or(NONE.into(), upper_bound_text)) }
-            td.last { (queue_chips(page, queue)) }
+            td.last { (queue_problem_chips(page, queue)) }
         }
     }
 }
@@ -102,12 +102,12 @@ pub(super) fn upper_bound_text(range: BucketRange) -> String {
 }
 
 /// Labels for the problems of a queue: lost locks, a job that waits too long, and what keeps its jobs from workers.
-pub(super) fn queue_chips(page: &PageFrame, queue: &QueueFacts) -> Markup {
+pub(super) fn queue_problem_chips(page: &PageFrame, queue: &QueueFacts) -> Markup {
     let counts = &queue.counts;
     let paused_by = counts.paused_by.as_ref().map(|by| format!("by {by}"));
     html! {
         @if counts.stalled > 0 { span.chip.red { (format_count(counts.stalled, "stalled", "stalled")) } " " }
-        @if let Some(wait) = queue.late_wait_behind_head(page.now) { span.chip.red { "oldest waits " (format_duration(wait)) } " " }
+        @if let Some(wait) = queue.late_wait_if_head_is_not_late(page.now) { span.chip.red { "oldest waits " (format_duration(wait)) } " " }
         @if let Some(reason) = queue.blocking_reason_text(&page.render_options()) {
             span.chip.amber[counts.paused] title=[paused_by] { (sanitize_to_line(reason)) }
         }

@@ -74,12 +74,12 @@ pub(in crate::web) fn content(
 fn recurring_row(page: &PageFrame, job: &Recurring) -> Markup {
     html! {
         tr data-key=(job.jid) {
-            th scope="row" { (page.job_link_by_class(job.klass.as_ref(), &job.jid)) }
+            th scope="row" { (page.job_link_with_class_text(job.klass.as_ref(), &job.jid)) }
             td { @match &job.queue { Some(queue) => (page.queue_link(queue)), None => (NONE) } }
             td.n { (job.every_s.map_or(NONE.into(), format_interval)) }
             td.n.late[is_late(page, job)] { @match job.next { Some(next) => (page.time_element(next)), None => (NONE) } }
             td.n.wide.dim { (count_or_dash(job.count.map_or(0, |count| count.0 as u64))) }
-            td.last { (recurring_chips(page, job)) }
+            td.last { (paused_or_overdue_chip(page, job)) }
         }
     }
 }
@@ -89,7 +89,7 @@ fn is_late(page: &PageFrame, job: &Recurring) -> bool {
 }
 
 /// Labels for a recurring job: that it is paused, or how many of its runs are overdue.
-pub(super) fn recurring_chips(page: &PageFrame, job: &Recurring) -> Markup {
+pub(super) fn paused_or_overdue_chip(page: &PageFrame, job: &Recurring) -> Markup {
     let options = page.render_options();
     let paused = job.pause_text(&options);
     let owed = owed_text(job.owed_runs(page.now), &options);

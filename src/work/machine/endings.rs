@@ -70,7 +70,7 @@ impl Machine {
             {
                 process.stop = None;
             }
-            return self.queue_release_of_given_up_job(&jid);
+            return self.queue_release_if_given_up_unless_running(&jid);
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
@@ -176,7 +176,7 @@ impl Machine {
             }
         }
         for jid in &process.lost {
-            self.queue_release_of_given_up_job(jid);
+            self.queue_release_if_given_up_unless_running(jid);
         }
         if self.stage < WorkStage::Stopping {
             self.end_overdue_jobs(now, &mut process, &end);
@@ -249,7 +249,7 @@ impl Machine {
         }
         EndingAction::Fail {
             why: FailureReason {
-                group: Name::from(fault.failure_group()),
+                group: Name::from(fault.process_failure_group()),
                 message,
             },
             data: None,
@@ -282,7 +282,7 @@ impl Machine {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
-        action.set_missing_group(&job.label.queue);
+        action.set_missing_retry_group(&job.label.queue);
         let detail = match &action {
             EndingAction::Fail { why, .. } => group_and_message(why),
             EndingAction::Complete {

@@ -388,11 +388,11 @@ pub enum WorkerReadiness {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     Started {
-        job: JobLabel,
+        job: ReportedJob,
         slot: usize,
     },
     Ended {
-        job: JobLabel,
+        job: ReportedJob,
         result: JobResult,
         exit: Option<ProcessExit>,
         /// In seconds.
@@ -472,7 +472,7 @@ pub enum Report {
 
 /// The names of a job in reports.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct JobLabel {
+pub struct ReportedJob {
     pub jid: Name,
     pub queue: Name,
     pub klass: Name,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::event::{JobLabel, ProcessExit};
+use super::event::{ProcessExit, ReportedJob};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -32,7 +32,7 @@ pub(super) enum JobPhase {
 /// A job that this worker holds: its names, its phase, and the times of its lock and its progress.
 #[derive(Clone, Debug)]
 pub(super) struct HeldJob {
-    pub label: JobLabel,
+    pub label: ReportedJob,
     pub phase: JobPhase,
     /// When the lock of the job expires.
     pub expires: f64,
@@ -104,7 +104,7 @@ impl HeldJobs {
     ) {
         let interval = extension_interval(interval, expires - now);
         let held = HeldJob {
-            label: JobLabel {
+            label: ReportedJob {
                 jid: job.jid.clone(),
                 queue: job.queue.clone(),
                 klass: job.klass.clone(),
@@ -159,7 +159,7 @@ impl HeldJobs {
     }
 
     /// The jobs whose locks the next call extends: if any lock is due, also the locks that are due soon.
-    pub(super) fn take_due_extensions(&mut self, now: f64) -> Vec<Name> {
+    pub(super) fn select_extensions_due_or_soon(&mut self, now: f64) -> Vec<Name> {
         if !self.jobs.values().any(|job| job.extend_at <= now) {
             return Vec::new();
         }

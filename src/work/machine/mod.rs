@@ -19,7 +19,7 @@ use self::event::{
     Action, DispatchMode, Event, MachineConfig, Report, WorkLimit, WorkerReadiness, WorkerRunResult,
 };
 use self::held::HeldJobs;
-use self::rotation::Rotation;
+use self::rotation::QueueRotation;
 use self::slots::{QuickDeathBackoff, Slot};
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
@@ -119,7 +119,7 @@ struct SentFinishAndPop {
 #[derive(Debug)]
 pub struct Machine {
     config: MachineConfig,
-    rotation: Rotation,
+    rotation: QueueRotation,
     slots: Vec<Slot>,
     /// One per slot.
     quick_deaths: Vec<QuickDeathBackoff>,
@@ -207,7 +207,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(config: MachineConfig, rotation: Rotation, now: f64) -> Machine {
+    pub fn new(config: MachineConfig, rotation: QueueRotation, now: f64) -> Machine {
         Machine {
             slots: vec![Slot::Free; config.slots],
             quick_deaths: vec![QuickDeathBackoff::default(); config.slots],
@@ -319,10 +319,10 @@ impl Machine {
     /// Decides what to do now, and returns the actions for it. Call this after all events were handled.
     pub fn decide_actions(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
-        self.send_due_signals(now);
+        self.send_due_signals_and_end_idle_processes(now);
         self.start_or_feed_processes(now);
         self.send_due_requests(now);
-        self.postpone_idle_retry(now);
+        self.postpone_server_retry_if_nothing_sent(now);
         self.stop_popping_if_count_reached();
         self.finish_if_done(now);
         std::mem::take(&mut self.actions)
@@ -331,7 +331,7 @@ impl Machine {
     /// Gives up the jobs whose locks have expired and stops their programs. Returns the actions for that.
     pub fn stop_programs_with_expired_lock(&mut self, now: f64) -> Vec<Action> {
         self.give_up_expired_locks(now);
-        self.send_due_signals(now);
+        self.send_due_signals_and_end_idle_processes(now);
         std::mem::take(&mut self.actions)
     }
 
@@ -359,7 +359,7 @@ impl Machine {
     }
 
     /// Whether the worker waits for jobs.
-    pub fn is_idle(&self, now: f64) -> bool {
+    pub fn is_waiting_for_jobs(&self, now: f64) -> bool {
         self.wanted_job_count() > 0 && now < self.poll_at && self.sent.is_none()
     }
 

@@ -19,7 +19,7 @@ const MAX_DIRECTORY_FAILURES: u32 = 3;
 impl Machine {
     /// Sends the signals that are due. At the end of the work, also closes the stdin of persistent processes that have
     /// no job.
-    pub(super) fn send_due_signals(&mut self, now: f64) {
+    pub(super) fn send_due_signals_and_end_idle_processes(&mut self, now: f64) {
         let ends = self.stage > WorkStage::Working && self.ready.is_empty();
         if now < self.slots_due && !ends {
             return;

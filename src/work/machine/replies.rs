@@ -34,7 +34,7 @@ impl Machine {
                 return self.stop_popping();
             }
             Err(error) if is_usage_error(&error) => {
-                self.end_after_final_error(&error);
+                self.stop_popping_after_final_error(&error);
                 // The server may have refused the call for its queues, so the next call sends the endings alone.
                 let newer = std::mem::take(&mut self.endings);
                 if sent.total > 0 {
@@ -59,7 +59,7 @@ impl Machine {
             }
         };
         self.was_pop_accepted = true;
-        self.mark_server_up_after_answer(now, RequestKind::FinishAndPop);
+        self.mark_server_up_if_cause_lifted(now, RequestKind::FinishAndPop);
         // If jobs are brief, delay the next call: the new jobs end soon, and their endings can share it.
         self.delay_endings_of_brief_jobs(now);
         let count = reply.jobs.len() as u64;
@@ -133,7 +133,7 @@ impl Machine {
                 self.back_off_after_failed_request(now, error, RequestKind::FinishAndPop);
             }
             Ok(reply) => {
-                self.mark_server_up_after_answer(now, RequestKind::Search);
+                self.mark_server_up_if_cause_lifted(now, RequestKind::Search);
                 let Some(endings) = self.recovery.take() else {
                     self.is_recovering = false;
                     return;
@@ -176,7 +176,7 @@ impl Machine {
         match reply {
             Err(error) => self.back_off_after_failed_request(now, error, RequestKind::Extend),
             Ok(outcomes) => {
-                self.mark_server_up_after_answer(now, RequestKind::Extend);
+                self.mark_server_up_if_cause_lifted(now, RequestKind::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         LockExtensionOutcome::Extended(expires) if self.held.get(jid).is_some() => {
@@ -222,7 +222,7 @@ impl Machine {
                 self.back_off_after_failed_request(now, error, RequestKind::Release);
             }
             Ok(released) => {
-                self.mark_server_up_after_answer(now, RequestKind::Release);
+                self.mark_server_up_if_cause_lifted(now, RequestKind::Release);
                 for jid in jids {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
@@ -249,7 +249,7 @@ impl Machine {
     }
 
     /// Ends the work after the running jobs, because every repetition of the failed call would fail, too.
-    fn end_after_final_error(&mut self, error: &Error) {
+    fn stop_popping_after_final_error(&mut self, error: &Error) {
         let fault = WorkerRunResult::Refused(error_text(error));
         self.start_fault.get_or_insert(fault);
         self.stop_popping();
@@ -264,7 +264,7 @@ impl Machine {
         request: RequestKind,
     ) {
         if is_usage_error(&error) {
-            self.end_after_final_error(&error);
+            self.stop_popping_after_final_error(&error);
         }
         let (since, attempts) = match self.link {
             ServerLink::Up => {
@@ -293,7 +293,7 @@ impl Machine {
     }
 
     /// Notes that the server replies.
-    pub(super) fn mark_server_up_after_answer(&mut self, now: f64, request: RequestKind) {
+    pub(super) fn mark_server_up_if_cause_lifted(&mut self, now: f64, request: RequestKind) {
         let away = match self.link {
             ServerLink::Up => None,
             ServerLink::Away { since, cause, .. } if cause.is_lifted_by(request) => {

@@ -51,7 +51,7 @@ impl Machine {
                 return self.request_extensions(jids);
             }
         } else if self.extending.is_none() && now >= self.held.due {
-            let jids = self.held.take_due_extensions(now);
+            let jids = self.held.select_extensions_due_or_soon(now);
             if !jids.is_empty() {
                 self.request_extensions(jids);
             }
@@ -145,7 +145,7 @@ impl Machine {
         match reply {
             Err(error) => self.back_off_after_failed_request(now, error, RequestKind::Search),
             Ok(ready) => {
-                self.mark_server_up_after_answer(now, RequestKind::Search);
+                self.mark_server_up_if_cause_lifted(now, RequestKind::Search);
                 self.rotation.set_ready_queues(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.queue_search_from = now + (QUEUE_SEARCH.1 * elapsed).min(self.config.poll);
@@ -163,7 +163,7 @@ impl Machine {
     }
 
     /// Postpones the next attempt to reach a server that is away, if no request is due.
-    pub(super) fn postpone_idle_retry(&mut self, now: f64) {
+    pub(super) fn postpone_server_retry_if_nothing_sent(&mut self, now: f64) {
         let is_asking = self.is_awaiting_reply();
         if let ServerLink::Away { retry_at, .. } = &mut self.link
             && *retry_at <= now

@@ -24,7 +24,7 @@ pub enum QueueOrder {
 
 /// The queues of a worker, and the queue that comes next.
 #[derive(Clone, Debug)]
-pub struct Rotation {
+pub struct QueueRotation {
     order: QueueOrder,
     /// The queues with their weights.
     queues: Vec<(Name, u32)>,
@@ -39,9 +39,9 @@ pub struct Rotation {
     next: usize,
 }
 
-impl Rotation {
-    pub fn new(order: QueueOrder, queues: Vec<(Name, u32)>) -> Rotation {
-        let mut rotation = Rotation {
+impl QueueRotation {
+    pub fn new(order: QueueOrder, queues: Vec<(Name, u32)>) -> QueueRotation {
+        let mut rotation = QueueRotation {
             order,
             queues: Vec::new(),
             positions: HashMap::new(),

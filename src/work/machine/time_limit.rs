@@ -43,7 +43,7 @@ impl Machine {
         reports
             .into_iter()
             .for_each(|report| self.add_report(report));
-        self.send_due_signals(now);
+        self.send_due_signals_and_end_idle_processes(now);
         std::mem::take(&mut self.actions)
     }
 

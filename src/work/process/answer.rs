@@ -24,14 +24,14 @@ use crate::text::{Sanitized, cut_with_ellipsis};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub jid: Name,
-    pub what: AnswerKind,
+    pub what: AnswerContent,
     /// Why parts of the answer are ignored, a sentence for each. The other parts are valid.
     pub ignored: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum AnswerKind {
-    /// How the job ends. A retry with only a message has no group yet: [`EndingAction::set_missing_group`] sets it.
+pub enum AnswerContent {
+    /// How the job ends. A retry with only a message has no group yet: [`EndingAction::set_missing_retry_group`] sets it.
     Ending(EndingAction),
     /// A text for the history of the job.
     Progress(Name),
@@ -58,10 +58,10 @@ const MAX_IGNORED: usize = 5;
 impl Answer {
     /// The request to end the job, which runs in `queue`. `None` if the answer only reports progress.
     pub fn to_ending_request(self, queue: &Name) -> Option<EndingRequest> {
-        let AnswerKind::Ending(mut action) = self.what else {
+        let AnswerContent::Ending(mut action) = self.what else {
             return None;
         };
-        action.set_missing_group(queue);
+        action.set_missing_retry_group(queue);
         Some(EndingRequest {
             jid: self.jid,
             queue: queue.clone(),
@@ -83,7 +83,7 @@ impl Answer {
                 return Err("`jid` is empty".into());
             }
             let mut ignored = Vec::new();
-            let what = read_answer_kind(&fields, retry_delay, &mut ignored)?;
+            let what = read_answer_content(&fields, retry_delay, &mut ignored)?;
             Ok(Answer { jid, what, ignored })
         };
         read().map_err(|reason| BadAnswer {
@@ -95,11 +95,11 @@ impl Answer {
 
 /// Reads the content of an answer. Refuses the answer only if its result is unclear. A wrong field that the result does
 /// not depend on is ignored: it must not make a job that is done run again or fail.
-fn read_answer_kind(
+fn read_answer_content(
     fields: &ParsedObject,
     retry_delay: Duration,
     ignored: &mut Vec<String>,
-) -> Result<AnswerKind, String> {
+) -> Result<AnswerContent, String> {
     let Some(result) = fields
         .read_field::<Name>("result")
         .map_err(describe_field_fault)?
@@ -109,9 +109,9 @@ fn read_answer_kind(
             .map_err(describe_field_fault)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
         note_ignored_fields(fields, "progress", PROGRESS, ignored);
-        return Ok(AnswerKind::Progress(text));
+        return Ok(AnswerContent::Progress(text));
     };
-    Ok(AnswerKind::Ending(match result.as_bytes() {
+    Ok(AnswerContent::Ending(match result.as_bytes() {
         b"complete" => {
             note_ignored_fields(fields, "complete", COMPLETE, ignored);
             EndingAction::Complete {
@@ -305,7 +305,7 @@ mod tests {
 
     const RETRY_DELAY: Duration = Duration::from_secs(7);
 
-    fn read(line: &str) -> Result<(String, AnswerKind), (Option<String>, String)> {
+    fn read(line: &str) -> Result<(String, AnswerContent), (Option<String>, String)> {
         match Answer::parse_answer(line.as_bytes(), RETRY_DELAY) {
             Ok(answer) => Ok((answer.jid.to_string(), answer.what)),
             Err(bad) => Err((bad.jid.map(|jid| jid.to_string()), bad.reason)),
@@ -314,7 +314,7 @@ mod tests {
 
     fn ending(line: &str) -> EndingAction {
         match read(line) {
-            Ok((jid, AnswerKind::Ending(action))) if jid == "a" => action,
+            Ok((jid, AnswerContent::Ending(action))) if jid == "a" => action,
             other => panic!("{other:?}"),
         }
     }
@@ -372,7 +372,7 @@ mod tests {
         );
         assert_eq!(
             read(r#"{"jid":"a","progress":"3 of 9"}"#),
-            Ok(("a".into(), AnswerKind::Progress(Name::from("3 of 9"))))
+            Ok(("a".into(), AnswerContent::Progress(Name::from("3 of 9"))))
         );
     }
 

@@ -74,7 +74,8 @@ impl Launch<'_> {
             ProgramDirectory::Inherited => (None, None),
             ProgramDirectory::Shared(directory) => (Some(directory.clone()), None),
             ProgramDirectory::Sandbox(directory) => {
-                let SlotFolder { path, opened } = sandboxes.prepare_slot_folder(directory, slot)?;
+                let SlotFolder { path, opened } =
+                    sandboxes.prepare_empty_slot_folder(directory, slot)?;
                 (Some(path), Some(opened))
             }
         };
@@ -82,7 +83,10 @@ impl Launch<'_> {
         let exhausted =
             |fault: io::Error| StartFault::exhausted_system(io_message_without_errno(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
-        let mut command = Command::new(program_path(self.program, directory.as_deref()));
+        let mut command = Command::new(program_path_from_working_directory(
+            self.program,
+            directory.as_deref(),
+        ));
         command
             .arg0(self.program)
             .args(&self.args)
@@ -193,7 +197,7 @@ impl ChildSetup {
 
 /// The path to execute. A relative path is resolved from the working directory of `qless`, not from that of the child,
 /// which may be an empty sandbox.
-fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
+fn program_path_from_working_directory(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     let path = Path::new(program);
     let is_path = program.as_encoded_bytes().contains(&b'/');
     match (is_path && path.is_relative(), directory) {

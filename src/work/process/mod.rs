@@ -175,7 +175,8 @@ impl Processes {
         let (wakeups, waker) = WakeupPipe::new().map_err(fault)?;
         let processes = Processes {
             slots: Vec::new(),
-            signals: SignalPipes::handle_signals(&options.signals).map_err(fault)?,
+            signals: SignalPipes::handle_signals_and_ignore_others(&options.signals)
+                .map_err(fault)?,
             wakeups,
             error_bytes: options.error_bytes,
             holds_output: false,
@@ -223,7 +224,7 @@ impl Processes {
     }
 
     /// Closes the stdin of a program once all queued lines are written.
-    pub fn close_stdin(&mut self, slot: usize) {
+    pub fn close_stdin_when_written(&mut self, slot: usize) {
         if let Some(running) = self.program_in_slot(slot) {
             running.stdin.close_when_written();
         }
@@ -269,7 +270,8 @@ impl Processes {
             for source in &ready {
                 match *source {
                     PollSource::Signal(at) => {
-                        has_ended_child |= self.signals.report_signals_or_child_end(at, events)
+                        has_ended_child |=
+                            self.signals.report_signals_and_has_child_ended(at, events)
                     }
                     PollSource::Wakeup => {
                         if self.wakeups.take_pending_wake() {
@@ -375,7 +377,7 @@ impl Processes {
             let Some(Some(running)) = self.slots.get_mut(slot) else {
                 continue;
             };
-            let Some(exit) = running.poll_exit() else {
+            let Some(exit) = running.poll_exit_and_kill_group() else {
                 continue;
             };
             for at in running.reading_order() {
@@ -414,7 +416,7 @@ impl RunningProgram {
     }
 
     /// How the program ended, if it did.
-    fn poll_exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
+    fn poll_exit_and_kill_group(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
             // Kill the rest of the group before the ended program is collected. Until then, no other group can have its
             // id.

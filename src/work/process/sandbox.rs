@@ -139,7 +139,7 @@ impl SandboxFaultTexts<'_> {
     }
 
     fn temporary_start_fault(&self, what: &str, why: &str) -> StartFault {
-        StartFault::busy_sandbox(self.permanent_start_fault(what, why).message)
+        StartFault::temporarily_unusable_sandbox(self.permanent_start_fault(what, why).message)
     }
 
     fn start_fault_of_errno(&self, what: &str, errno: Errno) -> StartFault {
@@ -155,7 +155,7 @@ impl SandboxFaultTexts<'_> {
 impl SlotSandboxes {
     /// Prepares the directory of a slot: creates it if it is missing, takes the rights of other users away, and makes
     /// sure that it is empty. What an earlier program left is set aside, and a thread removes it.
-    pub(super) fn prepare_slot_folder(
+    pub(super) fn prepare_empty_slot_folder(
         &mut self,
         parent: &Path,
         slot: usize,
@@ -175,16 +175,16 @@ impl SlotSandboxes {
         let used = format!("{name}.used");
         // Remove what an earlier worker set aside and did not remove before it ended.
         if !self.removals.contains_key(&slot)
-            && let Ok(left) = open_private_directory(&parent, &used, &faults)
+            && let Ok(left) = open_own_directory_making_private(&parent, &used, &faults)
         {
-            self.remove_directory_in_thread(slot, left, Some((&parent, &used)), &faults)?;
+            self.empty_or_remove_directory_in_thread(slot, left, Some((&parent, &used)), &faults)?;
         }
         for _ in 0..2 {
             match mkdirat(&parent, &name, Mode::from_raw_mode(DIRECTORY_MODE)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(errno) => return Err(faults.start_fault_of_errno("create", errno)),
             }
-            let opened = open_private_directory(&parent, &name, &faults)?;
+            let opened = open_own_directory_making_private(&parent, &name, &faults)?;
             if is_empty(&opened).map_err(|errno| faults.start_fault_of_errno("empty", errno))? {
                 return Ok(SlotFolder { path, opened });
             }
@@ -206,17 +206,19 @@ impl SlotSandboxes {
     ) -> Result<(), StartFault> {
         self.wait_briefly_for_removal(slot, faults)?;
         match renameat(parent, name, parent, used) {
-            Ok(()) => self.remove_directory_in_thread(slot, opened, Some((parent, used)), faults),
+            Ok(()) => {
+                self.empty_or_remove_directory_in_thread(slot, opened, Some((parent, used)), faults)
+            }
             // A directory that cannot be renamed, such as the root of a file system, is emptied in place.
             Err(_) => {
-                self.remove_directory_in_thread(slot, opened, None, faults)?;
+                self.empty_or_remove_directory_in_thread(slot, opened, None, faults)?;
                 self.wait_briefly_for_removal(slot, faults)
             }
         }
     }
 
     /// Starts a thread that removes everything in a directory, and also the directory itself if its name is given.
-    fn remove_directory_in_thread(
+    fn empty_or_remove_directory_in_thread(
         &mut self,
         slot: usize,
         directory: OwnedFd,
@@ -276,7 +278,7 @@ impl SlotSandboxes {
 }
 
 /// Opens a directory, which must belong to this user, and takes all rights of other users away.
-fn open_private_directory(
+fn open_own_directory_making_private(
     parent: &OwnedFd,
     name: &str,
     faults: &SandboxFaultTexts,

@@ -46,7 +46,7 @@ pub(super) struct SignalPipes {
 impl SignalPipes {
     /// Handles SIGCHLD and `signals`, and ignores other signals that would end this process. The programs of jobs get
     /// the default action of each signal.
-    pub(super) fn handle_signals(signals: &[i32]) -> io::Result<SignalPipes> {
+    pub(super) fn handle_signals_and_ignore_others(signals: &[i32]) -> io::Result<SignalPipes> {
         let mut listening = SignalPipes {
             pipes: Vec::new(),
             handlers: Vec::new(),
@@ -80,7 +80,7 @@ impl SignalPipes {
 
     /// Empties the pipe of a signal and adds an event for each signal. Signals that ask to end and come shortly after
     /// each other count as one. SIGCHLD adds no event: for it, the result is true, because a child has ended.
-    pub(super) fn report_signals_or_child_end(
+    pub(super) fn report_signals_and_has_child_ended(
         &mut self,
         at: usize,
         events: &mut Vec<ProcessEvent>,

@@ -36,7 +36,7 @@ impl StartFault {
     }
 
     /// The slot's directory cannot be prepared now, but perhaps later: the disk is full, or a program writes in it.
-    pub(super) fn busy_sandbox(message: impl Into<String>) -> StartFault {
+    pub(super) fn temporarily_unusable_sandbox(message: impl Into<String>) -> StartFault {
         StartFault::new(StartFaultScope::Exhausted, message)
     }
 

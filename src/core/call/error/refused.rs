@@ -192,7 +192,7 @@ fn plain_err_refusal(
         return Some(Error::internal(Sanitized(message)));
     }
     // Lua itself raised the error. Its line stands only in the text that the server appends, `on @user_script:N`.
-    let line = server_error::last_script_line(&refused.message)?;
+    let line = server_error::appended_line_number(&refused.message)?;
     Some(core_defect(line, &message, script))
 }
 

@@ -110,7 +110,7 @@ fn split_file_line_and_text(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The number of the script line that the server appended to an error message: `on @user_script:N`.
-pub(super) fn last_script_line(message: &str) -> Option<usize> {
+pub(super) fn appended_line_number(message: &str) -> Option<usize> {
     let line = message.split("on @user_script:").nth(1)?;
     let line: String = line.chars().take_while(char::is_ascii_digit).collect();
     line.parse().ok()

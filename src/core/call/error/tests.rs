@@ -131,7 +131,7 @@ fn each_text_of_the_core_has_a_kind_and_a_sentence() {
 }
 
 #[test]
-fn an_error_of_lua_itself_names_the_file() {
+fn an_error_of_lua_itself_is_internal() {
     let (kind, message) = raised_by_redis_7_and_6("get", &["j"], "attempt to index a nil value");
     assert_eq!(kind, Kind::Internal);
     assert!(message.starts_with("internal: "), "{message}");

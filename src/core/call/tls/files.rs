@@ -12,7 +12,7 @@ use rustls::{InconsistentKeys, RootCertStore};
 use rustls_native_certs::ErrorKind;
 use zeroize::Zeroizing;
 
-use crate::address::tls::ClientCertificate;
+use crate::address::tls::ClientCertificateFiles;
 use crate::env;
 use crate::error::{Error, Kind, io_message_without_errno};
 use crate::fs::open;
@@ -78,7 +78,7 @@ fn no_system_roots(error: Option<&rustls_native_certs::Error>) -> Error {
 
 /// Reads the client's certificate and key.
 pub(super) fn read_client_identity(
-    files: &ClientCertificate,
+    files: &ClientCertificateFiles,
     provider: &CryptoProvider,
 ) -> Result<CertifiedKey, Error> {
     use rustls::Error::{InconsistentKeys as Inconsistent, InvalidCertificate};
