@@ -43,8 +43,9 @@ pub enum Address {
         dir: Option<PathBuf>,
         /// The `fsync` policy, if the address names one.
         fsync: Option<AppendFsync>,
-        /// Whether connecting starts a server that does not run yet.
-        starts: bool,
+        /// Whether connecting starts the server if it does not run. True unless the address was made for commands
+        /// that only connect.
+        may_start: bool,
     },
 }
 
@@ -403,7 +404,7 @@ fn parse_local(given: &str) -> Result<ServerTarget, String> {
         address: Address::Local {
             dir,
             fsync,
-            starts: true,
+            may_start: true,
         },
         user: None,
         password: None,
@@ -551,7 +552,7 @@ mod tests {
         let local = |dir: Option<&str>, fsync| Address::Local {
             dir: dir.map(PathBuf::from),
             fsync,
-            starts: true,
+            may_start: true,
         };
         assert_eq!(parse("local:").address, local(None, None));
         assert_eq!(parse("local:/a/b c").address, local(Some("/a/b c"), None));

@@ -83,7 +83,7 @@ pub(crate) struct WaitReplicasFlag {
     pub wait_replicas: Option<u64>,
 }
 
-/// The flag of bulk commands that make jobs runnable.
+/// `--spread` of the bulk commands that make jobs runnable: the jobs become due evenly over a time.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct SpreadOverTimeFlag {
     /// Spread the jobs evenly over this time instead of running all at the same time

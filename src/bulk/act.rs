@@ -1,9 +1,7 @@
 //! The loop of a bulk action: slices, pace, progress, signals, and the report at the end.
 
-use std::time::Duration;
-
 use super::pace::Pace;
-use super::plan::{ExcludedJob, TargetSource};
+use super::plan::ExcludedJob;
 use super::restart::RestartWatch;
 use super::{BulkOptions, BulkPlan, BulkTally, JobOutcome, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
@@ -83,13 +81,12 @@ impl BulkPlan {
             recorder.add_to_ledger(&JobOutcome::planned(job))?;
         }
         recorder.flush_ledger()?;
-        let jobs = PendingJobs {
-            targeting: self.targeting,
-            jobs: self.jobs,
-            spread: self.spread,
-            not_tried,
-        };
-        let (remaining, stopped_by) = recorder.change_and_count_untried(session, jobs, change)?;
+        let count = self.jobs.len() as f64;
+        for (index, job) in self.jobs.iter_mut().enumerate() {
+            job.later = self.spread.mul_f64(index as f64 / count);
+        }
+        let (remaining, stopped_by) =
+            recorder.change_and_count_untried(session, &self.jobs, not_tried, change)?;
         recorder
             .tally
             .write_totals(&mut session.ui, remaining, stopped_by)
@@ -111,16 +108,6 @@ impl BulkPlan {
         self.jobs.truncate(preceding);
         rest
     }
-}
-
-/// The jobs to change.
-struct PendingJobs {
-    targeting: TargetSource,
-    jobs: Vec<JobSnapshot>,
-    /// The time over which they are to run.
-    spread: Duration,
-    /// The number of further jobs that are not tried because an earlier job failed.
-    not_tried: usize,
 }
 
 /// Records outcomes: in the report file first, then on the streams.
@@ -161,29 +148,30 @@ impl OutcomeRecorder {
         }
     }
 
-    /// Changes the jobs. Returns how many were not tried, and the error that stopped the action.
+    /// Changes the jobs. Returns how many were not tried, and the error that stopped the action. `not_tried` counts
+    /// further jobs that are not among `jobs`, because an earlier job failed.
     fn change_and_count_untried(
         &mut self,
         session: &mut Session,
-        mut pending: PendingJobs,
+        jobs: &[JobSnapshot],
+        not_tried: usize,
         mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<(usize, Option<Error>), Error> {
-        let is_one_jid = pending.targeting == TargetSource::OneJid;
-        let all = pending.jobs.len();
-        let matched = all + pending.not_tried;
+        let is_one_jid = self.tally.is_for_one_jid();
+        let matched = jobs.len() + not_tried;
         let interrupt = InterruptFlags::install_handlers_once();
         let mut pace = Pace::new(session.share_of_rate(self.options.rate));
         // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         let size = pace.slice_size(if self.options.fail_fast { 1 } else { SLICE });
-        let mut progress = session.ui.start_progress_bar(all as u64);
+        let mut progress = session.ui.start_progress_bar(jobs.len() as u64);
         let mut remaining = matched;
         let mut stopped_by = None;
-        let mut restarts = if is_one_jid || all == 0 {
+        let mut restarts = if is_one_jid || jobs.is_empty() {
             None
         } else {
             Some(RestartWatch::begin_noting_unsupported(session)?)
         };
-        for (slice_index, slice) in pending.jobs.chunks_mut(size).enumerate() {
+        for slice in jobs.chunks(size) {
             pace.wait_before_slice(slice.len(), &interrupt);
             if let Some(kind) = interrupt.error_kind_of_received_signal() {
                 stopped_by = Some(interrupt_error(kind, matched, remaining, session));
@@ -197,11 +185,6 @@ impl OutcomeRecorder {
             remaining -= slice.len();
             let core = session.core()?;
             let now = core.now();
-            if !pending.spread.is_zero() {
-                for (job, index) in slice.iter_mut().zip(slice_index * size..) {
-                    job.later = pending.spread.mul_f64(index as f64 / all as f64);
-                }
-            }
             let mut changed = change(core, now, slice);
             stopped_by = changed.stopped_by.take();
             if let Some(error) = &stopped_by {

@@ -80,7 +80,7 @@ impl BulkTally {
         }
     }
 
-    fn is_for_one_jid(&self) -> bool {
+    pub(super) fn is_for_one_jid(&self) -> bool {
         self.targeting == TargetSource::OneJid
     }
 

@@ -47,7 +47,7 @@ impl JsonPath {
         }
     }
 
-    /// The value at this path. `None` if there is no value, or if a syntax error comes before it. Of several fields
+    /// The value at this path. `None` if there is no value, or a syntax error anywhere in `json`. Of several fields
     /// with one name, the last one counts.
     pub(crate) fn find_value<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;

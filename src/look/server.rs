@@ -33,7 +33,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Answers HTTP requests from snapshots of the system, which the requests share.
 pub(crate) struct SnapshotHttpResponder<'s> {
     /// Reads the snapshots. It has a session of its own, because a search or a change may use `session` for long.
-    reader: Mutex<SnapshotReader>,
+    reader: Mutex<SnapshotSession>,
     session: Mutex<&'s mut Session>,
     history: Mutex<JobRateHistory>,
     clock: Mutex<Clock>,
@@ -52,7 +52,8 @@ type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
 type CachedSnapshot = CachedValue<Arc<SnapshotOrError>>;
 
-struct SnapshotReader {
+/// The session that reads the snapshots.
+struct SnapshotSession {
     session: Session,
     /// Whether the last read failed.
     is_away: bool,
@@ -79,7 +80,7 @@ impl<'s> SnapshotHttpResponder<'s> {
             clock: Mutex::new(session.clock().clone()),
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,
-            reader: Mutex::new(SnapshotReader {
+            reader: Mutex::new(SnapshotSession {
                 session: session.with_own_connection(),
                 is_away: false,
             }),

@@ -17,7 +17,7 @@ const NEIGHBORS: &[Column<Neighbor>] = &[
         Cell::text(other.state_text()).with_style(other.state.and_then(State::state_style))
     }),
     Column::of_free_text("DETAIL", |other, options| {
-        Cell::text(other.failure_or_worker_detail(options))
+        Cell::text(other.failure_worker_or_state_detail(options))
     }),
 ];
 
@@ -83,7 +83,7 @@ impl Neighbor {
 
     /// For a failed job its group and time, for a running job its worker and how long it has run, for any other job the
     /// detail of its state.
-    fn failure_or_worker_detail(&self, options: &RenderOptions) -> String {
+    fn failure_worker_or_state_detail(&self, options: &RenderOptions) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job

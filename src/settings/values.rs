@@ -70,7 +70,7 @@ pub(crate) struct ConfigValues {
     /// throttle, the calls of workers and changes of one named job; a script gives `--yes` and
     /// `--confirm LABEL`; holds for the server and prefix, however the address is given; no flag lifts
     /// it
-    #[serde(deserialize_with = "read_boolean")]
+    #[serde(deserialize_with = "read_true_or_false")]
     #[schemars(extend("default" = "false"))]
     pub protected: Option<bool>,
     /// The name of the context in prompts and dry runs; in a protected context it is typed to confirm
@@ -79,7 +79,7 @@ pub(crate) struct ConfigValues {
     pub label: Option<String>,
     /// Refuse whatever may change something, as `--read-only`; holds for the server and prefix, however
     /// the address is given, except in a context for them that says `false`; no flag lifts it
-    #[serde(deserialize_with = "read_boolean")]
+    #[serde(deserialize_with = "read_true_or_false")]
     #[schemars(extend("default" = "false"))]
     pub read_only: Option<bool>,
     /// Longest wait to be connected, and for one call, as `--timeout`
@@ -103,11 +103,11 @@ pub(crate) struct ConfigValues {
     #[schemars(with = "String", extend("default" = "auto"))]
     pub color: Option<DisplayWhen>,
     /// Show what is longer than the screen without a pager, as `--no-pager`
-    #[serde(deserialize_with = "read_boolean")]
+    #[serde(deserialize_with = "read_true_or_false")]
     #[schemars(extend("default" = "false"))]
     pub no_pager: Option<bool>,
     /// Never prompt, as `--no-input`
-    #[serde(deserialize_with = "read_boolean")]
+    #[serde(deserialize_with = "read_true_or_false")]
     #[schemars(extend("default" = "false"))]
     pub no_input: Option<bool>,
 }
@@ -254,7 +254,7 @@ fn read_parsed_text<'de, D: Deserializer<'de>, T>(
     }
 }
 
-fn read_boolean<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+fn read_true_or_false<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Switch(switch) => Ok(Some(switch)),
         other => Err(other.mistyped_error("`true` or `false`")),

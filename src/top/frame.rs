@@ -10,7 +10,7 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::format::{Tone, row_line};
 use super::keys::{CHANGE_KEYS, VIEW_KEYS};
-use super::lists::{Table, TableRows};
+use super::lists::{TableKind, TableRows};
 use super::state::{OpenView, Overlay, QUEUE_STATES, TopState};
 use crate::text::{format_count, format_duration, format_rough_duration, sanitize_to_line, width};
 
@@ -228,7 +228,7 @@ fn lines_before_snapshot(state: &TopState) -> Vec<Line<'static>> {
 
 /// The lines of the tables of the first screen. If these do not all fit, only the table with the focus is shown.
 fn all_or_focused_table_lines(state: &TopState, lines: usize) -> Vec<Line<'static>> {
-    let all = Table::ALL.map(|table| (table, state.filtered_table_rows(table)));
+    let all = TableKind::ALL.map(|table| (table, state.filtered_table_rows(table)));
     if lines < 3 * SMALL_TABLE_LINES + 1 {
         let rows = state.filtered_table_rows(state.table);
         return lines_of_table(state, state.table, &rows, lines);
@@ -255,7 +255,7 @@ fn all_or_focused_table_lines(state: &TopState, lines: usize) -> Vec<Line<'stati
 
 fn lines_of_table(
     state: &TopState,
-    which: Table,
+    which: TableKind,
     rows: &TableRows,
     lines: usize,
 ) -> Vec<Line<'static>> {
@@ -267,14 +267,14 @@ fn lines_of_table(
         .as_ref()
         .map(|seen| seen.facts.omitted());
     let more = omitted.map_or(0, |omitted| match which {
-        Table::Queues => omitted.queues,
-        Table::Failed => omitted.groups,
-        Table::Workers => omitted.workers,
+        TableKind::Queues => omitted.queues,
+        TableKind::Failed => omitted.groups,
+        TableKind::Workers => omitted.workers,
     });
     let none = match which {
-        Table::Queues => "no queue",
-        Table::Failed => "nothing has failed",
-        Table::Workers => "no worker was seen lately",
+        TableKind::Queues => "no queue",
+        TableKind::Failed => "nothing has failed",
+        TableKind::Workers => "no worker was seen lately",
     };
     list_lines(state, rows, at, lines, none, more)
 }

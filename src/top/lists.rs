@@ -17,21 +17,22 @@ use crate::view::table::NONE;
 
 /// The tables of the first screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Table {
+pub(super) enum TableKind {
     Queues,
     Failed,
     Workers,
 }
 
-impl Table {
-    pub(super) const ALL: [Table; 3] = [Table::Queues, Table::Failed, Table::Workers];
+impl TableKind {
+    pub(super) const ALL: [TableKind; 3] =
+        [TableKind::Queues, TableKind::Failed, TableKind::Workers];
 
     /// The names of the columns by which the user can sort the table, the default first.
     pub(super) fn sort_columns(self) -> &'static [&'static str] {
         match self {
-            Table::Queues => &["name", "wait", "run", "next waits"],
-            Table::Failed => &["recent", "jobs", "name"],
-            Table::Workers => &["worst", "last", "name"],
+            TableKind::Queues => &["name", "wait", "run", "next waits"],
+            TableKind::Failed => &["recent", "jobs", "name"],
+            TableKind::Workers => &["worst", "last", "name"],
         }
     }
 }
@@ -71,16 +72,16 @@ pub(super) struct TableSource<'s> {
     pub history: &'s JobRateHistory,
     pub now: Moment,
     pub width: usize,
-    /// The index in [`Table::sort_columns`] of the column that sorts the table.
+    /// The index in [`TableKind::sort_columns`] of the column that sorts the table.
     pub sort_column: usize,
 }
 
 impl TableSource<'_> {
-    pub(super) fn build_rows(&self, table: Table) -> TableRows {
+    pub(super) fn rows_of_table(&self, table: TableKind) -> TableRows {
         match table {
-            Table::Queues => self.queue_rows(),
-            Table::Failed => self.failed_group_rows(),
-            Table::Workers => self.worker_rows(),
+            TableKind::Queues => self.queue_rows(),
+            TableKind::Failed => self.failed_group_rows(),
+            TableKind::Workers => self.worker_rows(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::TopOptions;
 use super::keys::{CHANGE_KEYS, Key, VIEW_KEYS};
-use super::lists::{self, Table, TableRows, TableSource};
+use super::lists::{self, TableKind, TableRows, TableSource};
 use super::reader::{
     JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples, TextSource,
 };
@@ -184,7 +184,7 @@ pub(super) enum Overlay {
 pub(super) struct TopState {
     pub servers: Vec<ServerView>,
     pub server: usize,
-    pub table: Table,
+    pub table: TableKind,
     sort_columns: [usize; 3],
     /// The name in the selected row of each of the three tables, and of the open list of jobs.
     selected: [Option<Name>; 4],
@@ -209,7 +209,7 @@ impl TopState {
         let state = TopState {
             servers,
             server: 0,
-            table: Table::Queues,
+            table: TableKind::Queues,
             sort_columns: [0; 3],
             selected: Default::default(),
             views: Vec::new(),
@@ -349,16 +349,16 @@ impl TopState {
         headline.line_parts().join(" · ") + rest
     }
 
-    pub(super) fn sort_column(&self, table: Table) -> usize {
+    pub(super) fn sort_column(&self, table: TableKind) -> usize {
         self.sort_columns[table as usize]
     }
 
     /// The rows of a table of the first screen that match the filter.
-    pub(super) fn filtered_table_rows(&self, table: Table) -> TableRows {
+    pub(super) fn filtered_table_rows(&self, table: TableKind) -> TableRows {
         self.apply_filter(self.unfiltered_table_rows(table))
     }
 
-    fn unfiltered_table_rows(&self, table: Table) -> TableRows {
+    fn unfiltered_table_rows(&self, table: TableKind) -> TableRows {
         let server = self.current_server();
         let Some(seen) = &server.snapshot else {
             return TableRows::default();
@@ -371,7 +371,7 @@ impl TopState {
             width: self.width,
             sort_column: self.sort_column(table),
         };
-        table_source.build_rows(table)
+        table_source.rows_of_table(table)
     }
 
     /// The rows that match the filter: of the open list, or of the table with the focus if no list is open.
@@ -415,7 +415,7 @@ impl TopState {
         found.unwrap_or(0)
     }
 
-    pub(super) fn selected_row_of_table(&self, table: Table, rows: &TableRows) -> usize {
+    pub(super) fn selected_row_of_table(&self, table: TableKind, rows: &TableRows) -> usize {
         self.selected_row_position(rows, table as usize)
     }
 
@@ -500,8 +500,8 @@ impl TopState {
             Key::First => self.move_or_scroll(isize::MIN),
             Key::Last => self.move_or_scroll(isize::MAX),
             Key::Tab if self.views.is_empty() => {
-                let next = (self.table as usize + 1) % Table::ALL.len();
-                self.table = Table::ALL[next];
+                let next = (self.table as usize + 1) % TableKind::ALL.len();
+                self.table = TableKind::ALL[next];
                 self.marked.clear();
             }
             Key::Enter => self.open_selected_row(),
@@ -641,12 +641,14 @@ impl TopState {
             return self.open_text_view(title, TextSource::Job(name));
         }
         match self.table {
-            Table::Queues => {
+            TableKind::Queues => {
                 let state = QUEUE_STATES[0];
                 self.open_job_list(queue_title(&name, state), JobSource::Queue(name, state));
             }
-            Table::Failed => self.open_job_list(format!("failed: {name}"), JobSource::Group(name)),
-            Table::Workers => {
+            TableKind::Failed => {
+                self.open_job_list(format!("failed: {name}"), JobSource::Group(name))
+            }
+            TableKind::Workers => {
                 self.open_job_list(format!("jobs of {name}"), JobSource::Worker(name))
             }
         }
@@ -679,7 +681,7 @@ impl TopState {
 
     fn explain_queue_or_job(&mut self) {
         let (title, source) = match self.views.last() {
-            None if self.table == Table::Queues => match self.selected_name() {
+            None if self.table == TableKind::Queues => match self.selected_name() {
                 Some(queue) => (format!("why: {queue}"), TextSource::ExplainQueue(queue)),
                 None => return,
             },
@@ -741,12 +743,12 @@ impl TopState {
                 JobSource::Worker(worker) => CommandLine::new("workers").with_name_argument(worker),
             }),
             None => Some(match self.table {
-                Table::Queues => {
+                TableKind::Queues => {
                     let queues: Vec<Name> = self.queues.iter().map(NamePattern::as_typed).collect();
                     CommandLine::new("queues").with_name_arguments(&queues)
                 }
-                Table::Failed => CommandLine::new("failed"),
-                Table::Workers => CommandLine::new("workers"),
+                TableKind::Failed => CommandLine::new("failed"),
+                TableKind::Workers => CommandLine::new("workers"),
             }),
         }
     }
@@ -792,9 +794,9 @@ impl TopState {
         };
         let is_first = self.views.is_empty();
         match (key, self.table) {
-            ('R', Table::Failed) if is_first => of_groups("--retry-all"),
-            ('C', Table::Failed) if is_first => of_groups("--cancel-all"),
-            ('P', Table::Queues) if is_first => {
+            ('R', TableKind::Failed) if is_first => of_groups("--retry-all"),
+            ('C', TableKind::Failed) if is_first => of_groups("--cancel-all"),
+            ('P', TableKind::Queues) if is_first => {
                 let facts = self
                     .current_server()
                     .snapshot

@@ -1,7 +1,6 @@
 //! JSON for programs: the documents of the commands, and statistics in the format of Lowkiq, another job queue.
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::{
     CommandOutput, PageRequest, SharedResponse, WebCommandMode, WebServer, facts_of, status_of,
@@ -76,12 +75,9 @@ struct LowkiqQueueStats {
 #[derive(Debug, Serialize)]
 struct LowkiqStatsDocument {
     total: LowkiqQueueStats,
-    by_worker: StatsByQueue,
+    #[serde(serialize_with = "serialize_stats_by_queue_name")]
+    by_worker: Vec<(Name, LowkiqQueueStats)>,
 }
-
-/// The figures by queue, as an object.
-#[derive(Debug)]
-struct StatsByQueue(Vec<(Name, LowkiqQueueStats)>);
 
 impl LowkiqStatsDocument {
     fn new(facts: &SystemFacts, now: Moment) -> LowkiqStatsDocument {
@@ -108,19 +104,17 @@ impl LowkiqStatsDocument {
             total.morgue_length += stats.morgue_length;
             total.lag.0 = total.lag.0.max(stats.lag.0);
         }
-        LowkiqStatsDocument {
-            total,
-            by_worker: StatsByQueue(by_worker),
-        }
+        LowkiqStatsDocument { total, by_worker }
     }
 }
 
-impl Serialize for StatsByQueue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, stats) in &self.0 {
-            map.serialize_entry(&escape_invalid_utf8(name.as_bytes()), stats)?;
-        }
-        map.end()
-    }
+/// A map from the names of the queues, escaped if they are not UTF-8.
+fn serialize_stats_by_queue_name<S: Serializer>(
+    queues: &[(Name, LowkiqQueueStats)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let names = queues
+        .iter()
+        .map(|(name, stats)| (escape_invalid_utf8(name.as_bytes()), stats));
+    serializer.collect_map(names)
 }

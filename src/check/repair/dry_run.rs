@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::interrupt::InterruptFlags;
 use crate::model::finding::FindingId;
 use crate::model::repair::text::{plan_text, planned_commands, redis_cli_line};
-use crate::model::repair::{PlannedRepair, RepairPlan};
+use crate::model::repair::{PlannedItemRepair, RepairPlan};
 use crate::model::verdict::{KeyChange, Repairability, Verdict};
 use crate::name::Name;
 use crate::session::Session;
@@ -152,7 +152,7 @@ struct PlanDeduplicator {
 
 impl PlanDeduplicator {
     /// The planned repair of a verdict. `None` if the plan already has it, or makes it needless.
-    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedRepair> {
+    fn plan_if_new(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedItemRepair> {
         let list = Name::from(keys.group_key(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
             return None;
@@ -168,10 +168,10 @@ impl PlanDeduplicator {
 }
 
 /// The planned repair of a verdict, with the Redis commands that make its changes.
-fn plan_as_commands(keys: &Keys, verdict: &Verdict) -> PlannedRepair {
+fn plan_as_commands(keys: &Keys, verdict: &Verdict) -> PlannedItemRepair {
     let command =
         |change: &KeyChange| redis_cli_line(&change.equivalent_redis_command(keys, &verdict.item));
-    PlannedRepair {
+    PlannedItemRepair {
         finding: verdict.id,
         item: verdict.item.clone(),
         detail: verdict.detail.clone(),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::undo::UndoWriter;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::expected::ExpectedRepairs;
+use crate::check::verify::expected::ExpectedRepairHashes;
 use crate::check::verify::finding_filter::{FindingFilter, exclude_failure_list_searches_if_jobs};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
@@ -30,7 +30,7 @@ pub(crate) struct Repairer {
     /// The stage of the current batch.
     stage: RepairStage,
     /// The findings that the repair of the queue should repair, in case a reply is lost.
-    expected: ExpectedRepairs,
+    expected: ExpectedRepairHashes,
     pace: Pace,
     max_batch: usize,
     interrupt: InterruptFlags,
@@ -62,7 +62,7 @@ impl Repairer {
             repair_name,
             undo,
             stage: RepairStage::Keys,
-            expected: ExpectedRepairs::default(),
+            expected: ExpectedRepairHashes::default(),
             pace,
             interrupt,
             batch_sizes,
@@ -84,7 +84,7 @@ impl Repairer {
         for counts in self.counts.values_mut() {
             counts.refused = 0;
         }
-        self.expected = queue.take_expected_repairs();
+        self.expected = queue.take_hashes_of_expected_repairs();
         let mut repaired = 0;
         for batch in queue.into_batches() {
             let Some(findings) = self

@@ -10,12 +10,12 @@ use crate::name::Name;
 
 /// Hashes of findings by id and item.
 #[derive(Debug, Default)]
-pub(crate) struct ExpectedRepairs {
+pub(crate) struct ExpectedRepairHashes {
     hashes: HashSet<u64>,
     hasher: RandomState,
 }
 
-impl ExpectedRepairs {
+impl ExpectedRepairHashes {
     /// Adds the finding of a verdict whose item the scan queues for the repair.
     pub(crate) fn expect_repair_of(&mut self, verdict: &Verdict) {
         let hash = self.hasher.hash_one((verdict.id, &verdict.item));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::batch::{RepairBatch, location_rank};
-use super::expected::ExpectedRepairs;
+use super::expected::ExpectedRepairHashes;
 use super::lost_dependencies::{LostDependencyGroups, has_lost_dependencies};
 use super::overlaps::OverlappingFindings;
 use crate::model::finding::{FindingId, RepairStage};
@@ -29,7 +29,7 @@ pub(crate) struct RepairQueue {
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
     overlaps: OverlappingFindings,
-    expected: ExpectedRepairs,
+    expected: ExpectedRepairHashes,
     /// Jobs whose lost dependencies this repair does not restore, because the core has not verified all of them.
     excluded: HashSet<Name>,
     bytes: usize,
@@ -212,8 +212,9 @@ impl RepairQueue {
         wide
     }
 
-    /// Moves out all findings that the repair of this queue is expected to repair. The items stay queued.
-    pub(crate) fn take_expected_repairs(&mut self) -> ExpectedRepairs {
+    /// Moves out all findings that the repair of this queue is expected to repair, as hashes that count the
+    /// repairs of a call whose reply was lost. The items stay queued.
+    pub(crate) fn take_hashes_of_expected_repairs(&mut self) -> ExpectedRepairHashes {
         std::mem::take(&mut self.expected)
     }
 

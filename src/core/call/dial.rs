@@ -142,7 +142,11 @@ impl Core {
         };
         loop {
             let connection = match &target.address {
-                Address::Local { dir, fsync, starts } => {
+                Address::Local {
+                    dir,
+                    fsync,
+                    may_start,
+                } => {
                     let local = LocalServer::new(dir.as_deref())?;
                     // A server that syncs each change stops when its disk is full. Do not start it again
                     // before there is room.
@@ -153,7 +157,7 @@ impl Core {
                     {
                         return Err(error::server_disk_full(target));
                     }
-                    local.connect(*starts, *fsync, deadline, failure)?
+                    local.connect(*may_start, *fsync, deadline, failure)?
                 }
                 address => Connection::open(address, tls.as_ref(), deadline).map_err(failure)?,
             };

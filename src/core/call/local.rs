@@ -81,7 +81,7 @@ impl LocalServer {
         target_without_login(Address::Local {
             dir: Some(self.dir.clone()),
             fsync: None,
-            starts: false,
+            may_start: false,
         })
     }
 

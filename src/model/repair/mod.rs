@@ -62,7 +62,7 @@ impl RepairCounts {
 
 /// The planned repair of one finding: an item of `--dry-run`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct PlannedRepair {
+pub(crate) struct PlannedItemRepair {
     /// The kind of problem
     #[schemars(with = "String")]
     pub finding: FindingId,
@@ -82,5 +82,5 @@ pub(crate) struct RepairPlan {
     /// True if the repair was only simulated
     pub dry_run: bool,
     /// With --repair --dry-run: the repairs that would be made, in order
-    pub plan: Vec<PlannedRepair>,
+    pub plan: Vec<PlannedItemRepair>,
 }

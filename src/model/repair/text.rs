@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PlannedRepair, RepairPlan, RepairReport, RepairRow};
+use super::{PlannedItemRepair, RepairPlan, RepairReport, RepairRow};
 use crate::model::check::text::{COLUMNS as FOUND, EXAMPLES, count_or_minimum_cell, severity_cell};
 use crate::model::check::{CheckReport, ReportedFinding};
 use crate::model::finding::{FindingId, RepairApproval, Severity};
@@ -107,7 +107,7 @@ impl View for RepairPlan {
 }
 
 /// The Redis commands of one planned repair, below a comment line (`#`) that names the finding.
-pub(crate) fn planned_commands(planned: &PlannedRepair) -> String {
+pub(crate) fn planned_commands(planned: &PlannedItemRepair) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
         if !word.is_empty() {
