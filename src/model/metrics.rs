@@ -101,9 +101,12 @@ impl MetricFamily {
         let inside = |bound: u64| {
             let buckets = spread.buckets.iter();
             let inside = buckets.filter(|bucket| bucket.le_s.is_some_and(|le| le <= bound));
-            inside.map(|bucket| bucket.count).sum::<u64>()
+            inside
+                .map(|bucket| bucket.count)
+                .fold(0, u64::saturating_add)
         };
-        let total: u64 = spread.buckets.iter().map(|bucket| bucket.count).sum();
+        let counts = spread.buckets.iter().map(|bucket| bucket.count);
+        let total = counts.fold(0, u64::saturating_add);
         let mean = spread.mean_s.as_ref().map_or(0.0, |mean| mean.0);
         let sum = mean.max(0.0) * spread.count as f64;
         self.add_histogram_samples(labels, inside, total, sum);

@@ -54,6 +54,7 @@ pub struct PoppedJob {
 impl PoppedJob {
     /// Counts from 1: each retry adds one.
     pub fn attempt_number(&self) -> i64 {
-        self.retries.saturating_sub(self.remaining).max(0) + 1
+        let used = self.retries.saturating_sub(self.remaining);
+        used.max(0).saturating_add(1)
     }
 }

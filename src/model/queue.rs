@@ -141,8 +141,12 @@ impl Queue {
         self.known
             || self.paused
             || !self.wrong_keys.is_empty()
-            || self.waiting + self.running + self.stalled + self.scheduled > 0
-            || self.depends + self.throttled + self.recurring > 0
+            || [self.waiting, self.running, self.stalled, self.scheduled]
+                .iter()
+                .any(|jobs| *jobs > 0)
+            || [self.depends, self.throttled, self.recurring]
+                .iter()
+                .any(|jobs| *jobs > 0)
     }
 }
 

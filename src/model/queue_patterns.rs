@@ -36,20 +36,46 @@ impl QueueIdentifierPatterns {
         list: &[QueueSelector],
         known: &[Name],
     ) -> Vec<(Name, u32)> {
-        self.select_queues_recursively(list, known, &mut Vec::new())
+        let mut resolver = IdentifierResolver {
+            patterns: self,
+            known,
+            path: Vec::new(),
+            resolved: HashMap::new(),
+            lowest_cut: usize::MAX,
+            count: 0,
+        };
+        resolver.select_queues(list)
     }
+}
 
-    /// `path` has the identifiers that are being resolved. An identifier within itself selects nothing there.
-    fn select_queues_recursively<'a>(
-        &'a self,
-        list: &'a [QueueSelector],
-        known: &[Name],
-        path: &mut Vec<&'a Name>,
-    ) -> Vec<(Name, u32)> {
+/// Maximum number of identifiers that name each other in a chain. Anybody may store patterns: a longer chain must not
+/// exhaust the stack.
+const MAX_DEPTH: usize = 100;
+
+/// Maximum number of identifiers that are resolved for one list. Each is resolved once, unless it names itself through
+/// others.
+const MAX_RESOLVED: usize = 10_000;
+
+/// Resolves the identifiers of a list. An identifier within itself selects nothing there, nor does one beyond
+/// [`MAX_DEPTH`] or [`MAX_RESOLVED`].
+struct IdentifierResolver<'a> {
+    patterns: &'a QueueIdentifierPatterns,
+    known: &'a [Name],
+    /// The identifiers that are being resolved.
+    path: Vec<&'a Name>,
+    /// The queues of the identifiers whose result does not depend on `path`.
+    resolved: HashMap<&'a Name, Vec<Name>>,
+    /// The lowest index in `path` of an identifier that was met within itself.
+    lowest_cut: usize,
+    count: usize,
+}
+
+impl<'a> IdentifierResolver<'a> {
+    fn select_queues(&mut self, list: &'a [QueueSelector]) -> Vec<(Name, u32)> {
         let mut selected: Vec<(Name, u32)> = Vec::new();
         let mut seen: HashSet<Name> = HashSet::new();
         for queue in list.iter().filter(|queue| !queue.is_excluded) {
-            for name in self.names_of_selector(queue, known, path) {
+            for name in self.names_of_selector(queue) {
                 if seen.insert(name.clone()) {
                     selected.push((name, queue.weight));
                 }
@@ -60,11 +86,8 @@ impl QueueIdentifierPatterns {
                 PatternOrIdentifier::Matching(pattern) => {
                     selected.retain(|(name, _)| !pattern.matches(name))
                 }
-                PatternOrIdentifier::Stored(_) => {
-                    let excluded: HashSet<Name> = self
-                        .names_of_selector(queue, known, path)
-                        .into_iter()
-                        .collect();
+                PatternOrIdentifier::Stored(name) => {
+                    let excluded = HashSet::<Name>::from_iter(self.queues_of_identifier(name));
                     selected.retain(|(name, _)| !excluded.contains(name));
                 }
             }
@@ -72,29 +95,45 @@ impl QueueIdentifierPatterns {
         selected
     }
 
-    fn names_of_selector<'a>(
-        &'a self,
-        queue: &'a QueueSelector,
-        known: &[Name],
-        path: &mut Vec<&'a Name>,
-    ) -> Vec<Name> {
+    fn names_of_selector(&mut self, queue: &'a QueueSelector) -> Vec<Name> {
         match &queue.names {
             PatternOrIdentifier::Matching(NamePattern::Plain(name)) => vec![name.clone()],
             PatternOrIdentifier::Matching(pattern) => {
-                let matching = known.iter().filter(|name| pattern.matches(name));
+                let matching = self.known.iter().filter(|name| pattern.matches(name));
                 matching.cloned().collect()
             }
-            PatternOrIdentifier::Stored(name) => {
-                let stored = self.0.get(name).filter(|_| !path.contains(&name));
-                let Some(stored) = stored else {
-                    return Vec::new();
-                };
-                path.push(name);
-                let selected = self.select_queues_recursively(stored, known, path);
-                path.pop();
-                selected.into_iter().map(|(name, _)| name).collect()
-            }
+            PatternOrIdentifier::Stored(name) => self.queues_of_identifier(name),
         }
+    }
+
+    fn queues_of_identifier(&mut self, name: &'a Name) -> Vec<Name> {
+        if let Some(queues) = self.resolved.get(name) {
+            return queues.clone();
+        }
+        let Some(stored) = self.patterns.0.get(name) else {
+            return Vec::new();
+        };
+        if let Some(index) = self.path.iter().position(|outer| *outer == name) {
+            self.lowest_cut = self.lowest_cut.min(index);
+            return Vec::new();
+        }
+        if self.path.len() == MAX_DEPTH || self.count == MAX_RESOLVED {
+            self.lowest_cut = 0;
+            return Vec::new();
+        }
+        self.count += 1;
+        let outer_cut = std::mem::replace(&mut self.lowest_cut, usize::MAX);
+        self.path.push(name);
+        let selected = self.select_queues(stored).into_iter();
+        let queues: Vec<Name> = selected.map(|(name, _)| name).collect();
+        self.path.pop();
+        if self.lowest_cut >= self.path.len() {
+            self.resolved.insert(name, queues.clone());
+            self.lowest_cut = outer_cut;
+        } else {
+            self.lowest_cut = self.lowest_cut.min(outer_cut);
+        }
+        queues
     }
 }
 
@@ -227,6 +266,49 @@ mod tests {
                 .len(),
             1
         );
+    }
+
+    #[test]
+    fn stored_patterns_of_any_form_are_resolved_in_bounded_time_and_stack() {
+        let resolve = |patterns: Vec<(String, Vec<String>)>| {
+            let read = |(name, list): (String, Vec<String>)| {
+                (Name::from(name), list.into_iter().map(Name::from).collect())
+            };
+            let patterns = QueueIdentifierPatterns::new(patterns.into_iter().map(read).collect());
+            let queues = patterns.select_queues_with_weights(&typed(&["@n0", "q"]), &[]);
+            queues
+                .iter()
+                .map(|(name, _)| name.to_string())
+                .collect::<Vec<_>>()
+        };
+        let chain = |count: usize| {
+            let link = |n: usize| {
+                (
+                    format!("n{n}"),
+                    vec![format!("@n{}", n + 1), format!("q{n}")],
+                )
+            };
+            (0..count).map(link).collect()
+        };
+        assert_eq!(resolve(chain(3)), ["q2", "q1", "q0", "q"]);
+        assert_eq!(resolve(chain(40_000)).len(), MAX_DEPTH + 1);
+        let doubled = |n: usize| {
+            (
+                format!("n{n}"),
+                vec![format!("@n{}", n + 1), format!("@n{}", n + 1)],
+            )
+        };
+        let mut doubled: Vec<_> = (0..60).map(doubled).collect();
+        doubled.push(("n60".into(), vec!["last".into()]));
+        assert_eq!(resolve(doubled), ["last", "q"]);
+        let all = |n: usize| {
+            (0..30)
+                .map(|n| format!("@n{n}"))
+                .chain([format!("q{n}")])
+                .collect()
+        };
+        let found = resolve((0..30).map(|n| (format!("n{n}"), all(n))).collect());
+        assert_eq!(found.len(), 31);
     }
 
     #[test]

@@ -1229,3 +1229,96 @@ fn a_dry_run_names_the_jobs_that_the_import_would_refuse() {
         --- exit 3
     "#]]);
 }
+
+#[test]
+fn the_defaults_of_a_queue_do_not_change_imported_jobs() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        redis.ok(1, &format!("put q K --arg c:=1 --jid {jid}"));
+    }
+    let text = redis.at(2).run("export --all").ok();
+    for dup in ["skip", "merge", "replace"] {
+        redis.send(&["FLUSHALL"]);
+        let defaults =
+            format!(r#"{{"key":"{{data.c}}","dup":"{dup}","priority":3,"throttles":["t=1"]}}"#);
+        redis.at(3).args(["defaults", "q", &defaults]).exits(0);
+        to(&redis)
+            .input(&text)
+            .run("import - --yes")
+            .exits(0)
+            .says("3 imported");
+        assert_eq!(jids(&redis, "--queue q --state waiting"), "c b a", "{dup}");
+        let shown = redis.json(100, "get b -o json");
+        assert_eq!(shown["key"], Value::Null, "{dup}");
+        assert_eq!(shown["priority"], 0, "{dup}");
+        assert_eq!(shown["data"], serde_json::json!({"c": 1}), "{dup}");
+    }
+}
+
+#[test]
+fn a_lane_and_not_a_dependency_holds_an_imported_job() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        redis.ok(1, &format!("put q K --jid {jid} --key k"));
+    }
+    let text = redis.at(2).run("export --all").ok();
+    // The job before it fails between two runs of the import, which follows the file in its second run.
+    let alone = redis.at(2).run("export b").ok();
+    redis.ok(3, "cancel b c --yes");
+    redis.ok(4, "pop q");
+    redis.ok(5, "fail a --group g --message m");
+    to(&redis).input(&alone).run("import - --yes").exits(0);
+    assert_eq!(redis.ok(101, "get b --field state"), "waiting");
+    to(&redis)
+        .input(&text)
+        .run("import - --yes --if-absent")
+        .exits(0)
+        .says("1 imported, 2 skipped");
+    assert_eq!(redis.ok(101, "get c --field state"), "depends");
+    assert_eq!(redis.ok(102, "pop q -o jid"), "b");
+    redis.ok(103, "complete b");
+    assert_eq!(redis.ok(104, "pop q -o jid"), "c");
+    redis.must_be_clean();
+
+    // The order of the lane has changed since the export.
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        redis.ok(1, &format!("put q K --jid {jid} --key k"));
+    }
+    redis.ok(4, "pop q");
+    redis.ok(5, "fail a --group g --message m");
+    redis.ok(6, "retry a");
+    to(&redis)
+        .input(&text)
+        .run("import - --yes --replace")
+        .exits(0)
+        .says("3 imported");
+    redis.must_be_clean();
+}
+
+#[test]
+fn a_replaced_merge_job_has_the_payloads_of_the_file() {
+    let redis = Redis::start();
+    let put = |data: &str| {
+        redis
+            .at(1)
+            .args(["put", "q", "K", data, "--jid", "m", "--key", "k", "--merge"])
+            .exits(0)
+    };
+    put("{\"v\":1}");
+    redis
+        .at(1)
+        .args(["put", "q", "K", "{\"v\":2}", "--key", "k", "--merge"])
+        .exits(0);
+    let text = redis.at(2).run("export --all").ok();
+    redis
+        .at(3)
+        .args(["put", "q", "K", "{\"v\":3}", "--key", "k", "--merge"])
+        .exits(0);
+    to(&redis)
+        .input(&text)
+        .run("import - --yes --replace")
+        .exits(0);
+    assert_eq!(redis.ok(101, "get m --data"), r#"[{"v":1},{"v":2}]"#);
+    redis.must_be_clean();
+}

@@ -668,6 +668,35 @@ fn a_larger_maximum_releases_all_jobs_that_can_run() {
 }
 
 #[test]
+fn a_removed_maximum_releases_all_its_jobs_also_if_the_first_run_was_interrupted() {
+    let redis = Redis::start();
+    let throttled = || {
+        let queue = &redis.json(3, "queues q -o json")["items"][0];
+        queue["throttled"].as_u64().unwrap_or(0)
+    };
+    let hold = || {
+        redis.send(&["FLUSHALL"]);
+        redis.ok(1, "throttle set s3 -1");
+        redis.calls((0..2600).map(|n| {
+            let words = words("put me q JID K {} 0 throttles '[\"s3\"]'").into_iter();
+            let words = words.map(|word| word.replace("JID", &format!("j{n}")));
+            (2.0, words.collect())
+        }));
+        redis.at(3).run("pop q").exits(4);
+        assert_eq!(throttled(), 2600);
+    };
+    hold();
+    redis.ok(4, "throttle rm s3 --yes");
+    assert_eq!(throttled(), 0);
+    hold();
+    redis.ok(4, "api throttle.delete s3 --yes");
+    assert_ne!(throttled(), 0);
+    redis.ok(5, "throttle rm s3 --yes");
+    assert_eq!(throttled(), 0);
+    redis.at(6).run("throttle rm s3 --yes").exits(4);
+}
+
+#[test]
 fn a_maximum_below_0_may_stand_after_two_dashes() {
     let redis = Redis::start();
     for line in ["throttle set x -1", "throttle set y -- -1"] {

@@ -84,9 +84,11 @@ return function(now, t, seconds, policy, call_state)
       if job.at and job.at > now then job.due = string.format('%.17g', job.at) end
       job.me, job.who, job.maxima = policy.me or '', 'Guard', policy.maxima
       local took, state, behind = jid, nil, nil
-      if job.coordination or defaults[queue] or old[Old.throttles] then
+      -- A restored job keeps the options that it had: its first put applied the defaults of the queue.
+      local queue_defaults = not job.history and defaults[queue]
+      if job.coordination or queue_defaults or old[Old.throttles] then
         local ok
-        ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, job, old, defaults[queue])
+        ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, job, old, queue_defaults)
         if not ok then return outcome('invalid', old_mark(jid, old), need('value/error_text')(took)) end
         if not took then return outcome('cycle', old_mark(jid, old), behind) end
       else

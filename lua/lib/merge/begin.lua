@@ -4,7 +4,7 @@
 -- Result: the new data of the job
 return function(jid, payload, given, fresh)
   local set = Keys.job .. jid .. Keys.payloads
-  if fresh then redis.call('del', set) end
+  if fresh or given.payloads then redis.call('del', set) end
   if given.payloads then
     for i = 1, #given.payloads do redis.call('zadd', set, given.payloads[i][2], given.payloads[i][1]) end
   else

@@ -5,6 +5,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::CommandResult;
+use crate::model::throttle::Throttle;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -32,7 +33,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let now = session.connect()?;
     let throttles = session.core()?.throttles(now, &args.ids)?;
-    if let Some(unknown) = throttles.iter().find(|throttle| !throttle.defined) {
+    // A throttle without a maximum that holds jobs: an earlier run was interrupted.
+    let is_unknown = |throttle: &&Throttle| !throttle.defined && throttle.pending == 0;
+    if let Some(unknown) = throttles.iter().find(is_unknown) {
         let known = session.core()?.throttle_ids_to_suggest(now)?;
         let error = Error::unknown_name("the maximum of throttle", &unknown.id, &known);
         return Err(error);

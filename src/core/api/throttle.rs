@@ -199,10 +199,16 @@ impl Core {
         self.call(now, call.arg(id).arg(limit.to_string()))
     }
 
-    /// Deletes the maximum of a throttle. Its jobs then run without a limit; if the id begins with `lock:`, one at a
-    /// time.
+    /// Deletes the maximum of a throttle, and returns the held jobs to their queues. Its jobs then run without a limit;
+    /// if the id begins with `lock:`, one at a time.
     pub(crate) fn delete_throttle_maximum(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
-        self.call(now, Call::new(calls::THROTTLE_DELETE).arg(id))
+        self.call::<()>(now, Call::new(calls::THROTTLE_DELETE).arg(id))?;
+        loop {
+            let woken = self.return_held_jobs_to_queues(now, id, WOKEN_PER_CALL)?;
+            if woken.returned == 0 || woken.held == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Frees the slots that these jobs hold, if they run. Removes the throttle from the jobs that wait for a slot, so

@@ -412,6 +412,9 @@ impl ClusterMap {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
         for range in reply::read_reply::<Vec<SlotRange>>("CLUSTER SLOTS", reply).ok()? {
+            if range.first < 0 || range.last < range.first || range.last >= SLOT_COUNT {
+                return None;
+            }
             slots += range.last - range.first + 1;
             for (at, node) in range.nodes.into_iter().enumerate() {
                 let host = node.host.filter(|host| !matches!(host.as_str(), "" | "?"));
