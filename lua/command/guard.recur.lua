@@ -2,7 +2,8 @@
 -- jobs. Resumed, it is as it was, without the runs that fell into the pause.
 -- Takes: pause note jid ...; resume jid ...; remove jid ...; update next jid [key value ...], as recur.update: an empty
 --   `next` keeps the time; tag jid tag ..., untag jid tag ..., as recur.tag and recur.untag;
---   put note queue jid ..., as recur: paused if the note has a number `since`
+--   put note queue jid ..., as recur: paused if the note has a number `since`, with a count of at least its number
+--   `count`
 -- Result: per jid: outcome, mark (`''`) and the time of the next run, or the tags: `done` (also if nothing had to be
 --   done), `gone`, `exists` (another template of this id was created meanwhile), `invalid` (why)
 -- Refuses: other verbs, notes that are not flat JSON objects, a `next` that is not a number, what recur and
@@ -80,6 +81,10 @@ return function(argv, now, t, seconds)
     if bad then return {outcome('invalid', '', bad)} end
     need('recur', true)(words_from(5, 'recur'), now, t, seconds)
     call('hdel', Keys.paused_recurring, jid)
+    local key, count = Keys.recurring .. jid, tonumber(about.count) or 0
+    if count > (tonumber(call('hget', key, 'count')) or 0) then
+      call('hset', key, 'count', string.format('%.0f', count))
+    end
     if type(about.since) == 'number' then
       need('recurring/pause')(jid, string.format('%.17g', about.since), about)
     end

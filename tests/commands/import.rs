@@ -636,8 +636,7 @@ fn maxima_of_throttles_are_imported() {
 fn recurring_jobs_continue_to_count() {
     let from = Redis::start();
     for jid in ["live", "paused"] {
-        // The count is found among names and values, one of which is `count`, too.
-        let line = format!("recur put {jid} count --every 1h --jid {jid}");
+        let line = format!("recur put {jid} K --every 1h --jid {jid}");
         from.at(10).run(&line).ok();
         let line = format!("pop {jid} --worker w -o jid");
         assert_eq!(from.at(11).run(&line).ok(), format!("{jid}-1"));
@@ -646,8 +645,16 @@ fn recurring_jobs_continue_to_count() {
     let text = from.at(13).run("export --all --with recur").ok();
     let redis = Redis::start();
     let import = |flags: &str| {
-        let flags = format!("import - --yes {flags}");
-        redis.at(100).input(&text).run(&flags).ok();
+        let flags = format!("import - --yes -v {flags}");
+        let ran = redis.at(100).input(&text).run(&flags).exits(0);
+        // One call puts a recurring job with its count: a crash leaves both or none.
+        assert_eq!(
+            ran.stderr().matches("guard.recur put").count(),
+            2,
+            "{}",
+            ran.stderr()
+        );
+        assert!(!ran.stderr().contains("check.revert"), "{}", ran.stderr());
     };
     let clean = || redis.ok(100, "check --fail-on info");
     let count = |jid: &str| {

@@ -14,7 +14,7 @@ use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::core::api::template::RecurringJobToPut;
-use crate::core::api::template::pause_note;
+use crate::core::api::template::put_note;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -164,7 +164,16 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let paused = found.filter(|found| args.replace && found.is_paused());
     let pause = paused.as_ref().and_then(|found| {
         let (by, reason) = (found.paused_by.as_ref(), found.paused_reason.as_ref());
-        Some(pause_note(found.paused_since?, by, reason))
+        let count = found
+            .count
+            .as_ref()
+            .and_then(|count| count.to_string().parse().ok());
+        Some(put_note(
+            Some(found.paused_since?),
+            by,
+            reason,
+            count.unwrap_or_default(),
+        ))
     });
     if exists && !args.if_absent && !args.replace {
         return Err(Error::conflict(format!(
@@ -198,12 +207,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .is_some()
     {
         session.core()?.put_recurring(now, &job, pause.as_deref())?;
-        let count = paused.as_ref().and_then(|found| found.count.as_ref());
-        if let Some(count) = count.and_then(|count| count.to_string().parse().ok()) {
-            session
-                .core()?
-                .raise_put_job_count_to(now, &job.jid, count)?;
-        }
         if pause.is_some() {
             session.ui.note(&what);
         } else {

@@ -3,13 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::guard::GuardReply;
-use super::read::ReadCommand;
 use crate::clock::duration::decimal_seconds_text;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::calls::{RetryClass, SubjectArgs};
 use crate::core::call::{Call, Core, calls};
-use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::{quote_array, quote_string};
@@ -50,21 +48,13 @@ pub struct ExportedRecurringJob<'t> {
     pub backlog: &'t str,
     pub tags: &'t [Name],
     pub coordination: &'t CoordinationOptions<'t>,
-    /// The note about the pause of the stored or the exported template: the imported template is then paused, too.
-    /// `None` if neither is paused.
-    pub pause: Option<&'t [u8]>,
-}
-
-/// A change of the stored text that contains the count of a template.
-struct PutJobCountChange {
-    key: Name,
-    field: Name,
-    before: Name,
-    after: Name,
+    /// Its pause and its count ([`put_note`]).
+    pub note: &'t [u8],
 }
 
 impl Core {
-    /// Puts an exported recurring job, with its next run at the exported time.
+    /// Puts an exported recurring job, with its next run at the exported time, its pause and its count. It replaces a
+    /// paused one.
     pub fn import_recurring_job(
         &mut self,
         now: Moment,
@@ -89,96 +79,8 @@ impl Core {
             b"backlog",
             job.backlog.as_bytes(),
         ];
-        let call = put_recurring_call(&words, job.coordination, job.pause);
+        let call = put_recurring_call(&words, job.coordination, Some(job.note));
         self.call(now, call)
-    }
-
-    /// Raises the count of a recurring job, which is the number of jobs that it has put, to `count`. The next job gets
-    /// the next number as the end of its jid, so no jid is used twice.
-    ///
-    /// The core has no call that sets the count. `check.revert`, the call that reverts repairs, serves instead: it
-    /// changes a field only if the field still has the value that was read.
-    pub(crate) fn raise_put_job_count_to(
-        &mut self,
-        now: Moment,
-        jid: &Name,
-        count: u64,
-    ) -> Result<(), Error> {
-        // If a pop puts jobs of the template meanwhile, the change no longer fits: read the count again.
-        for _ in 0..10 {
-            let Some(change) = self.put_job_count_change(now, jid, count)? else {
-                return Ok(());
-            };
-            let call = Call::new(calls::CHECK_REVERT.with_wording("change", "changing"));
-            let words = [change.field, change.after, change.before];
-            let words = words.map(|word| [b"+", word.as_bytes()].concat());
-            let call = call.arg(&change.key).args(words);
-            let (reverted, _): (u64, u64) = self.call(now, call)?;
-            if reverted == 1 {
-                return Ok(());
-            }
-        }
-        Err(Error::conflict(format!("the count of `{jid}` changes all the time")).about_jid(jid))
-    }
-
-    /// The change that raises a template's count to `count`. `None` if the stored count is not lower, or cannot be
-    /// read.
-    fn put_job_count_change(
-        &mut self,
-        now: Moment,
-        jid: &Name,
-        count: u64,
-    ) -> Result<Option<PutJobCountChange>, Error> {
-        let keys = Keys::new(self.prefix());
-        let live = keys.recurring_key(jid.as_bytes());
-        let paused = keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
-        let document = std::str::from_utf8(jid.as_bytes()).unwrap_or_default();
-        let reads = vec![
-            ReadCommand::hash_field(&live, "count"),
-            ReadCommand::hash_field(&paused, document),
-        ];
-        let mut replies = self.run_reads(now, reads)?.into_iter();
-        let mut text = || {
-            let text = replies
-                .next()
-                .and_then(|reply| Some(reply.first_text()?.to_vec()));
-            text.and_then(|text| String::from_utf8(text).ok())
-        };
-        let (stored, document) = (text(), text());
-        let lower = |stored: &str| {
-            stored
-                .parse()
-                .is_ok_and(|stored: f64| stored < count as f64)
-        };
-        if let Some(stored) = stored.filter(|stored| lower(stored)) {
-            let (before, after) = (Name::from(stored), Name::from(count.to_string()));
-            return Ok(Some(PutJobCountChange {
-                key: Name::from(live),
-                field: Name::from("count"),
-                before,
-                after,
-            }));
-        }
-        // A paused template is stored as one JSON list of the names and values of its fields. Find the count by the
-        // text `"count","` and a number: quotes inside texts are escaped, and a value `count` stands before the name of
-        // a field, which is not a number.
-        const NAME: &str = "\"count\",\"";
-        let raised = document.as_ref().and_then(|document| {
-            let mut places = document.match_indices(NAME).map(|(at, _)| at + NAME.len());
-            places.find_map(|from| {
-                let (head, rest) = document.split_at(from);
-                let (stored, tail) = rest.split_once('"')?;
-                lower(stored).then(|| format!("{head}{count}\"{tail}"))
-            })
-        });
-        Ok(document
-            .zip(raised)
-            .map(|(before, after)| PutJobCountChange {
-                key: Name::from(paused),
-                field: jid.clone(),
-                before: Name::from(before),
-                after: Name::from(after),
-            }))
     }
 
     /// Puts a recurring job. If it exists already, replaces everything except its count.
@@ -186,7 +88,7 @@ impl Core {
         &mut self,
         now: Moment,
         job: &RecurringJobToPut,
-        pause_note: Option<&[u8]>,
+        note: Option<&[u8]>,
     ) -> Result<(), Error> {
         let every = decimal_seconds_text(job.every);
         let offset = job.offset.to_string();
@@ -214,10 +116,7 @@ impl Core {
         // a second job. Repeat the call only if it was not applied.
         let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(
-                now,
-                put_recurring_call(&words, &job.coordination, pause_note),
-            ) {
+            let lost = match self.call(now, put_recurring_call(&words, &job.coordination, note)) {
                 Err(error) if error.kind() == Kind::OutcomeUnknown => error,
                 result => return result,
             };
@@ -322,14 +221,14 @@ impl Core {
     }
 }
 
-/// The call that puts a recurring job; `words` begins with its queue and jid. With a note ([`pause_note`]), the
-/// recurring job is stored as a paused one, and replaces a paused one.
+/// The call that puts a recurring job; `words` begins with its queue and jid. With a note ([`put_note`]), the recurring
+/// job replaces a paused one, and is paused if the note says so.
 fn put_recurring_call(
     words: &[&[u8]],
     coordination: &CoordinationOptions,
-    pause_note: Option<&[u8]>,
+    note: Option<&[u8]>,
 ) -> Call {
-    let call = match pause_note {
+    let call = match note {
         None => Call::new(calls::RECUR),
         Some(note) => {
             let spec = calls::GUARD_RECUR.with_wording("put", "putting");
@@ -341,9 +240,18 @@ fn put_recurring_call(
     add_coordination_options(call.args(words), coordination)
 }
 
-/// The note for the core about a pause: since when, by whom and why.
-pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>) -> Vec<u8> {
-    let mut note = format!("{{\"since\":{since}").into_bytes();
+/// The note for the core about a recurring job that is put again: since when it is paused, by whom and why, and the
+/// number of jobs that it has put. Its next job gets the next number as the end of its jid, so no jid is used twice.
+pub(crate) fn put_note(
+    paused_since: Option<Moment>,
+    by: Option<&Name>,
+    reason: Option<&Name>,
+    count: u64,
+) -> Vec<u8> {
+    let mut note = format!("{{\"count\":{count}").into_bytes();
+    if let Some(since) = paused_since {
+        note.extend(format!(",\"since\":{since}").bytes());
+    }
     for (name, text) in [("by", by), ("reason", reason)] {
         if let Some(text) = text {
             note.extend(format!(",\"{name}\":").bytes());

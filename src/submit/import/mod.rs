@@ -693,10 +693,8 @@ impl Importer<'_> {
         };
         let queue = self.options.mapped_queue(&read.queue).clone();
         let found = core.recurring_jobs(now, std::slice::from_ref(&job.jid))?;
-        let found = found.into_iter().flatten().next();
-        let exists = found.is_some();
-        let paused = found.is_some_and(|found| found.is_paused());
-        let note = pack::recurring_pause_argument(&read, paused);
+        let exists = found.into_iter().flatten().next().is_some();
+        let note = pack::recurring_put_note(&read);
         let mut outcome = match (exists, self.options.existing) {
             (true, ExistingPolicy::Skip) => skipped_existing_outcome(&job.jid),
             (true, ExistingPolicy::Refuse) => {
@@ -704,14 +702,10 @@ impl Importer<'_> {
             }
             // No call tells what the put of a recurring job would do.
             _ if self.options.flags.dry_run => JobOutcome::done(&job.jid),
-            _ => match core.import_recurring_job(
-                now,
-                &pack::recurring_to_put(&read, &queue, now, note.as_deref()),
-            ) {
-                Ok(()) => {
-                    core.raise_put_job_count_to(now, &job.jid, read.spawned_job_count())?;
-                    JobOutcome::done(&job.jid).with_state_after(RECURRING)
-                }
+            _ => match core
+                .import_recurring_job(now, &pack::recurring_to_put(&read, &queue, now, &note))
+            {
+                Ok(()) => JobOutcome::done(&job.jid).with_state_after(RECURRING),
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refusal_without_call_name(&error).into_owned();
                     JobOutcome::refused(&job.jid, OutcomeCode::Invalid, why)

@@ -167,7 +167,7 @@ pub(super) fn recurring_to_put<'t>(
     recurring: &'t ArchivedRecurring,
     queue: &'t Name,
     now: Moment,
-    pause: Option<&'t [u8]>,
+    note: &'t [u8],
 ) -> template::ExportedRecurringJob<'t> {
     template::ExportedRecurringJob {
         jid: &recurring.jid,
@@ -181,22 +181,18 @@ pub(super) fn recurring_to_put<'t>(
         backlog: recurring.backlog.map_or("0", |number| number.0),
         tags: &recurring.tags,
         coordination: &recurring.coordination,
-        pause,
+        note,
     }
 }
 
-/// The pause of a recurring job, as the core takes it: the one in the file, else an empty one if the job replaces a
-/// paused one, else none.
-pub(super) fn recurring_pause_argument(
-    recurring: &ArchivedRecurring,
-    replaces_paused: bool,
-) -> Option<Vec<u8>> {
-    let Some(since) = recurring.paused_since else {
-        return replaces_paused.then(|| b"{}".to_vec());
-    };
-    let (by, reason) = (
-        recurring.paused_by.as_ref(),
-        recurring.paused_reason.as_ref(),
-    );
-    Some(template::pause_note(since, by, reason))
+/// The pause and the count of a recurring job, as the core takes them.
+pub(super) fn recurring_put_note(recurring: &ArchivedRecurring) -> Vec<u8> {
+    let by = recurring.paused_by.as_ref();
+    let reason = recurring.paused_reason.as_ref();
+    template::put_note(
+        recurring.paused_since,
+        by,
+        reason,
+        recurring.spawned_job_count(),
+    )
 }
