@@ -507,7 +507,7 @@ fn the_binary_offers_what_can_be_typed() {
         --data	Data: JSON, `@FILE`, or `-` for stdin
         --delay	Run it after this time, such as `10m`
         --depends	Jid of a job that must be complete first
-        --deadline	With `--wait`: the same as the D of `--wait=D`; also a time, such as `06:00`
+        --deadline	With `--wait`: the same as the D of `--wait=D`; also a time, such as `06:00`. With both, the earlier one counts
         --dup	With `--key`: what to do if the lane has a job: put behind it, `merge`, `skip` (as `--unique`), or `replace` it if it has not started
         --dry-run	Show what would be done; change nothing
 

@@ -73,13 +73,13 @@ pub struct ServerTarget {
 pub(crate) struct WrongAddress {
     /// The text follows the name of the address: `has no scheme`.
     pub why: String,
-    hint: Option<&'static str>,
+    hint: Option<String>,
 }
 
 impl WrongAddress {
-    fn with_hint(self, hint: &'static str) -> WrongAddress {
+    fn with_hint(self, hint: impl Into<String>) -> WrongAddress {
         WrongAddress {
-            hint: Some(hint),
+            hint: Some(hint.into()),
             ..self
         }
     }
@@ -108,10 +108,14 @@ impl ServerTarget {
 
     /// Parses an address. The error does not contain the address: the caller names it.
     pub(crate) fn parse_address(text: &str) -> Result<ServerTarget, WrongAddress> {
+        let no_scheme = WrongAddress::from("has no scheme".to_owned());
+        let in_directory = text.strip_prefix("./").map(|path| format!("$PWD/{path}"));
+        if let Some(path) = in_directory.or(text.starts_with('/').then(|| text.to_owned())) {
+            return Err(no_scheme.with_hint(format!("write `unix://{}`", mask_password(&path))));
+        }
         // A scheme is required: a bare host could mean several kinds of address.
         let Some((scheme, _)) = text.split_once(':') else {
-            return Err(WrongAddress::from("has no scheme".to_owned())
-                .with_hint("write `redis://HOST:6379`"));
+            return Err(no_scheme.with_hint("write `redis://HOST:6379`"));
         };
         if scheme == "local" {
             return Ok(parse_local(text)?);
@@ -545,6 +549,15 @@ mod tests {
         assert_eq!(target.address, Address::Unix("/run/my r.sock".into()));
         assert_eq!((target.db, target.user.as_deref()), (3, Some("ops")));
         assert_eq!(parse("redis+unix:///s").address, Address::Unix("/s".into()));
+    }
+
+    #[test]
+    fn a_path_is_suggested_as_a_unix_socket() {
+        let hint = |text: &str| ServerTarget::parse_address(text).unwrap_err().hint.unwrap();
+        assert_eq!(hint("/run/r.sock"), "write `unix:///run/r.sock`");
+        assert_eq!(hint("/run/a:b"), "write `unix:///run/a:b`");
+        assert_eq!(hint("./r.sock"), "write `unix://$PWD/r.sock`");
+        assert_eq!(hint("h"), "write `redis://HOST:6379`");
     }
 
     #[test]

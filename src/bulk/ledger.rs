@@ -6,7 +6,7 @@
 //! line end was cut off by a crash and counts as not written. Each line of an undo file has a checksum.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,10 @@ use crate::text::Sanitized;
 
 /// The kind of ledger that holds the values from before a repair.
 pub(crate) const UNDO: &str = "undo";
+
+/// Maximum number of bytes that are read of a file to find out whether it is a ledger. More than the longest command
+/// line in JSON.
+const MAX_HEAD_BYTES: u64 = 16 << 20;
 
 /// The first line of a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -452,6 +456,32 @@ impl Drop for Ledger {
             _ = file.set_len(about.len());
         }
     }
+}
+
+/// Refuses to replace a ledger by another file: it may have the only copy of deleted jobs or of repaired values.
+pub(crate) fn refuse_to_replace_ledger(path: &Path) -> Result<(), Error> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    // A file that cannot be read is left to the code that replaces it.
+    let Ok(file) = open::open_to_read_unless_pipe(path) else {
+        return Ok(());
+    };
+    let mut line = Vec::new();
+    let read = BufReader::new(file.take(MAX_HEAD_BYTES)).read_until(b'\n', &mut line);
+    let head: Option<LedgerHead> = serde_json::from_slice(&line).ok();
+    let Some(head) = head.filter(|_| read.is_ok()) else {
+        return Ok(());
+    };
+    let flag = match head.kind.as_str() {
+        "export" => "save".into(),
+        kind => Sanitized(kind).to_string(),
+    };
+    let file = Sanitized(path.as_os_str().as_encoded_bytes());
+    Err(
+        Error::usage(format!("`{file}` exists and was begun by `--{flag}`"))
+            .hint("name another file"),
+    )
 }
 
 /// Whether this is the beginning of a first line that was cut off.

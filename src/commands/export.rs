@@ -11,6 +11,7 @@ use strum::VariantArray;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{JobTargets, Selector};
+use crate::bulk::ledger;
 use crate::clock::moment::Moment;
 use crate::core::api::export::{ExportReader, StoredIdScan};
 use crate::core::api::index::Index;
@@ -55,13 +56,14 @@ use crate::ui::{Progress, Ui};
 /// throttles.
 ///
 /// The file is readable by its owner only. It appears, or replaces an older one, when it is
-/// complete. If jids are given and none of them exists, no file is written.
+/// complete. If jids are given and none of them exists, no file is written. A file that `--save`, `--undo`,
+/// `--journal` or `--report` began is not replaced.
 ///
 /// Examples: `qless export --queue mail --file mail.ndjson`
 /// · `qless export --all --with config,recur,paused,throttles --file all.ndjson`
 /// · `qless export --group 'upload error' | jq -c 'select(.kind == "job").data'`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 3 a queue or a throttle could not be read, because a
+/// Exit codes: 0, 1 the file cannot be written, 2 usage, 3 a queue or a throttle could not be read, because a
 /// key of it has the wrong type, 4 unknown jid, queue or group, 6 server.
 ///
 /// See also: `qless import`, `qless help json export`
@@ -98,6 +100,12 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if file.as_ref().is_some_and(|file| file.is_empty()) {
         return Err(Error::usage("the name of the file is empty"));
     }
+    let path = file
+        .as_ref()
+        .map(|file| session.member_file_path(Path::new(file)));
+    if let Some(path) = &path {
+        ledger::refuse_to_replace_ledger(path)?;
+    }
     if file.is_none() && session.ui.format() == Format::Json {
         return Err(
             Error::usage("an export has one document per line, not one document")
@@ -128,10 +136,8 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         None => selected_job_count_if_known(selector, now, session)?,
     };
-    let to = match &file {
-        Some(file) => Some(AtomicFile::create_private(
-            &session.member_file_path(Path::new(file)),
-        )?),
+    let to = match &path {
+        Some(path) => Some(AtomicFile::create_private(path)?),
         None => None,
     };
     let mut writer = ExportWriter {

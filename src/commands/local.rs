@@ -7,22 +7,26 @@ use clap::Subcommand;
 use super::{HelpGroup, MemberDispatch, Spec};
 use crate::address::{Address, AppendFsync};
 use crate::args::format::Format;
+use crate::args::globals::AddressOrigin;
 use crate::core::call::local::LocalServer;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::local::LocalStatus;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::Sanitized;
 
 /// Manage the private Redis of `--redis local:`
 ///
 /// It manages the server of the directory that `--redis local:/DIR` names. The default directory is
 /// `$XDG_STATE_HOME/qless/local`. The server is started on first use and keeps running. It listens
-/// on a Unix socket in that directory and on no TCP port.
+/// on a Unix socket in that directory and on no TCP port. If `--redis`, `--context` or QLESS_CONTEXT names a server
+/// of another kind, that is an error. If QLESS_REDIS_URL, REDIS_URL or the default context names one, the command
+/// manages the server of the default directory.
 ///
 /// Examples: `qless local`, `qless --redis local:$PWD/night local stop`
 ///
-/// Exit codes: 0, 6 no server program, or no reply.
+/// Exit codes: 0, 2 not a `local:` address, 6 no server program, or no reply.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -108,10 +112,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.show_and_exit_ok(&status)
 }
 
-/// The private server that `--redis local:` names, or the default one, and how it should sync its data to disk.
+/// The private server that the address names, and how it should sync its data to disk. The default one, if a variable
+/// or the default context has an address of another kind: a private server may run beside that server.
 fn private_server(session: &Session) -> Result<(LocalServer, Option<AppendFsync>), Error> {
-    match session.target().map(|target| target.address) {
-        Ok(Address::Local { dir, fsync, .. }) => Ok((LocalServer::new(dir.as_deref())?, fsync)),
+    let target = session.target()?;
+    let globals = &session.globals;
+    match &target.address {
+        Address::Local { dir, fsync, .. } => Ok((LocalServer::new(dir.as_deref())?, *fsync)),
+        _ if globals.origin == AddressOrigin::Typed || !globals.context.is_empty() => {
+            let given = Sanitized(target.to_string());
+            let what = format!("`qless local` needs a `local:` address, not `{given}`");
+            Err(Error::usage(what).hint("`--redis local:` names the default private server"))
+        }
         _ => Ok((LocalServer::new(None)?, None)),
     }
 }

@@ -1,5 +1,6 @@
 //! `qless metrics`
 
+use std::io::ErrorKind;
 use std::net::{ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -193,9 +194,14 @@ fn send_periodically_to_statsd(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let unreachable = |why: std::io::Error| {
-        let why = io_message_without_errno(&why);
-        Error::usage(format!("cannot send to `{server}`: {why}"))
-            .hint("--statsd takes HOST:PORT, such as localhost:8125")
+        let what = format!("cannot send to `{server}`");
+        // Only a text that is no address is a wrong flag. A name may be unknown while the machine starts.
+        if why.kind() == ErrorKind::InvalidInput {
+            let why = io_message_without_errno(&why);
+            return Error::usage(format!("{what}: {why}"))
+                .hint("--statsd takes HOST:PORT, such as localhost:8125");
+        }
+        Error::from_io(Kind::File, &what, &why)
     };
     let found: Vec<_> = server.to_socket_addrs().map_err(unreachable)?.collect();
     // Prefer IPv4: a name with both kinds of addresses is mostly `localhost`, and statsd listens on IPv4 by default.
@@ -203,7 +209,7 @@ fn send_periodically_to_statsd(
         .iter()
         .find(|address| address.is_ipv4())
         .or(found.first());
-    let address = *address.ok_or_else(|| unreachable(std::io::ErrorKind::NotFound.into()))?;
+    let address = *address.ok_or_else(|| unreachable(ErrorKind::NotFound.into()))?;
     let local = if address.is_ipv4() {
         "0.0.0.0:0"
     } else {

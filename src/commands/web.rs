@@ -195,7 +195,7 @@ fn read_history(path: &Path) -> Result<JobRateHistory, Error> {
     let history = serde_json::from_slice(&text).ok();
     let history = history.filter(|_| text.len() as u64 <= LONGEST_HISTORY);
     history.ok_or_else(|| {
-        Error::usage(format!("`{shown}` is not a history"))
+        Error::new(Kind::File, format!("`{shown}` is not a history"))
             .hint("name another file, or delete this one")
     })
 }

@@ -460,6 +460,14 @@ fn context_validate_connects_to_the_server() {
         hint: pass `--redis URL` or set QLESS_REDIS_URL
         --- exit 6
     "#]]);
+    let grouped = "[context.both]\nmembers = [\"good\", \"none\"]\n";
+    home.write(&format!("{}{grouped}", home.text()));
+    qless.run("context validate both").shows(expect![[r#"
+        	both	–	that of good, none
+        	good	unix://DIR/s	VERSION
+        	none	unix:///nonexistent/s	cannot open `/nonexistent/s`: no such file or directory
+        --- exit 6
+    "#]]);
     qless.run("context validate gone").exits(4);
     let all = qless.run("context validate -o json").exits(6);
     let all: serde_json::Value = serde_json::from_str(&all.stdout()).unwrap();

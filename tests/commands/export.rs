@@ -264,6 +264,29 @@ fn a_legacy_history_is_exported_as_the_core_will_read_it() {
 }
 
 #[test]
+fn an_export_replaces_no_file_of_save_or_undo() {
+    let redis = mixed();
+    let dir = tempfile::tempdir().unwrap();
+    let (save, undo) = (dir.path().join("saved"), dir.path().join("undo"));
+    redis.ok(20, &format!("cancel later --save {}", save.display()));
+    redis.send(&["ZADD", "ql:q:mail-work", "1", "ghost"]);
+    redis.ok(
+        20,
+        &format!("check --repair --yes --undo {}", undo.display()),
+    );
+    for (file, flag) in [(&save, "--save"), (&undo, "--undo")] {
+        let before = std::fs::read(file).unwrap();
+        let name = file.display();
+        let line = format!("export first --file {name}");
+        let said = redis.at(100).run(&line).exits(2).stderr();
+        let expected =
+            format!("error: `{name}` exists and was begun by `{flag}`\nhint: name another file\n");
+        assert_eq!(said, expected);
+        assert_eq!(std::fs::read(file).unwrap(), before);
+    }
+}
+
+#[test]
 fn an_export_file_appears_when_it_is_complete() {
     let redis = mixed();
     let dir = tempfile::tempdir().unwrap();

@@ -126,6 +126,18 @@ fn help_topics_exist() {
         hint: `qless help` lists the commands, `qless help help` the topics
         --- exit 2
     "#]]);
+    run("help findings ghost-lock").shows(expect![[r#"
+        --- stderr
+        error: topic `findings` takes no further word
+        hint: `qless help findings` shows the topic
+        --- exit 2
+    "#]]);
+    run("help json queues get").shows(expect![[r#"
+        --- stderr
+        error: topic `json` takes one kind of document
+        hint: `qless help json` shows the topic
+        --- exit 2
+    "#]]);
 }
 
 #[test]

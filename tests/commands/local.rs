@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use tempfile::TempDir;
 
+use crate::support::config::ConfigHome;
 use crate::support::qless::Qless;
 
 /// A directory for a private server, which is stopped at the end.
@@ -199,6 +200,51 @@ fn the_default_directory_is_the_state_directory() {
         hint: name another directory: `--redis local:/DIR`
         --- exit 2
     "#]]);
+}
+
+#[test]
+fn local_manages_no_other_server_than_the_named_one() {
+    let home = ConfigHome::new(
+        "[context.prod]\nredis = \"redis://10.0.0.1:1\"\n[context.beta]\nredis = \"redis://10.0.0.1:2\"\n\
+         [context.both]\nmembers = [\"prod\", \"beta\"]\n",
+    );
+    let state = home.dir().join("state");
+    let qless = home.qless().env("XDG_STATE_HOME", &state);
+    qless.session(expect![[r#"
+        $ qless --redis local:night local stop
+        --- stderr
+        error: address `local:night` requires an absolute directory: `local:/DIR` or `local:$PWD/DIR`
+        --- exit 2
+        $ qless --redis local:/tmp/x?fsnyc=always local start
+        --- stderr
+        error: address `local:/tmp/x?fsnyc=always` has an unknown query key `fsnyc`
+        --- exit 2
+        $ qless --redis redis://:geheim@10.0.0.1:1 local stop
+        --- stderr
+        error: `qless local` needs a `local:` address, not `redis://:***@10.0.0.1:1/0`
+        hint: `--redis local:` names the default private server
+        --- exit 2
+        $ qless --redis bogus://x local
+        --- stderr
+        error: address `bogus://x` has an unknown scheme `bogus:`
+        hint: known are `redis://`, `valkey://`, `redis-cluster://`, `redis-sentinel://`, with TLS `rediss://`, `valkeys://`, `rediss-cluster://`, `rediss-sentinel://`, and `unix://`, `local:`
+        --- exit 2
+        $ qless --context prod local start
+        --- stderr
+        error: `qless local` needs a `local:` address, not `redis://10.0.0.1:1/0`
+        hint: `--redis local:` names the default private server
+        --- exit 2
+        $ qless --context both local start
+        --- stderr
+        error: `qless local` needs a `local:` address, not `redis://127.0.0.1:6379/0`
+        hint: `--redis local:` names the default private server
+        --- exit 2
+    "#]]);
+    let by_variable = |address: &str| qless.clone().env("QLESS_REDIS_URL", address);
+    by_variable("local:relx").run("local start").exits(2);
+    assert!(!state.exists());
+    let beside = by_variable("redis://10.0.0.1:1").run("local url").ok();
+    assert_eq!(beside, "unix://HOME/state/qless/local/redis.sock");
 }
 
 #[test]

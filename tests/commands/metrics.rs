@@ -264,6 +264,10 @@ fn statsd_gets_gauges_in_small_datagrams() {
             hint: --statsd takes HOST:PORT, such as localhost:8125
             --- exit 2
         "#]]);
+    Qless::bare()
+        .run("metrics --statsd nohost.invalid:9 --count 1")
+        .exits(1)
+        .says("cannot send to `nohost.invalid:9`");
 }
 
 #[test]

@@ -78,6 +78,10 @@ fn put_waits_for_its_job() {
         hint: `qless explain l` shows why
         --- exit 124
     "#]]);
+    for both in ["--wait=30s --deadline 0.01s", "--wait=0.01s --deadline 30s"] {
+        let earlier = redis.qless().run(&format!("put q K {both}")).exits(124);
+        earlier.says("the deadline passed");
+    }
 }
 
 #[test]

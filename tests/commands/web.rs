@@ -795,7 +795,7 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
         --- stderr
         error: `DIR/history.json` is not a history
         hint: name another file, or delete this one
-        --- exit 2
+        --- exit 1
     "#]]);
 }
 
@@ -821,7 +821,7 @@ fn a_history_that_cannot_be_kept_is_an_error_at_the_start() {
         1 error: cannot write `DIR/missing/history`: no such file or directory
         hint: name a file in a directory that exists and that you may write to
         1 error: cannot read `DIR/.`: is a directory
-        2 error: `DIR/endless` is not a history
+        1 error: `DIR/endless` is not a history
         hint: name another file, or delete this one
     "#]]);
 }

@@ -607,6 +607,15 @@ fn members_have_files_and_databases_of_their_own() {
     for name in ["mail", "{mail}", "{mail-1}", "a%2Fb"] {
         assert!(home.dir().join(format!("e.{name}")).exists(), "{name}");
     }
+    home.run("--prefix a/b: config set heartbeat 90 --yes").ok();
+    home.run(&format!("config dump {}", home.dir().join("d").display()))
+        .ok();
+    let dumped = |name: &str| std::fs::read_to_string(home.dir().join(name)).unwrap();
+    assert_eq!(dumped("d.a%2Fb"), "{\n  \"heartbeat\": \"90\"\n}\n");
+    for name in ["mail", "{mail}", "{mail-1}"] {
+        assert_eq!(dumped(&format!("d.{name}")), "{}\n", "{name}");
+    }
+    assert!(!home.dir().join("d").exists());
     home.run("--context z queues").shows(expect![[r#"
         --- stderr
         error: members `x` and `y` of the context have the same jobs

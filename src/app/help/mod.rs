@@ -106,6 +106,14 @@ fn command_help(path: &[&str]) -> Result<String, Error> {
     for (at, word) in path.iter().enumerate() {
         command = match command.find_subcommand_mut(word) {
             Some(below) => below,
+            None if TOPICS.iter().any(|(topic, _)| topic == word) && at == 0 => {
+                let takes = match *word {
+                    "json" => "takes one kind of document",
+                    _ => "takes no further word",
+                };
+                let error = Error::usage(format!("topic `{word}` {takes}"));
+                return Err(error.hint(format!("`qless help {word}` shows the topic")));
+            }
             None => {
                 let name = path[..=at].join(" ");
                 let error = Error::usage(format!("no command or topic is called `{name}`"));

@@ -17,7 +17,8 @@ use crate::view::json;
 /// Write the options that are set as a JSON object
 ///
 /// Writes to stdout, or to a file that only its owner can read. Defaults are left out. `config
-/// load` reads the object.
+/// load` reads the object. If the context has several members, each gets a file, whose name ends with
+/// that of the member.
 ///
 /// Example: `qless config dump > qless.json`
 ///
@@ -43,6 +44,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     };
+    let file = session.member_file_path(&file);
     fs::write_private(&file, &options_as_object(&items)?)?;
     let name = Name::from(file.as_os_str());
     session.ui.note_to_people(&format!("wrote {name}"));

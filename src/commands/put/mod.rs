@@ -183,7 +183,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
           value_parser = moment::parse_deadline)]
     wait: Option<Option<MomentArg>>,
-    /// With `--wait`: the same as the D of `--wait=D`; also a time, such as `06:00`
+    /// With `--wait`: the same as the D of `--wait=D`; also a time, such as `06:00`. With both, the earlier one counts
     #[arg(long, value_name = "D|T", value_parser = moment::parse_deadline, requires = "wait")]
     deadline: Option<MomentArg>,
     #[command(flatten)]
@@ -303,11 +303,11 @@ impl Args {
 
     /// The options of `--wait`.
     fn wait_options(&self, now: Moment) -> Option<WaitOptions> {
-        let deadline = self.wait.as_ref()?.as_ref().or(self.deadline.as_ref());
+        let deadlines = self.wait.as_ref()?.iter().chain(&self.deadline);
         Some(WaitOptions {
             awaited: State::Complete,
             any: false,
-            deadline: deadline.map(|deadline| deadline.time_left(now)),
+            deadline: deadlines.map(|deadline| deadline.time_left(now)).min(),
             allow_gone: false,
             must_exist: false,
         })
