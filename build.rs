@@ -39,7 +39,8 @@ const HOT: &str = "
 /// Whether a file stays text until a call needs it.
 fn is_compiled_on_demand(path: &str) -> bool {
     let in_dry_run = path.starts_with("lib/dry_run/") && path != "lib/dry_run/begin";
-    path.starts_with("check/") || in_dry_run || path == "lib/value/wrong_type"
+    let on_refusal = ["lib/value/wrong_type", "lib/value/raise_write_refusal"];
+    path.starts_with("check/") || in_dry_run || on_refusal.contains(&path)
 }
 
 fn main() {

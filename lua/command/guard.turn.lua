@@ -42,6 +42,7 @@ return function(argv, now, t, seconds)
       if not ok then
         -- An error would hide the jobs that this call has ended or popped: put the refusal into this pop's reply.
         if ended == 0 and i == 1 then error(reply, 0) end
+        need('value/raise_write_refusal')(reply)
         reply, taken = {'invalid', need('value/error_text')(reply)}, 0
       end
     end

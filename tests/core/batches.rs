@@ -633,3 +633,38 @@ fn a_history_of_a_wrong_type_refuses_the_retry_before_anything_is_written() {
         assert!(core.dump() == before);
     }
 }
+
+#[test]
+fn a_server_that_refuses_to_write_refuses_the_whole_call_and_not_one_job() {
+    let mut core = Core::new();
+    core.all("put 1 '' q lane K {} 0 key k; put 1 '' q throttle K {} 0 throttles [\"t\"]");
+    core.all("put 1 '' q lock K {} 0 lock l; put 1 '' q plain K {} 0; pop 2 q w 9");
+    let endings = ["4 JID q complete ''", "4 JID q retry 0", "5 JID q fail G M"];
+    let settings = [
+        ("maxmemory", "OOM"),
+        ("min-replicas-to-write", "NOREPLICAS"),
+    ];
+    for (setting, code) in settings {
+        core.redis(&format!("CONFIG SET {setting} 1"));
+        let mut must_refuse = |line: &str| {
+            let error = core.refused(line);
+            assert!(error.contains(&format!("{code} ")), "{line}: {error}");
+        };
+        for jid in ["lane", "throttle", "lock", "plain"] {
+            for ending in endings.map(|ending| ending.replace("JID", jid)) {
+                must_refuse(&format!("guard.finish 3 w {ending}"));
+                must_refuse(&format!("guard.turn 3 w 1 2 q 1 {ending}"));
+                must_refuse(&format!("guard.finish 3 w 4 gone q retry 0 {ending}"));
+            }
+        }
+        // No ending writes, so the first write is that of the pop.
+        must_refuse("guard.turn 3 w 1 2 q 1 4 gone q retry 0");
+        must_refuse("guard.put 3 {} 7 q new K {} 0 key k");
+        // A job that the core itself refuses has its row.
+        let reply = core.ok("guard.finish 3 w 4 lane q complete nonsense 4 gone q retry 0");
+        assert_eq!(reply.list()[0].texts()[0], "invalid");
+        core.redis(&format!("CONFIG SET {setting} 0"));
+    }
+    let reply = core.ok("guard.finish 3 w 4 lane q complete '' 4 throttle q complete ''");
+    assert!(reply.list().iter().all(|row| row.texts()[0] == "done"));
+}

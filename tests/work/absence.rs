@@ -151,6 +151,89 @@ fn a_server_that_refuses_to_write_is_waited_for_quietly() {
     assert_eq!(counts, (1, 1, 0), "{}", ended.stderr);
 }
 
+/// Servers that refuse to write: the setting, its values that begin and end the refusals, and the warning.
+const REFUSALS: [(&str, [&str; 2], &str); 2] = [
+    ("maxmemory", ["1", "0"], "is out of memory"),
+    (
+        "min-replicas-to-write",
+        ["1", "0"],
+        "has too few replicas and refuses changes",
+    ),
+];
+
+/// The options of jobs whose ending also changes the keys of other jobs.
+const COORDINATED: [(&str, &[&str]); 3] = [
+    ("lane", &["key", "k"]),
+    ("throttle", &["throttles", r#"["api"]"#]),
+    ("lock", &["lock", "l"]),
+];
+
+/// The server refuses to write while jobs run, and still when they end.
+#[track_caller]
+fn results_must_outlast_refusals(line: &str, script: &str, jobs: &[(&str, &[&str])]) {
+    for (setting, [refuse, accept], warning) in REFUSALS {
+        let mut site = WorkSite::new();
+        for (jid, more) in jobs {
+            site.put_with("mail", jid, "{}", more);
+        }
+        let mut worker = site.start(&format!("mail --poll 100ms {line}"), script);
+        site.until_lines("ran", jobs.len());
+        site.redis.send(&["CONFIG", "SET", setting, refuse]);
+        std::fs::write(site.dir().join("go"), "").unwrap();
+        worker.until_says(warning);
+        // The worker repeats the refused call, also with a search for what the call may have done.
+        let calls = site.redis.scripts_run();
+        until("the call is repeated", || {
+            site.redis.scripts_run() >= calls + 3
+        });
+        site.redis.send(&["CONFIG", "SET", setting, accept]);
+        for (jid, _) in jobs {
+            site.until_state(jid, "complete");
+        }
+        let ended = worker.stop();
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.says(&format!("{} completed in ", jobs.len()));
+        for wrong in ["bad-answer", "unknown", "failed", "lost", "cannot pop"] {
+            assert!(!ended.stderr.contains(wrong), "{wrong}: {}", ended.stderr);
+        }
+        let ran = site.file("ran");
+        assert_eq!(ran.lines().count(), jobs.len(), "{ran}{}", ended.stderr);
+        site.must_be_clean();
+        site.must_keep_invariants();
+    }
+}
+
+const UNTIL_GO: &str = "until [ -e $D/go ]; do sleep 0.01; done";
+
+#[test]
+fn the_result_of_a_job_with_a_lane_a_throttle_or_a_lock_outlasts_refused_writes() {
+    let script = format!("echo $QLESS_JID >> $D/ran; {UNTIL_GO}");
+    for job in COORDINATED {
+        results_must_outlast_refusals("", &script, &[job]);
+    }
+}
+
+#[test]
+fn the_results_of_several_jobs_outlast_refused_writes() {
+    let script = format!("echo $QLESS_JID >> $D/ran; {UNTIL_GO}");
+    let mut jobs = COORDINATED.to_vec();
+    jobs.push(("plain", &[]));
+    results_must_outlast_refusals("-c 4", &script, &jobs);
+}
+
+#[test]
+fn the_answers_of_persistent_processes_outlast_refused_writes() {
+    let script = format!(
+        r#"while read -r line; do
+            jid=${{line#*\"jid\":\"}}; jid=${{jid%%\"*}}
+            echo $jid >> $D/ran
+            {UNTIL_GO}
+            echo "{{\"jid\":\"$jid\",\"result\":\"complete\"}}" >&3
+        done"#
+    );
+    results_must_outlast_refusals("-c 3 --persistent", &script, &COORDINATED);
+}
+
 #[test]
 fn a_user_who_may_not_write_cannot_work() {
     let mut site = WorkSite::new();

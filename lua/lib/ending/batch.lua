@@ -95,7 +95,10 @@ return function(now, t, seconds, worker, settings)
     for i = first, last do words[#words + 1] = argv[i] end
     if name == 'fail' and words[7] == '' then words[7] = nil end
     local ok, reply = pcall(need(name, true), words, now, t, seconds, name == 'complete' and settings or nil)
-    if not ok then return batch.invalid(reply) end
+    if not ok then
+      need('value/raise_write_refusal')(reply)
+      return batch.invalid(reply)
+    end
     -- The job may now depend on another job of this call.
     batch.wrote, batch.any_related = true, true
     if name == 'fail' then return {'done', 'failed'} end

@@ -89,7 +89,10 @@ return function(now, t, seconds, policy, call_state)
       if job.coordination or queue_defaults or old[Old.throttles] then
         local ok
         ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, job, old, queue_defaults)
-        if not ok then return outcome('invalid', old_mark(jid, old), need('value/error_text')(took)) end
+        if not ok then
+          need('value/raise_write_refusal')(took)
+          return outcome('invalid', old_mark(jid, old), need('value/error_text')(took))
+        end
         if not took then return outcome('cycle', old_mark(jid, old), behind) end
       else
         state = put(now, t, seconds, job, old)
